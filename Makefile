@@ -1,0 +1,54 @@
+# Every target sets up what it needs; on a bare Debian machine python3, git and make are enough.
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+READY := .venv/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+BENCHMARKS := $(wildcard benchmarks/*.py)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check test lint format lock bench clean system
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+demo: $(READY) system ## watch one whole loop: real git, real pytest, real journal; no key, no network
+	$(BIN)/flyball demo
+
+check: lint ## the fast part, under two minutes: style, types, import rules, fast tests
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not e2e"
+
+test: lint system ## everything: the checks above and every test
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## rewrite the sources as `make check` wants them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) system ## measure overhead, start-up and the scenarios
+	@set -e; for program in $(BENCHMARKS); do echo "$$program"; $(BIN)/python "$$program"; done
+
+lock: $(READY) ## compile the hash-pinned requirement files anew
+	tools/lock
+
+clean: ## remove the virtual environment, caches and build output
+	rm -rf .venv dist build .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Programs some tests drive; without them those tests are skipped and say why.
+system:
+	@tools/setup-debian bwrap:bubblewrap tmux:tmux strace:strace
+
+$(READY): requirements/dev.txt pyproject.toml
+	@tools/setup-debian --python "$(PYTHON)"
+	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
+	$(PIP) --require-hashes --requirement requirements/dev.txt
+	$(PIP) --no-build-isolation --no-deps --editable .
+	@touch $@
