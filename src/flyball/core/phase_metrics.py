@@ -1,0 +1,158 @@
+"""The numbers beside a status block: `*_PHASE_METRICS:` mappings as agents print them, and the two percentages."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+
+import msgspec
+
+from flyball.core.status_block import one_line
+
+MAX_VALUES = 200
+
+_HEADER = re.compile(r"( {0,3})([A-Z]+_PHASE_METRICS|QA_VALIDATION_METRICS):\s*")
+_PAIR = re.compile(r"([A-Za-z_][\w-]{0,63})\s*:(?:\s+(.*))?")
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
+_REAL = re.compile(r"[+-]?[0-9]{1,15}\.[0-9]{1,15}(?:[eE][+-]?[0-9]{1,3})?")
+
+Metric = int | float | str | bool
+
+
+class PhaseMetrics(msgspec.Struct, frozen=True):
+    """One mapping: nested keys are joined by dots, lists by commas; `text` is the mapping as it stands."""
+
+    name: str
+    values: dict[str, Metric]
+    text: str
+    problems: tuple[str, ...] = ()
+
+
+def parse_metrics(text: str) -> tuple[PhaseMetrics, ...]:
+    """Every mapping of the text, in order; a line that is not `key: value` or `- item` is noted and left out."""
+    lines = text.split("\n")
+    found = []
+    for number, line in enumerate(lines):
+        header = _HEADER.fullmatch(line.rstrip())
+        if header:
+            body = _body(lines[number + 1 :], len(header[1]))
+            found.append(_mapping(header[2], [line, *body]))
+    return tuple(found)
+
+
+def _body(lines: list[str], depth: int) -> list[str]:
+    body: list[str] = []
+    for line in lines[: MAX_VALUES * 2]:
+        if line.strip() and _indent(line) <= depth:
+            break
+        body.append(line)
+    while body and not body[-1].strip():
+        body.pop()
+    return body
+
+
+def _mapping(name: str, lines: list[str]) -> PhaseMetrics:
+    values: dict[str, Metric] = {}
+    problems: list[str] = []
+    path: list[tuple[int, str]] = []
+    for raw in lines[1:]:
+        indent, content = _indent(raw), one_line(_COMMENT.sub("", raw))
+        pair = _PAIR.fullmatch(content)
+        if content.startswith("- ") and path:
+            key = ".".join(part for _, part in path)
+            item = _unquoted(content[2:].strip())
+            values[key] = f"{values[key]}, {item}" if key in values else item
+        elif pair:
+            while path and path[-1][0] >= indent:
+                path.pop()
+            path.append((indent, pair[1]))
+            value = scalar(pair[2] or "")
+            if value is not None:
+                values[".".join(part for _, part in path)] = value
+        elif content:
+            problems.append(f"{name}: {content[:80]!r} is not `key: value`")
+    kept = dict(list(values.items())[:MAX_VALUES])
+    return PhaseMetrics(name, kept, "\n".join(lines), tuple(problems))
+
+
+def scalar(text: str) -> Metric | None:
+    """A bare value as it was meant: lowercase booleans, numbers, else text; nothing for an empty one or null."""
+    if text in {"", "null", "~"}:
+        return None
+    if text in {"true", "false"}:
+        return text == "true"
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _REAL.fullmatch(text):
+        number = float(text)
+        return number if math.isfinite(number) else text
+    return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) >= 2 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip(" "))
+
+
+class PhaseNumbers(msgspec.Struct, frozen=True, kw_only=True):
+    """What the percentage of a phase is made of; each phase looks at its own."""
+
+    criteria: int = 0
+    criteria_covered: int = 0
+    tests_total: int = 0
+    tests_passing: int = 0
+    green_runs: int = 0
+    iteration: int = 0
+    documents: int = 0
+    checks_total: int = 0
+    checks_passing: int = 0
+    queries: int = 0
+    approved: bool = False
+
+
+EXPECTED_DOCUMENTS = 6
+EXPECTED_QUERIES = 4
+WEIGHTS = {"RED": 10, "GREEN": 45, "REFACTOR": 15, "DOCUMENT": 15, "QA": 15}
+ITERATIONS_TO_FULL_WEIGHT = 10
+
+
+def phase_percent(phase: str, numbers: PhaseNumbers) -> int:
+    """How far a phase is, 0 to 100, rounded down; a phase without a rule of its own is at 0 until it is left."""
+    n = numbers
+    if phase == "RED":
+        percent = 100 * _share(n.criteria_covered, n.criteria)
+    elif phase == "GREEN":
+        percent = 90 * _share(n.tests_passing, n.tests_total) + min(5 * n.green_runs, 10)
+    elif phase == "REFACTOR":
+        percent = 20 * n.iteration
+    elif phase == "DOCUMENT":
+        percent = 100 * _share(n.documents, EXPECTED_DOCUMENTS)
+    elif phase == "QA":
+        percent = 80 * _share(n.checks_passing, n.checks_total) + 10 * _share(n.queries, EXPECTED_QUERIES)
+        percent += 10 if n.approved else 0
+    else:
+        percent = 0
+    return _bounded(percent)
+
+
+def overall_percent(phase: str, iteration: int, completed: Collection[str]) -> int:
+    """How far the whole is: weights of the phases left behind, and a part of the current one's by its iterations."""
+    behind = sum(weight for name, weight in WEIGHTS.items() if name in completed and name != phase)
+    begun = WEIGHTS.get(phase, 0) * min(max(iteration, 0) / ITERATIONS_TO_FULL_WEIGHT, 1)
+    return _bounded(behind + begun)
+
+
+def _share(part: int, whole: int) -> float:
+    return min(max(part, 0) / whole, 1.0) if whole > 0 else 0.0
+
+
+def _bounded(percent: float) -> int:
+    # The small term keeps binary fractions such as 90 * (7 / 10) from losing a whole point.
+    return max(0, min(100, math.floor(percent + 1e-9)))
