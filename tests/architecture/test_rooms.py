@@ -1,0 +1,34 @@
+"""What import-linter cannot say about the rooms."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+FLYBALL = Path(__file__).parents[2] / "src" / "flyball"
+
+
+def imported(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return names | {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+
+
+@pytest.mark.skipif(not (FLYBALL / "warden.py").exists(), reason="there is no warden yet")
+def test_the_warden_needs_the_standard_library_only_because_one_starts_for_each_turn() -> None:
+    foreign = {
+        name for name in imported(FLYBALL / "warden.py") if name.partition(".")[0] not in sys.stdlib_module_names
+    }
+    assert foreign == set()
+
+
+def test_every_folder_of_modules_is_a_package_so_that_import_linter_sees_it() -> None:
+    folders = {path.parent for path in FLYBALL.rglob("*.py")}
+    assert {folder for folder in folders if not (folder / "__init__.py").exists()} == set()
+
+
+def test_nothing_that_ships_imports_the_tests_or_their_tools() -> None:
+    tools = {"pytest", "hypothesis", "tests"}
+    shipped = [path for path in FLYBALL.rglob("*.py") if path.relative_to(FLYBALL).parts[0] != "testing"]
+    assert [path.name for path in shipped if {name.partition(".")[0] for name in imported(path)} & tools] == []
