@@ -1,0 +1,131 @@
+"""Reads JUnit reports of any runner into test ids and outcomes."""
+
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+import junitparser
+import msgspec
+
+Outcome = Literal["passing", "failing", "skipped", "xfailed"]
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a report that is still read; a hundred thousand tests take about twenty million."""
+DETAIL = 4000
+_WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+
+
+class ReportUnreadable(Exception):
+    """A report is there but cannot be read as JUnit XML."""
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One test of a report; `uncollected` is a file the runner could not even load."""
+
+    id: str
+    file: str
+    outcome: Outcome
+    message: str = ""
+    text: str = ""
+    uncollected: bool = False
+
+
+class TreeIndex:
+    """Finds the file of a tree that a dotted name or a relative path of a report means."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self.files = frozenset(files)
+        self._dotted = {f.removesuffix(".py").replace("/", "."): f for f in self.files if f.endswith(".py")}
+        self._by_name: dict[str, list[str]] = {}
+        for file in self.files:
+            self._by_name.setdefault(PurePosixPath(file).name, []).append(file)
+
+    def path(self, reported: str) -> str:
+        """The tree's path for a reported one, which may be relative to a folder inside the tree."""
+        if reported in self.files:
+            return reported
+        ends = [f for f in self._by_name.get(PurePosixPath(reported).name, ()) if f.endswith("/" + reported)]
+        return ends[0] if len(ends) == 1 else ""
+
+    def module(self, dotted: str) -> tuple[str, tuple[str, ...]]:
+        """The Python file a dotted class name begins with, and the classes after it."""
+        parts = dotted.split(".")
+        for cut in range(len(parts), 0, -1):
+            name = ".".join(parts[:cut])
+            file = self._dotted.get(name) or self.path(name.replace(".", "/") + ".py")
+            if file:
+                return file, tuple(parts[cut:])
+        return "", ()
+
+
+def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
+    """The tests of a report by id; of a test reported more than once the worst outcome stands."""
+    facts = path.lstat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise ReportUnreadable("the report is not a regular file")
+    if facts.st_size > LARGEST:
+        raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
+    try:
+        root = junitparser.JUnitXml.fromfile(str(path))
+        cases = [_case(each, index) for suite in _suites(root) for each in suite]
+    except Exception as error:  # the XML libraries raise a different class for each way to be broken
+        raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
+    found: dict[str, Case] = {}
+    for case in cases:
+        before = found.get(case.id)
+        if before is None or _WORST_FIRST.index(case.outcome) < _WORST_FIRST.index(before.outcome):
+            found[case.id] = case
+    return found
+
+
+def _suites(root: Any) -> list[Any]:
+    top = [root] if isinstance(root, junitparser.TestSuite) else list(root)
+    found = []
+    while top:
+        suite = top.pop()
+        found.append(suite)
+        top.extend(suite.testsuites())
+    return found
+
+
+def _case(each: Any, index: TreeIndex) -> Case:
+    name = str(each.name or "")
+    classname = str(each.classname or "")
+    reported = str(each._elem.attrib.get("file") or "")  # noqa: SLF001 - junitparser has no name for this attribute
+    outcome, message, text = _outcome(each)
+    if not classname and outcome == "failing" and "collection failure" in message:
+        file = index.module(name)[0] or index.path(reported) or index.path(name) or reported or name
+        return Case(file, file, outcome, message, text, uncollected=True)
+    file, classes = index.module(classname) if classname else ("", ())
+    if file:
+        return Case(stable("::".join((file, *classes, name))), file, outcome, message, text)
+    file = index.path(reported) or index.path(classname) or reported
+    parts = [p for p in (file, "" if classname in {file, reported} else classname, name) if p]
+    return Case(stable("::".join(parts)), file, outcome, message, text)
+
+
+def stable(identifier: str) -> str:
+    """A test id without the memory addresses some parameters carry."""
+    return _ADDRESS.sub("0x", identifier)
+
+
+def _outcome(each: Any) -> tuple[Outcome, str, str]:
+    results = each.result or []
+    if isinstance(results, junitparser.junitparser.Result):
+        results = [results]
+    for result in results:
+        if isinstance(result, junitparser.Failure | junitparser.Error):
+            return "failing", str(result.message or "")[:DETAIL], str(result.text or "")[-DETAIL:]
+    for result in results:
+        if isinstance(result, junitparser.Skipped):
+            outcome: Outcome = "xfailed" if "xfail" in str(result.type or "") else "skipped"
+            return outcome, str(result.message or "")[:DETAIL], ""
+    return "passing", "", ""
+
+
+def outcomes(cases: Mapping[str, Case]) -> dict[str, Outcome]:
+    """Only how each test ended."""
+    return {identifier: case.outcome for identifier, case in cases.items()}

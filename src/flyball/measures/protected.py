@@ -1,0 +1,216 @@
+"""Which paths a candidate may not change, what is measured in their place, and what was tried."""
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+import msgspec
+
+from flyball.core.effects import Measure
+from flyball.core.measurement import Trick
+from flyball.core.task import Commit, Item, Settings
+from flyball.measures.sections import is_sectioned, restore
+from flyball.measures.sources import is_test_file, looks_like_test
+from flyball.measures.weakening import compare, forced
+from flyball.ports import Workspace
+
+_CONFIGURATION = re.compile(
+    r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
+    r"|(jest|vitest|cypress|playwright)\.(config|setup|workspace)\..*|\.mocharc.*|karma\.conf\..*|phpunit\.xml(\.dist)?"
+)
+_CI = re.compile(
+    r"\.gitlab-ci\.yml|Jenkinsfile|azure-pipelines.*|\.travis\.yml|bitbucket-pipelines\.yml|\.?appveyor\.yml"
+)
+_CI_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".ci/", ".buildkite/", ".gitlab/ci/")
+_BUILDERS = {
+    "make": ("Makefile", "makefile", "GNUmakefile", "*.mk"),
+    "just": ("justfile", ".justfile", "Justfile"),
+    "task": ("Taskfile.y*ml",),
+    "rake": ("Rakefile",),
+}
+_RUNNER = re.compile(
+    r"_?pytest|pluggy|iniconfig|unittest|sitecustomize|usercustomize|xdist|coverage|junitparser|nose2?|py|pytest_cov|doctest"
+)
+_STARTED = re.compile(
+    r"abc|argparse|ast|atexit|codecs|collections|contextlib|copy|dataclasses|dis|enum|errno|fnmatch|functools|gc|glob"
+    r"|importlib|inspect|io|itertools|json|linecache|locale|logging|operator|os|pathlib|pickle|platform|posixpath|pprint"
+    r"|re|runpy|shlex|shutil|signal|site|stat|string|struct|subprocess|sys|tempfile|textwrap|threading|time|token|tokenize"
+    r"|traceback|types|typing|uuid|warnings|weakref|xml|zipfile"
+)
+"""Modules of Python's own that a test runner imports when it starts."""
+
+
+class Protection(msgspec.Struct, frozen=True):
+    """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks."""
+
+    overlay: dict[str, Commit | None]
+    rewritten: dict[str, bytes]
+    tricks: tuple[Trick, ...]
+    notes: tuple[str, ...]
+
+
+def is_ci(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return path.startswith(_CI_FOLDERS) or bool(_CI.fullmatch(name))
+
+
+def is_configuration(path: str, settings: Settings) -> bool:
+    """Whether a path is test or CI configuration as a whole, or what the gate commands are made of."""
+    name = PurePosixPath(path).name
+    if is_ci(path) or _CONFIGURATION.fullmatch(name):
+        return True
+    if any(_matches(path, pattern) for pattern in settings.protected):
+        return True
+    commands = " ; ".join(gate.command for gate in settings.gates)
+    for word, patterns in _BUILDERS.items():
+        if re.search(rf"\b{word}\b", commands) and any(fnmatchcase(name, pattern) for pattern in patterns):
+            return True
+    return _is_gate_script(path, commands)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    folder = pattern.rstrip("/*")
+    return path == pattern or fnmatchcase(path, pattern) or path.startswith(folder + "/")
+
+
+def _is_gate_script(path: str, commands: str) -> bool:
+    """A script that a gate command starts: a product file named there is what is tested, not what tests."""
+    words = {word.removeprefix("./") for word in re.split(r"[\s;&|()\"']+", commands)}
+    script = path.endswith((".sh", ".bash")) or re.search(r"test|check|ci\b|lint", path) is not None
+    return path in words and script and not looks_like_test(path)
+
+
+def is_shadow(path: str, files: frozenset[str]) -> bool:
+    """Whether a new file would be imported in place of the test runner or of Python's own start-up modules."""
+    if path.endswith(".pth"):
+        return True
+    parts = PurePosixPath(path).parts
+    top = next(
+        (at for at in range(len(parts) - 1) if "/".join((*parts[: at + 1], "__init__.py")) in files), len(parts) - 1
+    )
+    name = parts[top].split(".")[0]
+    if not path.endswith((".py", ".so", ".pyc", ".pyd")):
+        return False
+    if _RUNNER.fullmatch(name):
+        return True
+    roots = {".", "src", "lib"} | {str(PurePosixPath(f).parent) for f in files if looks_like_test(f)}
+    return bool(_STARTED.fullmatch(name)) and ("/".join(parts[:top]) or ".") in roots
+
+
+def exempt(path: str, items: Iterable[Item]) -> bool:
+    """Whether an item's own text names the path, or asks for CI where the path is CI configuration."""
+    for item in items:
+        text = " ".join((item.text, *item.acceptance, *item.files))
+        names = (path, PurePosixPath(path).name)
+        if any(re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", text) for name in names):
+            return True
+        if is_ci(path) and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
+            return True
+    return False
+
+
+class _Sides(msgspec.Struct, frozen=True):
+    """The files of the accepted and of the candidate tree, and what differs."""
+
+    accepted: frozenset[str]
+    candidate: frozenset[str]
+    written: frozenset[str]
+    changed: tuple[str, ...]
+
+
+def protect(request: Measure, settings: Settings, workspace: Workspace) -> Protection:
+    """Compare the candidate with what was accepted and say what must be measured instead of it."""
+    sides = _sides(request, workspace)
+    overlay: dict[str, Commit | None] = {}
+    rewritten: dict[str, bytes] = {}
+    tricks: list[Trick] = []
+    notes: list[str] = []
+    for path in sides.changed:
+        if path in request.consented:
+            notes.append(f"{path} is taken from the candidate: the change was consented to")
+        elif path not in sides.written and exempt(path, request.items):
+            notes.append(f"{path} is exempt: the task itself names it")
+        elif is_sectioned(path):
+            found = _sectioned(path, request, settings, workspace)
+            rewritten.update(found[0])
+            tricks += found[1]
+        elif request.kind == "red" and looks_like_test(path) and not is_configuration(path, settings):
+            tricks += _weakened_while_writing(path, request, workspace)
+        elif trick := _guarded(path, request, settings, workspace, sides):
+            overlay[path] = request.accepted if path in sides.accepted else None
+            tricks += trick
+    return Protection(overlay, rewritten, tuple(tricks), tuple(notes))
+
+
+def _sides(request: Measure, workspace: Workspace) -> _Sides:
+    accepted = frozenset(workspace.list_files(request.accepted))
+    candidate = frozenset(workspace.list_files(request.candidate))
+    return _Sides(
+        accepted,
+        candidate,
+        frozenset(changed_paths(workspace, request.base, request.accepted)),
+        changed_paths(workspace, request.accepted, request.candidate),
+    )
+
+
+def changed_paths(workspace: Workspace, old: Commit, new: Commit) -> tuple[str, ...]:
+    """Every path that differs, both ends of a rename included."""
+    if old == new:
+        return ()
+    before, after = set(workspace.list_files(old)), set(workspace.list_files(new))
+    return tuple(sorted((before ^ after) | {path for _, path in workspace.changed(old, new)}))
+
+
+def _guarded(path: str, request: Measure, settings: Settings, workspace: Workspace, sides: _Sides) -> tuple[Trick, ...]:
+    """The tricks of one changed path; empty when the path is not protected."""
+    before = workspace.read_file(request.accepted, path)
+    after = workspace.read_file(request.candidate, path)
+    if is_configuration(path, settings):
+        return (_configuration(path, before, after),)
+    if path not in sides.accepted:
+        if is_shadow(path, sides.candidate):
+            return (
+                Trick(
+                    "runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own"
+                ),
+            )
+        return ()
+    return compare(path, before, after) if is_test_file(path, before, after) else ()
+
+
+def _weakened_while_writing(path: str, request: Measure, workspace: Workspace) -> tuple[Trick, ...]:
+    """In RED tests are there to be written and changed, but none may be lost, skipped or ask for less."""
+    before, after = (workspace.read_file(commit, path) for commit in (request.accepted, request.candidate))
+    if before is None or not is_test_file(path, before, after):
+        return ()
+    return compare(path, before, after, rewritable=True)
+
+
+def _configuration(path: str, before: bytes | None, after: bytes | None) -> Trick:
+    if found := forced(path, before, after):
+        return found
+    how = "added" if before is None else "deleted" if after is None else "changed"
+    line = _first_new_line(before, after)
+    return Trick("test-config-changed", path, f"test or CI configuration was {how}" + (f": {line}" if line else ""))
+
+
+def _first_new_line(before: bytes | None, after: bytes | None) -> str:
+    old = set((before or b"").decode("utf-8", "replace").splitlines())
+    new = (after or b"").decode("utf-8", "replace").splitlines()
+    return next((line.strip()[:120] for line in new if line not in old and line.strip()), "")
+
+
+def _sectioned(
+    path: str, request: Measure, settings: Settings, workspace: Workspace
+) -> tuple[Mapping[str, bytes], tuple[Trick, ...]]:
+    candidate = workspace.read_file(request.candidate, path)
+    accepted = workspace.read_file(request.accepted, path)
+    commands = " ; ".join(gate.command for gate in settings.gates)
+    found = restore(path, accepted, candidate or b"", commands)
+    if found is None:
+        return {}, ()
+    where = ", ".join(found.changed)
+    line = _first_new_line(accepted, candidate)
+    detail = f"test sections were changed ({where})" + (f": {line}" if line else "")
+    return {path: found.content}, (Trick("test-config-changed", path, detail),)

@@ -1,0 +1,163 @@
+"""The test sections of manifests that hold more: found, compared, and put back as they were accepted."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+SECTIONED = frozenset({"pyproject.toml", "package.json", "setup.cfg", "tox.ini"})
+
+_TOML_ALWAYS = (
+    "tool.pytest",
+    "tool.coverage",
+    "tool.tox",
+    "tool.nox",
+    "project.entry-points.pytest11",
+    "tool.poetry.plugins.pytest11",
+)
+_TOML_RUNNERS = {"hatch": "tool.hatch.envs", "poe": "tool.poe", "pdm": "tool.pdm.scripts", "task": "tool.taskipy"}
+_JSON_KEYS = ("jest", "vitest", "mocha", "ava", "nyc", "c8", "tap", "jasmine", "karma")
+_INI = re.compile(r"(tool:)?pytest|coverage:.*|testenv.*|tox(:.*)?|gh-actions.*|unittest.*")
+_INI_HEADER = re.compile(r"^\[([^\]\n]+)\]", re.MULTILINE)
+_TOML_HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([^\]\n]+?)[ \t]*\]\]?[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+class Restored(msgspec.Struct, frozen=True):
+    """A manifest with its accepted test sections, and the names of those the candidate had changed."""
+
+    content: bytes
+    changed: tuple[str, ...]
+
+
+def is_sectioned(path: str) -> bool:
+    return PurePosixPath(path).name in SECTIONED
+
+
+def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) -> Restored | None:
+    """The candidate's manifest with the accepted test sections put back; None when those are the same."""
+    name = PurePosixPath(path).name
+    kind: Callable[[str, str, str], tuple[str, tuple[str, ...]]]
+    kind = _toml if name == "pyproject.toml" else _json if name == "package.json" else _ini
+    before = (accepted or b"").decode("utf-8", "replace")
+    after = candidate.decode("utf-8", "replace")
+    content, changed = kind(before, after, commands)
+    return Restored(content.encode(), changed) if changed else None
+
+
+def _toml(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:
+    names = (*_TOML_ALWAYS, *(table for tool, table in _TOML_RUNNERS.items() if re.search(rf"\b{tool}\b", commands)))
+    try:
+        old = tomllib.loads(before)
+    except tomllib.TOMLDecodeError:
+        old = {}
+    try:
+        new = tomllib.loads(after)
+    except tomllib.TOMLDecodeError as error:
+        return before, (f"the whole file, which is no longer valid TOML ({error})",)
+    changed = tuple(name for name in names if _at(old, name) != _at(new, name))
+    if not changed:
+        return after, ()
+    merged = (
+        _blocks(after, _TOML_HEADER, changed, keep=False) + "\n" + _blocks(before, _TOML_HEADER, changed, keep=True)
+    )
+    return merged if _has(merged, old, new, changed) else before, changed
+
+
+def _at(table: Any, dotted: str) -> Any:
+    for key in dotted.split("."):
+        table = table.get(key) if isinstance(table, dict) else None
+    return table
+
+
+def _has(merged: str, old: dict[str, Any], new: dict[str, Any], changed: tuple[str, ...]) -> bool:
+    try:
+        found = tomllib.loads(merged)
+    except tomllib.TOMLDecodeError:
+        return False
+    return found.get("project") == new.get("project") and all(_at(found, n) == _at(old, n) for n in changed)
+
+
+def _blocks(text: str, header: re.Pattern[str], names: tuple[str, ...], *, keep: bool) -> str:
+    """The text's sections that are (`keep`) or are not among `names`; what stands before the first is in none."""
+    starts = [*header.finditer(text)]
+    kept = [] if keep else [text[: starts[0].start()] if starts else text]
+    for at, start in enumerate(starts):
+        end = starts[at + 1].start() if at + 1 < len(starts) else len(text)
+        title = re.sub(r"[\"'\s]", "", start[1])
+        if any(title == n or title.startswith(n + ".") for n in names) is keep:
+            kept.append(text[start.start() : end])
+    return "".join(part if part.endswith("\n") else part + "\n" for part in kept if part)
+
+
+def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:
+    old, new = _object(before), _object(after)
+    if new is None:
+        return before, ("the whole file, which is no longer valid JSON",)
+    old = old or {}
+    keys = [key for key in _JSON_KEYS if old.get(key) != new.get(key)]
+    was, now = old.get("scripts") or {}, new.get("scripts") or {}
+    scripts = [s for s in {**was, **now} if _is_test_script(s, commands) and was.get(s) != now.get(s)]
+    for key in keys:
+        _put(new, key, old.get(key))
+    for script in scripts:
+        _put(now, script, was.get(script))
+    if scripts:
+        new["scripts"] = now
+    return json.dumps(new, indent=2) + "\n", (*keys, *(f"scripts.{s}" for s in scripts))
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _put(table: dict[str, Any], key: str, value: Any) -> None:
+    if value is None:
+        table.pop(key, None)
+    else:
+        table[key] = value
+
+
+def _is_test_script(name: str, commands: str) -> bool:
+    return bool(re.fullmatch(r"(pre|post)?test(:.*)?", name)) or bool(
+        re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", commands)
+    )
+
+
+def _ini(before: str, after: str, _commands: str) -> tuple[str, tuple[str, ...]]:
+    old, new = _ini_sections(before), _ini_sections(after)
+    changed = tuple(
+        s for s in {**old, **new} if _is_test_section(s, old, new) and _meant(old.get(s)) != _meant(new.get(s))
+    )
+    if not changed:
+        return after, ()
+    kept = [text for title, text in new.items() if title not in changed]
+    kept += [text for title, text in old.items() if title in changed]
+    return "".join(part if part.endswith("\n") else part + "\n" for part in kept), changed
+
+
+def _is_test_section(title: str, old: dict[str, str], new: dict[str, str]) -> bool:
+    if title == "options.entry_points":
+        return "pytest11" in old.get(title, "") + new.get(title, "")
+    return bool(_INI.fullmatch(title))
+
+
+def _ini_sections(text: str) -> dict[str, str]:
+    starts = [*_INI_HEADER.finditer(text)]
+    found = {"": text[: starts[0].start()] if starts else text}
+    for at, start in enumerate(starts):
+        end = starts[at + 1].start() if at + 1 < len(starts) else len(text)
+        found[start[1].strip()] = found.get(start[1].strip(), "") + text[start.start() : end]
+    return found
+
+
+def _meant(section: str | None) -> list[str]:
+    lines = (line.rstrip() for line in (section or "").splitlines()[1:])
+    return [line for line in lines if line and not line.lstrip().startswith(("#", ";"))]
