@@ -11,6 +11,7 @@ import msgspec
 from flyball.core.status_block import one_line
 
 MAX_VALUES = 200
+MAX_LINES = 400
 
 _HEADER = re.compile(r"( {0,3})([A-Z]+_PHASE_METRICS|QA_VALIDATION_METRICS):\s*")
 _PAIR = re.compile(r"([A-Za-z_][\w-]{0,63})\s*:(?:\s+(.*))?")
@@ -37,14 +38,14 @@ def parse_metrics(text: str) -> tuple[PhaseMetrics, ...]:
     for number, line in enumerate(lines):
         header = _HEADER.fullmatch(line.rstrip())
         if header:
-            body = _body(lines[number + 1 :], len(header[1]))
+            body = _body(lines[number + 1 : number + 1 + MAX_LINES], len(header[1]))
             found.append(_mapping(header[2], [line, *body]))
     return tuple(found)
 
 
 def _body(lines: list[str], depth: int) -> list[str]:
     body: list[str] = []
-    for line in lines[: MAX_VALUES * 2]:
+    for line in lines:
         if line.strip() and _indent(line) <= depth:
             break
         body.append(line)
