@@ -20,7 +20,7 @@ _ITEM = re.compile(r"^-(?:\s+|$)")
 _NONE = frozenset({"none", "[]", "n/a"})
 
 
-class _Unreadable(Exception):  # noqa: N818 - a situation inside one parse, never seen outside
+class _Unreadable(Exception):
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
         self.broken = BrokenBlock(reason, line)
