@@ -1,0 +1,301 @@
+"""Replays recorded edit-test loops through the monitor and through policies of the known kind.
+
+usage: python benchmarks/replay.py TRACES [--grid]
+
+A recorded try is a context: `fresh-context` (or `rollback`) skips to the next recorded try, `stop` ends the loop, a gate that
+holds ends it too. Kept: of the loops that pass when nothing intervenes, those that still do. Saved: money against letting
+every loop run. Never caught: loops without a pass in which the policy never once intervened. `--grid` chooses the thresholds
+leaving one repository out at a time and measures on the one left out.
+"""
+
+import difflib
+import itertools
+import json
+import lzma
+import random
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.core.batch import GateOutput, StreamObservation, of_stream
+from flyball.core.monitor import Cure, History, Observation, Thresholds, assess, observe
+from flyball.core.signature import signature
+
+CONTINUE, FRESH, STOP = "continue", "fresh", "stop"
+BOOTSTRAPS = 2000
+PASSES_KEPT = 0.98
+
+
+class Step(NamedTuple):
+    """One recorded iteration."""
+
+    seen: Observation
+    status: str
+    error: str
+    prose: str
+    usd: float
+
+
+class Loop(NamedTuple):
+    """One recorded loop: contexts of steps."""
+
+    name: str
+    repository: str
+    resolved: bool
+    contexts: list[list[Step]]
+
+    @property
+    def passes(self) -> bool:
+        """Whether the gate held in the end."""
+        return any(step.status == "pass" for context in self.contexts for step in context)
+
+
+class Outcome(NamedTuple):
+    """What became of a loop under a policy."""
+
+    loop: Loop
+    passed: bool
+    usd: float
+    caught: bool
+    stopped: bool
+
+
+Judge = Callable[[Step], str]
+Policy = Callable[[], Judge]
+
+
+def load(path: Path) -> list[Loop]:
+    """The loops of a trace file."""
+    raw = path.read_bytes()
+    lines = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode().splitlines()
+    return [loop for loop in map(_loop, map(json.loads, lines)) if loop.contexts]
+
+
+def _loop(record: dict[str, Any]) -> Loop:
+    contexts = [
+        [_step(number, item) for number, item in group]
+        for _, group in itertools.groupby(enumerate(record["its"], 1), key=lambda pair: pair[1]["t"])
+    ]
+    return Loop(record["id"], record["id"].split("__")[0], bool(record["resolved"]), contexts)
+
+
+def _step(number: int, item: dict[str, Any]) -> Step:
+    output = _gate_text(item["out"] or "")
+    gate = GateOutput(item["status"], item["status"] == "pass", output, tuple(item["fails"] or ()))
+    line = StreamObservation(
+        iteration=number,
+        context=item["t"] + 1,
+        edit=item["edit_hash"],
+        changed_files=tuple(item["applied"] or ()),
+        gates=(gate,),
+        usd=item["cost"] or 0.0,
+    )
+    return Step(of_stream(line), item["status"], output, item["asst"] or "", item["cost"] or 0.0)
+
+
+def _gate_text(output: str) -> str:
+    """The gate's own words, without what the recording tool said around them."""
+    for chatter in ("\nAttempt to fix test errors?", "\nOnly 4 reflections allowed"):
+        output = output.split(chatter)[0]
+    return "\n".join(line for line in output.splitlines() if not line.startswith("Applied edit to "))
+
+
+def replay(loop: Loop, policy: Policy) -> Outcome:
+    """Lets the policy judge each step of the loop."""
+    judge = policy()
+    usd, caught = 0.0, False
+    for context in loop.contexts:
+        for step in context:
+            usd += step.usd
+            if step.status == "pass":
+                return Outcome(loop, True, usd, caught, False)
+            word = judge(step)
+            caught = caught or word != CONTINUE
+            if word == STOP:
+                return Outcome(loop, False, usd, True, True)
+            if word == FRESH:
+                break
+    return Outcome(loop, False, usd, caught, False)
+
+
+def monitor(thresholds: Thresholds) -> Policy:
+    """flyball's own."""
+
+    def start() -> Judge:
+        history = History()
+
+        def judge(step: Step) -> str:
+            nonlocal history
+            history = observe(history, step.seen)
+            cure = assess(history, step.seen, thresholds).cure
+            return CONTINUE if cure is Cure.CONTINUE else STOP if cure in {Cure.STOP, Cure.ASK} else FRESH
+
+        return judge
+
+    return start
+
+
+def counting(limit: int, key: Callable[[Step], object], word: str = STOP) -> Policy:
+    """Stops at so many equal keys in a row; a key of None breaks the row."""
+
+    def start() -> Judge:
+        row: list[object] = []
+
+        def judge(step: Step) -> str:
+            value = key(step)
+            if value is None or (row and row[-1] != value):
+                row.clear()
+            if value is not None:
+                row.append(value)
+            return word if len(row) >= limit else CONTINUE
+
+        return judge
+
+    return start
+
+
+def similar_prose(share: float, limit: int) -> Policy:
+    """Stops when so many answers in a row resemble the one before."""
+
+    def start() -> Judge:
+        last, row = "", 1
+
+        def judge(step: Step) -> str:
+            nonlocal last, row
+            match = difflib.SequenceMatcher(None, last[:2000], step.prose[:2000], autojunk=False)
+            alike = match.real_quick_ratio() >= share and match.quick_ratio() >= share and match.ratio() >= share
+            row = row + 1 if last and alike else 1
+            last = step.prose
+            return STOP if row >= limit else CONTINUE
+
+        return judge
+
+    return start
+
+
+POLICIES: dict[str, Policy] = {
+    "let it run": lambda: lambda step: CONTINUE,
+    "max 3 iterations": counting(3, lambda step: True),
+    "max 5 iterations": counting(5, lambda step: True),
+    "max 10 iterations": counting(10, lambda step: True),
+    "identical edit 3x": counting(3, lambda step: step.seen.edit),
+    "three failed edits": counting(3, lambda step: True if step.status == "edit_error" else None),
+    "breaker: raw error text 5x": counting(5, lambda step: step.error),
+    "breaker: first error line 5x": counting(5, lambda step: signature(step.error).summary),
+    "90 % similar prose 3x": similar_prose(0.9, 3),
+    "flyball monitor": monitor(Thresholds()),
+}
+
+
+class Score(NamedTuple):
+    """What a policy reached."""
+
+    passes: float
+    resolved: float
+    saved: float
+    uncaught: float
+    unstopped: float
+
+
+def score(outcomes: Iterable[Outcome], baseline: Iterable[Outcome]) -> Score:
+    """The five numbers of a table row."""
+    pairs = list(zip(outcomes, baseline, strict=True))
+    passing = [mine for mine, _ in pairs if mine.loop.passes]
+    resolved = [mine for mine in passing if mine.loop.resolved]
+    doomed = [mine for mine, _ in pairs if not mine.loop.passes]
+    whole = sum(theirs.usd for _, theirs in pairs)
+    return Score(
+        _share([mine.passed for mine in passing]),
+        _share([mine.passed for mine in resolved]),
+        1 - sum(mine.usd for mine, _ in pairs) / whole if whole else 0.0,
+        _share([not mine.caught for mine in doomed]),
+        _share([not mine.stopped for mine in doomed]),
+    )
+
+
+def _share(flags: list[bool]) -> float:
+    return sum(flags) / len(flags) if flags else float("nan")
+
+
+def intervals(outcomes: list[Outcome], baseline: list[Outcome]) -> list[tuple[float, float]]:
+    """95 % bootstrap intervals, resampling loops."""
+    chance = random.Random(0)
+    pairs = list(zip(outcomes, baseline, strict=True))
+    samples = []
+    for _ in range(BOOTSTRAPS):
+        mine, theirs = zip(*chance.choices(pairs, k=len(pairs)), strict=True)
+        samples.append(score(mine, theirs))
+    columns = [sorted(value for value in column if value == value) for column in zip(*samples, strict=True)]
+    return [(column[len(column) // 40], column[-len(column) // 40 - 1]) for column in columns]
+
+
+def table(loops: list[Loop], policies: dict[str, Policy]) -> None:
+    """Prints one row per policy."""
+    baseline = [replay(loop, POLICIES["let it run"]) for loop in loops]
+    heads = ("passes kept", "resolved kept", "money saved", "never caught", "never stopped")
+    print(f"{'policy':30}" + "".join(f"{head:>22}" for head in heads))
+    for name, policy in policies.items():
+        outcomes = [replay(loop, policy) for loop in loops]
+        cells = zip(score(outcomes, baseline), intervals(outcomes, baseline), strict=True)
+        print(f"{name:30}" + "".join(f"{value:9.1%} [{low:4.0%},{high:4.0%}]" for value, (low, high) in cells))
+
+
+def candidates() -> list[Thresholds]:
+    """The thresholds the grid tries; the first is the specification's."""
+    grid = itertools.product((2, 3), (3, 2, 4), (2, 1, 3), (5, 4, 6))
+    return [
+        msgspec.structs.replace(
+            Thresholds(),
+            same_failure_in_context=failure,
+            same_failing_set_in_context=failing_set,
+            endings_before_stop=endings,
+            contexts=contexts,
+        )
+        for failure, failing_set, endings, contexts in grid
+    ]
+
+
+def choose(loops: list[Loop], tried: list[Thresholds]) -> Thresholds:
+    """The thresholds that save most among those that keep what must be kept."""
+
+    def worth(thresholds: Thresholds) -> tuple[bool, float]:
+        baseline = [replay(loop, POLICIES["let it run"]) for loop in loops]
+        reached = score([replay(loop, monitor(thresholds)) for loop in loops], baseline)
+        keeps = reached.passes >= PASSES_KEPT and not reached.resolved < 1
+        return keeps, reached.saved if keeps else reached.passes
+
+    return max(tried, key=worth)
+
+
+def leave_one_out(loops: list[Loop]) -> None:
+    """Prints what the thresholds chosen on the other repositories reach on each."""
+    baseline, held_out = [], []
+    for repository in sorted({loop.repository for loop in loops}):
+        chosen = choose([loop for loop in loops if loop.repository != repository], candidates())
+        mine = [loop for loop in loops if loop.repository == repository]
+        print(f"{repository} ({len(mine)} loops): {chosen}")
+        held_out += [replay(loop, monitor(chosen)) for loop in mine]
+        baseline += [replay(loop, POLICIES["let it run"]) for loop in mine]
+    print("on repositories left out: " + ", ".join(f"{value:.1%}" for value in score(held_out, baseline)))
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the table, and with --grid the choice of thresholds."""
+    paths = [argument for argument in arguments if not argument.startswith("-")]
+    if len(paths) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    loops = load(Path(paths[0]))
+    passing = sum(loop.passes for loop in loops)
+    print(f"{len(loops)} loops, {passing} pass, {sum(loop.resolved and loop.passes for loop in loops)} of them resolved")
+    table(loops, POLICIES)
+    if "--grid" in arguments:
+        leave_one_out(loops)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,113 @@
+"""Is the loop going anywhere? One health, one recommendation and one cure for every iteration (M10 to M19).
+
+Pure: `history = observe(history, seen)`, then `assess(history, seen)`. The first matching rule gives the health.
+"""
+
+from flyball.core.cures import cure
+from flyball.core.observation import Blocker, History, Observation, observe
+from flyball.core.signals import Finding, dry_spell, flip_flops, gains, regressions, stalls
+from flyball.core.verdict import Confidence, Cure, Health, Thresholds, Trend, Verdict
+
+__all__ = [
+    "Blocker",
+    "Confidence",
+    "Cure",
+    "Health",
+    "History",
+    "Observation",
+    "Thresholds",
+    "Trend",
+    "Verdict",
+    "assess",
+    "observe",
+]
+
+_RECOMMENDATION = {
+    Health.PROGRESSING: "continue",
+    Health.STALLED: "retry-with-change",
+    Health.REGRESSING: "rollback",
+    Health.FLIP_FLOPPING: "rollback",
+}
+_DEFAULTS = Thresholds()
+_ENOUGH_HISTORY = 3
+_AGREEING_SIGNALS = 2
+
+
+def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:
+    """The verdict on `seen`, which `observe` has already put into the history."""
+    health, findings = _health(history, seen, thresholds)
+    remedy, reason = cure(history, seen, health, thresholds)
+    evidence = findings[0].text if findings else _course(history)
+    if reason and reason != evidence:
+        evidence = reason if health is Health.PROGRESSING else f"{evidence}; {reason}"
+    blockers = _blockers(seen) if health is Health.BLOCKED else ()
+    return Verdict(
+        health=health,
+        recommendation=_RECOMMENDATION.get(health) or _way_out(blockers),
+        cure=remedy,
+        confidence=_confidence(history, health, findings),
+        trend=_trend(history, seen),
+        evidence=evidence,
+        blockers=blockers,
+    )
+
+
+def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[Health, list[Finding]]:
+    if blockers := _blockers(seen):
+        return Health.BLOCKED, [Finding(f"{one.id}: {one.type}: {one.description}".rstrip(": ")) for one in blockers]
+    if history.iterations <= 1:
+        return Health.PROGRESSING, []
+    rules = (
+        (Health.FLIP_FLOPPING, flip_flops),
+        (Health.REGRESSING, regressions),
+        (Health.STALLED, dry_spell if seen.kind == "optimise" else stalls),
+    )
+    for health, rule in rules:
+        if findings := rule(history, limits):
+            return health, findings
+    return Health.PROGRESSING, gains(history)
+
+
+def _blockers(seen: Observation) -> tuple[Blocker, ...]:
+    if not seen.reviewed:
+        return (Blocker("review", "missing-review", "the batch has no review"),)
+    return seen.blocked
+
+
+def _way_out(blockers: tuple[Blocker, ...]) -> str:
+    if any(blocker.type == "missing-review" for blocker in blockers):
+        return "run-review"
+    if any(blocker.type in {"external", "fundamental"} for blocker in blockers):
+        return "escalate"
+    return f"unblock:[{blockers[0].description or blockers[0].id}]"
+
+
+def _course(history: History) -> str:
+    if history.iterations <= 1:
+        return "first iteration"
+    last = history.results[-1]
+    return f"iteration {last.iteration}: nothing repeats" + (f": {last.summary}" if last.summary else "")
+
+
+def _confidence(history: History, health: Health, findings: list[Finding]) -> Confidence:
+    if history.iterations < _ENOUGH_HISTORY:
+        return Confidence.LOW
+    if health is Health.BLOCKED:
+        return Confidence.HIGH
+    worse = health is Health.PROGRESSING and _fell(history)
+    strong = len(findings) >= _AGREEING_SIGNALS or any(finding.beyond for finding in findings)
+    return Confidence.HIGH if strong and not worse else Confidence.MEDIUM
+
+
+def _trend(history: History, seen: Observation) -> Trend:
+    if seen.kind == "optimise" and seen.metric is not None:
+        return Trend.STABLE if history.search.dry or history.iterations <= 1 else Trend.IMPROVING
+    rates = [result.rate for result in history.results if result.rate is not None][-2:]
+    if len(rates) < 2 or rates[0] == rates[1]:  # noqa: PLR2004
+        return Trend.STABLE
+    return Trend.IMPROVING if rates[1] > rates[0] else Trend.DECLINING
+
+
+def _fell(history: History) -> bool:
+    rates = [result.rate for result in history.results if result.rate is not None][-2:]
+    return len(rates) > 1 and rates[1] < rates[0]

@@ -1,0 +1,279 @@
+"""What a loop saw in one iteration, and the bounded history that grows out of it.
+
+`observe` only remembers; it has no thresholds, so old histories never need judging again.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from flyball.core.signature import signature
+
+Kind = Literal["fix", "plan", "optimise"]
+
+RECENT_RESULTS = 16
+RECENT_MARKS = 4
+RECENT_TREES = 64
+RECENT_ENDINGS = 8
+TRACKED_ITEMS = 256
+TRACKED_FAILURES = 8
+
+
+class Blocker(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something in the way; type is `dependency`, `external`, `fundamental` or `missing-review`."""
+
+    id: str
+    type: str
+    description: str = ""
+
+
+class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One iteration as measured; what a loop cannot measure it leaves out.
+
+    A gate that does not hold should always come with `fine`: it is what tells one failure from another.
+    """
+
+    iteration: int
+    context: int = 1
+    kind: Kind = "fix"
+    batch: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    failed: dict[str, str] = {}
+    blocked: tuple[Blocker, ...] = ()
+    reviewed: bool = True
+    tree: str | None = None
+    edit: str | None = None
+    changed_files: tuple[str, ...] | None = None
+    failing: tuple[str, ...] | None = None
+    pass_rate: float | None = None
+    metric: float | None = None
+    metric_noise: float = 0.0
+    lower_is_better: bool = False
+    coarse: str | None = None
+    fine: str | None = None
+    summary: str = ""
+    gate_held: bool = False
+    gate_broken: str | None = None
+    restored: bool = False
+    budget_gone: bool = False
+    tokens: int = 0
+    usd: float = 0.0
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is remembered of one iteration."""
+
+    iteration: int
+    context: int
+    failure: str | None = None
+    failing_set: str | None = None
+    failing_count: int | None = None
+    rate: float | None = None
+    edit: str | None = None
+    unchanged: bool = False
+    held: bool = False
+    restored: bool = False
+    summary: str = ""
+
+
+class Item(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A subtask or test and its last results: P passed, F failed."""
+
+    id: str
+    marks: str = ""
+    error: str = ""
+    summary: str = ""
+    repeats: tuple[int, ...] = ()
+    count: int = 0
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """The failures at which a context, or an attempt that was rolled back, came to its end."""
+
+    context: int
+    failures: tuple[str, ...]
+
+
+class Best(msgspec.Struct, frozen=True):
+    """The best tree so far: highest pass rate, then fewest failing tests; the earlier one on a tie."""
+
+    tree: str
+    iteration: int
+    rate: float | None = None
+    failing_count: int | None = None
+
+
+class Search(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the number of an `optimise` loop went."""
+
+    best: float | None = None
+    dry: int = 0
+    longest_dry: int = 0
+
+
+class History(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything the monitor knows of a loop; its size does not grow with the number of iterations."""
+
+    iterations: int = 0
+    contexts: int = 0
+    results: tuple[Result, ...] = ()
+    items: tuple[Item, ...] = ()
+    trees: tuple[str, ...] = ()
+    endings: tuple[Ending, ...] = ()
+    broken_on: tuple[str, ...] = ()
+    best: Best | None = None
+    search: Search = Search()
+
+
+def digest(parts: Iterable[str]) -> str:
+    """One short name for many."""
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def observe(history: History, seen: Observation) -> History:
+    """The history with one more iteration; an iteration without a review is not one (M2)."""
+    if not seen.reviewed:
+        return history
+    last = history.results[-1] if history.results else None
+    anew = seen.restored or (last is not None and seen.context != last.context)
+    result = _result(history, seen)
+    trees = () if seen.restored else history.trees
+    return History(
+        iterations=history.iterations + 1,
+        contexts=history.contexts + (last is None or seen.context != last.context),
+        results=(*history.results, result)[-RECENT_RESULTS:],
+        items=_items(() if seen.restored else history.items, seen),
+        trees=(*trees, seen.tree)[-RECENT_TREES:] if seen.tree is not None else trees,
+        endings=(*history.endings, _ending(history))[-RECENT_ENDINGS:] if anew and last else history.endings,
+        broken_on=_broken_on(history.broken_on, seen),
+        best=_best(history.best, seen, result),
+        search=_search(history.search, seen),
+    )
+
+
+def _result(history: History, seen: Observation) -> Result:
+    failing = None if seen.failing is None else sorted(set(seen.failing))
+    unchanged = _unchanged(history, seen)
+    failing_set = seen.coarse if failing is None else digest(failing)
+    failure = seen.fine or (None if failing_set is None else f"set:{failing_set}")
+    if failure is None and unchanged:
+        failure = f"tree:{seen.tree or 'unchanged'}"
+    return Result(
+        iteration=seen.iteration,
+        context=seen.context,
+        failure=None if seen.gate_held else failure,
+        failing_set=None if seen.gate_held else failing_set,
+        failing_count=None if failing is None else len(failing),
+        rate=_rate(seen),
+        edit=seen.edit,
+        unchanged=unchanged,
+        held=seen.gate_held,
+        restored=seen.restored,
+        summary=seen.summary[:200],
+    )
+
+
+def _unchanged(history: History, seen: Observation) -> bool:
+    """Whether the turn changed nothing. Without trees, a new edit that could not be applied is still an attempt."""
+    if seen.tree is None:
+        known = {result.edit for result in history.results if result.context == seen.context}
+        return seen.changed_files == () and (seen.edit is None or seen.edit in known)
+    if seen.changed_files == ():
+        return True
+    if seen.restored:
+        return history.best is not None and seen.tree == history.best.tree
+    return bool(history.trees) and seen.tree == history.trees[-1]
+
+
+def _rate(seen: Observation) -> float | None:
+    """Pass rate as measured, or of the batch; None where there is nothing to pass."""
+    if seen.pass_rate is not None:
+        return seen.pass_rate
+    attempted = {*seen.batch, *seen.passed, *seen.failed}
+    return len(set(seen.passed) - set(seen.failed)) / len(attempted) if attempted else None
+
+
+def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
+    tests = None if seen.failing is None else set(seen.failing)
+    items: dict[str, Item] = {}
+    for item in known:
+        passed = _outcome(item.id, seen, tests)
+        items[item.id] = item if passed is None else _marked(item, passed, seen)
+    for name in sorted({*seen.passed, *seen.failed, *(tests or ())} - items.keys()):
+        items[name] = _marked(Item(name), _outcome(name, seen, tests) or False, seen)
+    kept = [item for item in items.values() if item.marks != "P" * RECENT_MARKS or item.id in seen.passed]
+    if len(kept) > TRACKED_ITEMS:
+        kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
+    return tuple(kept)
+
+
+def _outcome(name: str, seen: Observation, tests: set[str] | None) -> bool | None:
+    if name in seen.failed:
+        return False
+    if name in seen.passed:
+        return True
+    if name in seen.batch or tests is None or seen.gate_broken is not None:
+        return None
+    return name not in tests
+
+
+def _marked(item: Item, passed: bool, seen: Observation) -> Item:
+    marks = (item.marks + ("P" if passed else "F"))[-RECENT_MARKS:]
+    text = seen.failed.get(item.id)
+    if passed or text is None:
+        return Item(item.id, marks=marks)
+    named = signature(text, (item.id,))
+    again = named.fine == item.error
+    repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
+    return Item(item.id, marks, named.fine, named.summary, repeats, item.count + 1 if again else 1)
+
+
+def reversals(item: Item) -> int:
+    """How often the item went from passed to failed or back within its last results."""
+    return sum(one != other for one, other in zip(item.marks, item.marks[1:], strict=False))
+
+
+def returned_to(trees: tuple[str, ...]) -> int:
+    """How many iterations ago the present tree was seen, with another one in between; 0 when it is new."""
+    if not trees or trees[-1] not in trees[:-1] or trees[-2] == trees[-1]:
+        return 0
+    return next(back for back, tree in enumerate(reversed(trees)) if back and tree == trees[-1])
+
+
+def _ending(history: History) -> Ending:
+    """A loop that goes to and fro ends at every failure of its cycle, any other at its last."""
+    last = history.results[-1]
+    recent = [result for result in history.results if result.context == last.context][-RECENT_MARKS:]
+    cycle = returned_to(history.trees) or any(reversals(item) > 1 for item in history.items)
+    failures = dict.fromkeys(result.failure for result in (recent if cycle else [last]) if result.failure)
+    return Ending(last.context, tuple(failures)[-TRACKED_FAILURES:])
+
+
+def _broken_on(trees: tuple[str, ...], seen: Observation) -> tuple[str, ...]:
+    if seen.gate_broken is None:
+        return ()
+    tree = seen.tree or seen.edit or str(seen.iteration)
+    return trees if tree in trees else (*trees, tree)[-2:]
+
+
+def _best(best: Best | None, seen: Observation, result: Result) -> Best | None:
+    if seen.tree is None or seen.gate_broken is not None or (result.rate is None and result.failing_count is None):
+        return best
+    candidate = Best(seen.tree, seen.iteration, result.rate, result.failing_count)
+    return candidate if best is None or _worth(candidate) > _worth(best) else best
+
+
+def _worth(best: Best) -> tuple[float, float]:
+    rate = -1.0 if best.rate is None else best.rate
+    return rate, float("-inf") if best.failing_count is None else -best.failing_count
+
+
+def _search(search: Search, seen: Observation) -> Search:
+    if seen.metric is None:
+        return search if seen.kind != "optimise" else msgspec.structs.replace(search, dry=search.dry + 1)
+    value = -seen.metric if seen.lower_is_better else seen.metric
+    if search.best is None or value > search.best + abs(seen.metric_noise):
+        return Search(value, 0, max(search.longest_dry, search.dry))
+    return msgspec.structs.replace(search, dry=search.dry + 1)

@@ -1,0 +1,308 @@
+"""Reads the output of test runners, compilers and linters: which tests and files fail, and the lines that say why.
+
+Everything is kept that is not known to be noise: progress, passing tests, counters, times, source excerpts and foreign
+stack frames. So a tool nobody thought of still gets a reading.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from flyball.core.masks import mask
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What an output says, masked: nothing in it depends on the run, but for the order of lines."""
+
+    tests: tuple[str, ...]
+    files: tuple[str, ...]
+    details: tuple[str, ...]
+    warnings: tuple[str, ...]
+    headline: str
+    where: str
+
+
+_TESTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^(?:FAILED|ERROR) (?P<id>\S+(?:\.\w+|::.+?))(?: - .*)?$",  # pytest's summary
+        r"^(?:FAIL|ERROR): (?P<id>\S+ \([\w.<>]+\))",  # unittest
+        r"^\s*--- FAIL: (?P<id>.+?)(?: \([\d.]+s\))?$",  # go
+        r"^test (?P<id>.+?)(?: - should panic)? \.\.\. FAILED$",  # cargo
+        r"^\s*not ok \d+(?: -)? (?P<id>.+?)(?: # .*)?$",  # TAP, node
+        r"^\s*[✕✗✖×]\s+(?P<id>.+?)(?: \(?[\d.]+ ?m?s\)?)?$",  # jest, vitest, node's spec reporter
+        r"^\s*FAIL\s+(?P<id>\S+\.[cm]?[jt]sx?(?: > .+)?)",  # jest, vitest
+        r"^\s*● (?P<id>.+)$",  # jest
+    )
+)
+_UNITTEST_ID = re.compile(r"^(\S+) \((.+?)(?:\.\1)?\)$")
+_PYTEST_HEADING = re.compile(r"^_{3,} (?P<id>.+?) _{3,}$")
+_FILE = re.compile(r"^(?:--> |:::\s)?(?P<file>(?:[\w@+~.-]+/)*(?:[\w@+~.-]+\.[A-Za-z]\w{0,7}|[Mm]akefile)):(?: |$)")
+_LONE_FILE = re.compile(r"^(?:/|[A-Za-z]:\\)\S*\.\w{1,8}$")
+
+_NOISE = re.compile(
+    "|".join(
+        (
+            r"^\W*$",
+            # progress and passing tests
+            r"^[.FEsxXuSPI]{1,200}\s*(?:\[\s*\d+%\])?$",
+            r"^bringing up nodes|^\[gw\d+\]|^created: \d+/\d+ workers|^collecting|^collected \d|^plugins: |^rootdir: |^cachedir: ",
+            r"^configfile: |^platform \w+ -- |^Using --randomly|^random(?:ly)? seed|^Test order|^INFO: Running",
+            r"^\S+(?:::| \().*(?:\bPASSED|\bSKIPPED|\bXFAIL|\bFAILED|\bERROR)\s*(?:\[\s*\d+%\])?$|^(?:PASSED|SKIPPED|XFAIL) ",
+            r"\s(?:\.\.\.|…) (?:ok|skipped|FAIL|FAILED|ERROR|expected failure|ignored).*$|^test .* \.\.\. (?:ok|ignored|FAILED)",
+            r"^\s*[✓✔√↓○◌] |^\s*ok \d+|^\s*--- (?:PASS|SKIP)|^\s*=== |^PASS\b|^ok\s+\S+\s|^\?\s+\S+\s+\[no test files\]",
+            r"^\s*[❯▶] \S.*?(?:\(\d+ tests?.*\)|[\d.]+ ?ms\)?)",
+            r"^\w+ \([\w.]+\) \.\.\.$|^\s*(?:Use -v+ to get|Omitting \d+ identical|\.\.\.Full output truncated|Full diff:)",
+            r"^\s*Displaying first and last \d+ stack frames|^\s*Pass `--full-trace`",
+            # counters and times
+            r"^=*\s*(?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?|xfailed|xpassed|rerun)[, ].*)?in [\d.]+s\b.*$",
+            r"^\d+ (?:failed|passed|errors?)\b.*\bin [\d.]+ ?m?s|^Ran \d+ tests? in|^(?:FAILED|OK) \(|^!{3,}|^no tests ran in",
+            r"^(?:Test Suites|Tests|Snapshots|Time|Start at|Duration|Test Files|Type Errors|Errors)(?::|\s{1,})\s*(?:[\d.]|no )",
+            r"^\s*(?:Test Files|Tests|Start at|Duration|Errors)\s{2}|^Ran all test suites|^\s*RUN\s+v\d|^\s*DEV\s+v\d|\[\d+/\d+\]⎯",
+            r"^\s*⎯+|^# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms)\b|^ℹ |^\d+\.\.\d+$|^TAP version",
+            r"^\s*duration_ms|^\s*type: '(?:test|suite)'$|^\s*# Subtest:|^\s*stack: \|-|^\s*(?:---|\.\.\.)$|^✖ failing tests:",
+            r"^#? ?Node\.js v\d|^test at \S+:\d+:\d+",
+            r"^running \d+ tests?$|^test result:|^\s+(?:Compiling|Finished|Running|Doc-tests|Downloading|Downloaded|Checking|Blocking|Updating|Locking|Adding) ",
+            r"^error: (?:could not compile|aborting due to|test failed, to rerun|\d+ targets? failed|doctest failed)",
+            r"^warning: (?:build failed|`.*` \(.*\) generated)|^For more information about|^Some errors have detailed|^note: run with `RUST|^note: Some details",
+            r"^failures:$|^successes:$|^FAIL(?:\s+\S+\s+(?:[\d.]+s|\[(?:build|setup) failed\]))?$|^exit status \d+$|^coverage: ",
+            # tsc adds related places only where it draws excerpts
+            r"^\s{2,}\S+\.[cm]?tsx?:\d+:\d+(?: - .*)?$|^\s+The expected type comes from ",
+            r"^Found \d+ errors?|^All checks passed|^\[\*\] \d+ fixable|^No fixes available|^\W*\d+ fixable|^Success: no issues",
+            r"^\W*\d+ (?:problems?|errors?|warnings?)\b|^\W*\d+ errors? and \d+ warnings?|potentially fixable with",
+            r"^make(?:\[\d+\])?: (?:Entering|Leaving) directory|^npm (?:error|ERR!|warn|WARN|notice)(?:\s*$| A complete log|.*_logs/| Unknown \w+ config)",
+            r"^npm (?:error|ERR!)\s+(?:To see a list|npm run$|Did you mean|.*timing )|^npm notice|^> \S+@\S+ \S+$|^> [\w:-]+$",
+            r"^Compilation failed|^Note: .*(?:Recompile|deprecat|unchecked)|^Picked up (?:JAVA|_JAVA)|^\[ERROR\]\s*$",
+            r"^Traceback \(most recent call last\):|^During handling of the above|^The above exception was|^\s*\[Previous line repeated",
+            r"^(?:_ )+_?$|^Hint: make sure your test|^Traceback:$|^System check identified|^(?:Creating|Destroying|Cloning) test database",
+        )
+    )
+)
+_WARNING = re.compile(r"^(?:\S+?:(?:\d+:)*\s*|\s*\d+:\d+\s+)?(?:warning|note|npm warn|npm WARN)\b(?:\[|:|\s)|^\S+\(\d+,\d+\): warning|Warning: ")
+_CARETS = re.compile(r"^\s*[|]?\s*[\^~][\s\^~]*$")
+_GUTTER = re.compile(r"^\s*(?P<mark>>)?\s*\d+\s*(?:\||[+~-](?:\s|$))\s?(?P<code>.*)$")
+_BARE_GUTTER = re.compile(r"^\s*\d+\s+\S")
+_LABEL = re.compile(r"^\s*[|│]\s*(?P<label>.*)$")
+_DRAWING = re.compile(r"(?:^|(?<=\s))[|│^~+_\-]+(?=\s|$)")
+
+_PYTHON_FRAME = re.compile(r'^(?P<indent>\s*)File "(?P<file>[^"]+)", line \d+(?:, in (?P<name>.+))?$')
+_PYTEST_FRAME = re.compile(r"^(?P<file>[^\s:]+\.py|<[^>]+>):\d+:(?: in (?P<name>.+))?$")
+_PYTEST_PLACE = re.compile(r"^(?P<file>[^\s:]+\.py):\d+: (?P<kind>\w+)$")
+_FIXTURE = re.compile(r"^\w+\s+= ")
+_SCRIPT_FRAME = re.compile(
+    r"^[\s#]*(?:at |❯ )(?:(?P<name>.+?) \(?)?(?P<file>[^()\s]+?)(?::\d+:\d+|:\d+)\)?[,{ ]*$"
+    r"|^[\s#]*at (?P<bare>.+?) \((?:<anonymous>|native|unknown|index \d+)\)$"
+    r"|^\s+(?P<method>[\w.<>\[\] ]+) \((?P<path>[^()]+):\d+:\d+\)$|^\s+(?P<internal>(?:node:|file:|/)\S+):\d+:\d+$"
+)
+_FOREIGN = re.compile(r"node:|node_modules|site-packages|dist-packages|/lib/python\d|^<|/rustc/|/go/src/|/go-[\d.]+/|/usr/l")
+_GO_FRAME = re.compile(r"^(?P<name>[\w./*()\[\]]+)\(.*\)$")
+_GO_FOREIGN = re.compile(r"^(?:runtime|testing|reflect|internal|sync|panic)\b")
+_HEADLINE = re.compile(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning)\b|panic:|error\b|.*\berror\b|assert)")
+
+_HEADING = re.compile(r"^={3,} (?P<title>.+?) ={3,}$")
+_SKIPPED_HEADING = re.compile(r"^(?:test session starts|warnings summary.*|PASSES|XFAILURES)$|durations|coverage")
+_CAPTURED = re.compile(r"^-{3,} Captured .* -{3,}$|^-{3,} generated xml|^-{3,} coverage")
+
+
+class _Reader:
+    """One pass over the lines; what it remembers is the region and the frame it is in."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, None] = {}
+        self.headings: dict[str, None] = {}
+        self.files: dict[str, None] = {}
+        self.details: dict[str, None] = {}
+        self.warnings: dict[str, None] = {}
+        self.headline = ""
+        self.where = ""
+        self.region = ""
+        self.frame: re.Match[str] | None = None
+        self.source = ""
+        self.in_frames = False
+        self.weak = False
+
+    def line(self, line: str, following: str) -> None:
+        """Takes one line, with the one after it for source lines that are recognised by the carets under them."""
+        if self._turns_region(line):
+            return
+        self._names_test(line)
+        if self.region in {"skip", "summary"} and not line.startswith("INTERNALERROR>"):
+            return
+        quoted = self.region == "failures" and line.startswith("E ")
+        line = line[4:] if quoted and line.startswith("E   ") else line[1:] if quoted else line
+        if self._is_frame(line) or self._is_excerpt(line, following):
+            return
+        if self.region == "failures" and not quoted and self._is_pytest_source(line):
+            return
+        self._keep(line)
+
+    def _turns_region(self, line: str) -> bool:
+        if heading := _HEADING.match(line):
+            title = heading["title"]
+            known = {"FAILURES": "failures", "ERRORS": "failures", "short test summary info": "summary"}
+            self.region = known.get(title, "skip" if _SKIPPED_HEADING.search(title) else "")
+            self.frame = None
+            return True
+        if heading := _PYTEST_HEADING.match(line):
+            self.headings[mask(heading["id"])] = None
+            self.region = "failures"
+            return True
+        if _CAPTURED.match(line):
+            self.region = "skip"
+            return True
+        return False
+
+    def _names_test(self, line: str) -> None:
+        for pattern in _TESTS:
+            if found := pattern.match(line):
+                name = mask(found["id"])
+                if unittest := _UNITTEST_ID.match(name):
+                    name = f"{unittest[2]}.{unittest[1]}"
+                if not re.match(r"\d+ problem", name):
+                    self.tests[name] = None
+                return
+
+    def _is_frame(self, line: str) -> bool:
+        if found := _PYTHON_FRAME.match(line):
+            self._enter(found)
+            return True
+        if self.frame and "indent" in self.frame.re.groupindex:
+            if len(line) - len(line.lstrip()) > len(self.frame["indent"]):
+                self.source = self.source or ("" if _CARETS.match(line) else line)
+                return True
+            self._leave()
+        if found := _PYTEST_FRAME.match(line):
+            self._enter(found)
+            return True
+        return self._is_script_frame(line) or self._is_go_frame(line)
+
+    def _enter(self, found: re.Match[str]) -> None:
+        known = self.frame
+        if known is None or not _FOREIGN.search(found["file"]) or _FOREIGN.search(known["file"]):
+            self.frame, self.source = found, ""
+
+    def _leave(self) -> None:
+        if self.frame:
+            name = self.frame["name"] or ""
+            self._add(f"in {mask(self.frame['file'])} {name}".rstrip())
+            self.where = self.where or ("" if name.startswith("<") else name)
+            if self.source:
+                self._add(mask(self.source))
+        self.frame, self.source = None, ""
+
+    def _is_script_frame(self, line: str) -> bool:
+        found = _SCRIPT_FRAME.match(line)
+        if not found:
+            self.in_frames = False
+            return False
+        file = found["file"] or found["path"] or found["internal"] or "<"
+        if not self.in_frames and not _FOREIGN.search(file):
+            name = found["name"] or found["method"] or ""
+            self._add(f"at {name.strip()} {mask(file)}")
+            self.in_frames = True
+        return True
+
+    def _is_go_frame(self, line: str) -> bool:
+        if line.startswith("goroutine ") and line.endswith(":"):
+            self.region = "goroutine"
+            return True
+        if self.region != "goroutine":
+            return False
+        found = _GO_FRAME.match(line)
+        if found and not _GO_FOREIGN.match(found["name"]):
+            self._add(f"in {found['name']}")
+            self.region = "skip-frames"
+        if self.region == "goroutine" and (line.startswith(("FAIL", "exit status")) or not line.strip()):
+            self.region = ""
+            return False
+        return True
+
+    def _is_excerpt(self, line: str, following: str) -> bool:
+        if self.region == "skip-frames":
+            self.region = "skip-frames" if line.strip() and not line.startswith(("FAIL", "exit status")) else ""
+            return True
+        if self.region == "backtrace":
+            self.region = "backtrace" if re.match(r"^\s+(?:\d+:|at )", line) else ""
+            if self.region:
+                return True
+        if line == "stack backtrace:":
+            self.region = "backtrace"
+            return True
+        if _CARETS.match(line):
+            return True
+        if gutter := _GUTTER.match(line):
+            tight = re.match(r"^\s*\d+\| ", line) and _CARETS.match(following)
+            if gutter["mark"] or tight:
+                self._add(mask(gutter["code"]))
+            return True
+        if _BARE_GUTTER.match(line) and re.match(r"^\s*~+\s*$", following):
+            return True
+        if label := _LABEL.match(line):
+            text = _DRAWING.sub(" ", label["label"]).strip()
+            if re.search(r"\w", text):
+                self._add(mask(text))
+            return True
+        return False
+
+    def _is_pytest_source(self, line: str) -> bool:
+        if line.startswith(">"):
+            self._add(mask(line[1:]))
+            return True
+        return line.startswith("    ") or bool(_FIXTURE.match(line))
+
+    def _keep(self, line: str) -> None:
+        if not line.strip():
+            self.weak = False
+            return
+        if _NOISE.search(line):
+            return
+        if _LONE_FILE.match(line):
+            self.files[mask(line)] = None
+        masked = mask(_without_duration(line.replace("npm ERR!", "npm error")))
+        if _WARNING.search(line):
+            self.weak = True
+        elif re.match(r"^(?:error|panic)", line):
+            self.weak = False
+        if place := _PYTEST_PLACE.match(line):
+            masked = f"{mask(place['file'])}: {place['kind']}"
+            self.frame = None
+        self._leave()
+        self._add(masked)
+
+    def _add(self, text: str) -> None:
+        if not text:
+            return
+        if self.weak:
+            self.warnings[text] = None
+            return
+        if found := _FILE.match(text):
+            self.files[found["file"]] = None
+        if not self.headline and _HEADLINE.match(text):
+            self.headline = text
+        self.details[text] = None
+
+
+_DURATION_AT_END = re.compile(r"\s+\(?(?:\d+(?:\.\d+)?\s?m?s)\)?$")
+_TAP_NUMBER = re.compile(r"^(\s*not ok) \d+")
+
+
+def _without_duration(line: str) -> str:
+    """Runners leave out the duration of a quick test, so masking it is not enough."""
+    return _TAP_NUMBER.sub(r"\1", _DURATION_AT_END.sub("", line))
+
+
+def read(lines: Sequence[str]) -> Reading:
+    """Reads the lines of one output, free of colours."""
+    reader = _Reader()
+    for index, line in enumerate(lines):
+        reader.line(line.rstrip(), lines[index + 1] if index + 1 < len(lines) else "")
+    reader._leave()
+    return Reading(
+        tests=tuple(reader.tests or reader.headings),
+        files=tuple(reader.files),
+        details=tuple(reader.details),
+        warnings=tuple(reader.warnings),
+        headline=reader.headline,
+        where=reader.where,
+    )

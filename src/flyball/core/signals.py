@@ -1,0 +1,106 @@
+"""Signals behind a health: each says in one line what was seen, or nothing."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from flyball.core.observation import History, Item, Result, returned_to, reversals
+from flyball.core.verdict import Thresholds
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One signal: what was seen, and whether it went beyond its threshold."""
+
+    text: str
+    beyond: bool = False
+
+
+def flip_flops(history: History, limits: Thresholds) -> list[Finding]:
+    """M12: an item that reversed, or a tree that came back."""
+    flipping = [item for item in history.items if reversals(item) >= limits.reversals and _is_current(item, history)]
+    findings = []
+    if flipping:
+        worst = max(flipping, key=lambda item: (reversals(item), item.id))
+        more = f" and {len(flipping) - 1} more" if len(flipping) > 1 else ""
+        text = f"{worst.id} reversed {reversals(worst)}x in its last {len(worst.marks)} results ({worst.marks}){more}"
+        findings.append(Finding(text, reversals(worst) > limits.reversals))
+    if back := returned_to(history.trees):
+        findings.append(Finding(f"tree {history.trees[-1][:12]} is back after {back} iterations of work"))
+    return findings
+
+
+def _is_current(item: Item, history: History) -> bool:
+    """An item that has come to rest as passed while everything holds is a finished story."""
+    return not (history.results[-1].held and item.marks.endswith("P"))
+
+
+def regressions(history: History, limits: Thresholds) -> list[Finding]:
+    """M13: the pass rate fell again and again; a tree flyball restored starts a new series."""
+    rates: list[float] = []
+    for result in history.results:
+        rates = [] if result.restored else rates
+        rates += [] if result.rate is None else [result.rate]
+    falls = 0
+    for before, after in zip(reversed(rates[:-1]), reversed(rates), strict=False):
+        if after >= before:
+            break
+        falls += 1
+    if falls < limits.falls:
+        return []
+    course = " → ".join(f"{rate:.0%}" for rate in rates[-falls - 1 :])
+    findings = [Finding(f"pass rate fell {falls}x running: {course}", falls > limits.falls)]
+    counts = [result.failing_count for result in history.results[-falls - 1 :] if result.failing_count is not None]
+    if len(counts) > limits.falls and all(before < after for before, after in zip(counts, counts[1:], strict=False)):
+        findings.append(Finding("more tests fail each time"))
+    return findings
+
+
+def stalls(history: History, limits: Thresholds) -> list[Finding]:
+    """M14: the same error, nothing passed, nothing changed."""
+    findings = []
+    now = history.results[-1].iteration
+    repeated = [item for item in history.items if item.count >= limits.same_error and now in item.repeats]
+    if repeated:
+        worst = max(repeated, key=lambda item: (item.count, item.id))
+        where = ", ".join(str(iteration) for iteration in worst.repeats)
+        text = f"same error {worst.count}x: {worst.summary or worst.id}, iterations {where}"
+        findings.append(Finding(text, worst.count > limits.same_error))
+    failed = _running(history, lambda result: result.rate == 0 and not result.held)
+    if failed >= limits.failing_batches:
+        findings.append(Finding(f"nothing passed in {failed} batches running", failed > limits.failing_batches))
+    idle = _running(history, lambda result: result.unchanged and not result.held)
+    if idle >= limits.unchanged and len({result.failing_set for result in history.results[-idle:]}) == 1:
+        findings.append(Finding(f"{idle} iterations left the tree and the failing set unchanged", idle > limits.unchanged))
+    return findings
+
+
+def dry_spell(history: History, limits: Thresholds) -> list[Finding]:
+    """M19: an optimising loop may be patient; twice its longest dry spell, and never less than the patience set."""
+    patience = max(limits.patience, 2 * history.search.longest_dry)
+    dry = history.search.dry
+    return [Finding(f"no better number for {dry} iterations, patience {patience}", dry > patience)] if dry >= patience else []
+
+
+def gains(history: History) -> list[Finding]:
+    """What speaks for progress."""
+    before, now = history.results[-2], history.results[-1]
+    findings = []
+    if now.held:
+        findings.append(Finding("the gate held"))
+    if before.rate is not None and now.rate is not None and now.rate > before.rate:
+        findings.append(Finding(f"pass rate rose from {before.rate:.0%} to {now.rate:.0%}"))
+    if before.failing_count is not None and now.failing_count is not None and now.failing_count < before.failing_count:
+        findings.append(Finding(f"{before.failing_count - now.failing_count} fewer tests fail"))
+    if history.search.best is not None and not history.search.dry:
+        findings.append(Finding("the number got better"))
+    return findings
+
+
+def _running(history: History, holds: Callable[[Result], bool]) -> int:
+    """How many of the latest results in a row it holds for."""
+    count = 0
+    for result in reversed(history.results):
+        if not holds(result):
+            break
+        count += 1
+    return count

@@ -1,0 +1,73 @@
+"""The monitor's words: health, cure, confidence, trend, and the thresholds behind them."""
+
+from enum import StrEnum
+
+import msgspec
+
+from flyball.core.observation import Blocker
+
+
+class Health(StrEnum):
+    """Where the loop is heading."""
+
+    PROGRESSING = "PROGRESSING"
+    STALLED = "STALLED"
+    BLOCKED = "BLOCKED"
+    REGRESSING = "REGRESSING"
+    FLIP_FLOPPING = "FLIP-FLOPPING"
+
+
+class Cure(StrEnum):
+    """What to do about it."""
+
+    CONTINUE = "continue"
+    FRESH_CONTEXT = "fresh-context"
+    ROLLBACK = "rollback"
+    ASK = "ask"
+    STOP = "stop"
+
+
+class Confidence(StrEnum):
+    """How sure the verdict is."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+
+
+class Trend(StrEnum):
+    """Which way the pass rate moves."""
+
+    IMPROVING = "improving"
+    STABLE = "stable"
+    DECLINING = "declining"
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a signal counts; defaults by spec, the in-context ones confirmed on recorded loops."""
+
+    reversals: int = 2
+    falls: int = 2
+    failing_batches: int = 3
+    same_error: int = 3
+    unchanged: int = 3
+    same_failure_in_context: int = 2
+    same_failing_set_in_context: int = 3
+    same_edit_in_context: int = 2
+    unchanged_in_context: int = 2
+    endings_before_stop: int = 2
+    contexts: int = 5
+    patience: int = 20
+    broken_trees: int = 2
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The monitor's word on one iteration."""
+
+    health: Health
+    recommendation: str
+    cure: Cure
+    confidence: Confidence
+    trend: Trend
+    evidence: str
+    blockers: tuple[Blocker, ...] = ()
