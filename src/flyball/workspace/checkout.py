@@ -1,0 +1,128 @@
+"""An isolated checkout for one task, with a git dir an agent may use and flyball never reads."""
+
+import os
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from flyball.workspace.files import remove, write_file
+from flyball.workspace.git import LONG
+from flyball.workspace.repository import GITLINK, Repository, bare_git_dir
+from flyball.workspace.trees import entries, read_file
+from flyball.workspace.vault import Vault
+
+
+class Checkout(msgspec.Struct, frozen=True):
+    """The folders of one task below flyball's home."""
+
+    home: Path
+    task: str
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "tasks" / self.task
+
+    @property
+    def tree(self) -> Path:
+        return self.folder / "tree"
+
+    @property
+    def index(self) -> Path:
+        return self.folder / "index"
+
+    @property
+    def excludes(self) -> Path:
+        return self.folder / "excludes"
+
+    @property
+    def agent_git(self) -> Path:
+        """The agent's git dir.
+
+        Agents look at `git status`, `log` and `diff` and may commit, so the tree needs a git dir. What an agent can
+        write, it can make git execute: this one is thrown away with the task, nothing in it is ever read back.
+        """
+        return self.folder / "agent.git"
+
+    @property
+    def history(self) -> Path:
+        """Where the agent's git dir finds the user's objects: a link here, a read-only mount inside the sandbox."""
+        return self.folder / "history"
+
+    @property
+    def ready(self) -> Path:
+        """Written last: a tree without it is half made, no agent has seen it, and it may be made again."""
+        return self.folder / "ready"
+
+
+def create(checkout: Checkout, vault: Vault, commit: str) -> None:
+    """Write all files of `commit`; anything a killed attempt left is removed first."""
+    remove(checkout.tree)
+    checkout.index.unlink(missing_ok=True)
+    checkout.tree.mkdir(parents=True)
+    git = vault.git(checkout.tree, checkout.index)
+    git.out("read-tree", commit)
+    git.out("checkout-index", "--all", "--index", "--quiet", timeout=LONG)
+
+
+def borrow_index(checkout: Checkout, repository: Repository) -> None:
+    """Start from a copy of the user's index, for work in place.
+
+    It knows which files are unchanged without reading them, and keeps as they are those a filter or a sparse checkout
+    makes differ from what git stores. A split index refers to a second file beside it: then one is made from the commit.
+    """
+    checkout.index.unlink(missing_ok=True)
+    index = repository.git_dir / "index"
+    if index.exists() and not any(repository.git_dir.glob("sharedindex.*")):
+        shutil.copy2(index, checkout.index)
+
+
+def give_agent_git(checkout: Checkout, repository: Repository, base: str, branch: str) -> None:
+    """Make the agent's git dir: on the task's branch at `base`, with the user's branches and tags to look at."""
+    marker = checkout.agent_git / "flyball"
+    if not marker.exists():
+        remove(checkout.agent_git)
+        _fill_agent_git(checkout, repository, base, branch)
+        write_file(marker, b"made\n")
+    if not checkout.history.is_symlink():
+        checkout.history.symlink_to(repository.objects)
+    link = checkout.tree / ".git"
+    wanted = b"gitdir: " + os.fsencode(checkout.agent_git) + b"\n"
+    if link.is_symlink() or not link.is_file() or link.read_bytes() != wanted:
+        remove(link)
+        write_file(link, wanted)
+
+
+def _fill_agent_git(checkout: Checkout, repository: Repository, base: str, branch: str) -> None:
+    folder = checkout.agent_git
+    bare_git_dir(folder, repository.object_format, checkout.history)
+    config = (folder / "config").read_text().replace("bare = true", "bare = false")
+    identity = "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"
+    write_file(folder / "config", (config + identity).encode())
+    listing = repository.git().out(
+        "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/remotes"
+    )
+    own = b" refs/heads/" + os.fsencode(branch)
+    others = [line for line in listing.splitlines(keepends=True) if not line.rstrip(b"\n").endswith(own)]
+    write_file(folder / "packed-refs", b"# pack-refs with:\n" + b"".join(others))
+    tip = folder / "refs" / "heads" / branch
+    tip.parent.mkdir(parents=True, exist_ok=True)
+    write_file(tip, base.encode() + b"\n")
+    write_file(folder / "HEAD", f"ref: refs/heads/{branch}\n".encode())
+    if (repository.common_dir / "shallow").exists():
+        shutil.copy2(repository.common_dir / "shallow", folder / "shallow")
+    shutil.copy2(checkout.index, folder / "index")
+
+
+def notes_on(vault: Vault, commit: str) -> tuple[str, ...]:
+    """Sentences on what of a commit a checkout cannot show."""
+    files = entries(vault, commit)
+    links = [entry.path for entry in files if entry.mode == GITLINK]
+    notes = [f"The submodule {path} is left empty; changes inside it are not saved." for path in links]
+    attributes = [entry.path for entry in files if entry.path.rpartition("/")[2] == ".gitattributes"]
+    filtered = [path for path in attributes if b"filter=" in (read_file(vault, commit, path) or b"")]
+    if filtered:
+        notes.append(
+            f"{', '.join(filtered)} names filters (such as git-lfs): flyball runs none, files are as stored in git."
+        )
+    return tuple(notes)

@@ -1,0 +1,136 @@
+"""Saving a working tree as a commit in the vault, and making it that commit's tree again."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from flyball.workspace.errors import CheckpointExists, GitFailed
+from flyball.workspace.files import remove, scratch_copy
+from flyball.workspace.git import LONG, Git
+from flyball.workspace.staging import LOOP, stage
+from flyball.workspace.trees import entries, replace_path
+from flyball.workspace.vault import RefUpdate, Vault
+
+
+class Author(msgspec.Struct, frozen=True):
+    """Whose name stands in the commits."""
+
+    name: str = "flyball"
+    email: str = "flyball@localhost"
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """A saved tree; `notes` say in sentences what git could not hold."""
+
+    commit: str
+    tree: str
+    parent: str | None
+    notes: tuple[str, ...] = ()
+
+
+class WorkingTree(msgspec.Struct, frozen=True):
+    """A folder with its private index. The index is a cache: lost or broken, it is made anew from a commit."""
+
+    vault: Vault
+    folder: Path
+    index: Path
+    excludes: Path | None = None
+
+    def git(self, index: Path) -> Git:
+        return self.vault.git(self.folder, index, self.excludes)
+
+    def save_tree(self, parent: str | None) -> tuple[str, tuple[str, ...]]:
+        """Write the folder's files as a tree into the vault; with notes on what was left out."""
+        with scratch_copy(self.index) as scratch:
+            git = self.git(scratch)
+            notes = self._stage(git, parent)
+            return git.line("write-tree"), notes
+
+    def snapshot(
+        self, parent: str | None, message: str, at: datetime, author: Author, refs: tuple[RefUpdate, ...] = ()
+    ) -> Snapshot:
+        """Save the folder as a commit and move `refs`, whose `new` is left empty, to it.
+
+        The same folder, parent, message and time give the same commit, so a repeat after a crash changes nothing.
+        """
+        tree, notes = self.save_tree(parent)
+        commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=author)
+        self.vault.move([RefUpdate(each.ref, commit, each.old) for each in refs])
+        return Snapshot(commit, tree, parent, notes)
+
+    def restore(self, commit: str) -> tuple[str, ...]:
+        """Make the folder's files those of `commit`; ignored files and `.loop/` stay. Safe to repeat at any point."""
+        with scratch_copy(self.index) as scratch:
+            git = self.git(scratch)
+            notes = self._stage(git, commit)
+            now = git.line("write-tree")
+            target = replace_path(self.vault, self.vault.tree(commit), LOOP, now)
+            self._clear_way(now, target)
+            git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", target, timeout=LONG)
+        return notes
+
+    def _stage(self, git: Git, commit: str | None) -> tuple[str, ...]:
+        assert git.index is not None
+        if git.index.exists():
+            try:
+                return stage(git)
+            except GitFailed:
+                if git.run("ls-files", "-z", "--", LOOP).code == 0:
+                    raise
+                git.index.unlink()
+        git.out("read-tree", *([commit] if commit else ["--empty"]))
+        return stage(git)
+
+    def _clear_way(self, now: str, target: str) -> None:
+        """Remove what is ignored but stands where a file or folder of `target` must be."""
+        changed = self.vault.git().out("diff-tree", "-r", "-z", "--name-only", "--no-renames", now, target)
+        wanted = {os.fsdecode(path) for path in changed.split(b"\0") if path}
+        for path in wanted & {entry.path for entry in entries(self.vault, target)}:
+            place = self.folder / path
+            if place.is_dir() and not place.is_symlink():
+                remove(place)
+            for above in list(Path(path).parents)[:-1]:
+                step = self.folder / above
+                if step.is_symlink() or (step.exists() and not step.is_dir()):
+                    remove(step)
+
+
+def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: Author) -> str:
+    """Write a commit whose id depends on nothing but what is given."""
+    if at.tzinfo is None:
+        raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
+    date = f"@{int(at.timestamp())} +0000"
+    who = {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in (("NAME", author.name), ("EMAIL", author.email), ("DATE", date))
+    }
+    parents = ["-p", parent] if parent else []
+    text = message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
+    return vault.git().line("commit-tree", tree, *parents, "-F", "-", input=text, env=who)
+
+
+def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at: datetime, author: Author) -> Snapshot:
+    """Save a checkpoint on the task's tip under a label of its own; saving the same tree again gives the same one."""
+    vault, prefix = work.vault, f"refs/flyball/{task}/"
+    known = vault.refs(prefix)
+    tip, there = known.get("tip"), known.get(f"at/{label}")
+    if there is None:
+        refs = (RefUpdate(prefix + "tip", "", tip), RefUpdate(f"{prefix}at/{label}", "", None))
+        return work.snapshot(tip, message, at, author, refs)
+    tree, notes = work.save_tree(tip)
+    if tree != vault.tree(there):
+        raise CheckpointExists(
+            f"The label {label} of task {task} already names {there[:12]}, whose files differ from those here now.",
+            f"Choose another label, or restore it: flyball rollback {task} --to {label}",
+        )
+    return Snapshot(there, tree, parent_of(vault, there), notes)
+
+
+def parent_of(vault: Vault, commit: str) -> str | None:
+    try:
+        return vault.git().line("rev-parse", "--verify", "--quiet", f"{commit}^1")
+    except GitFailed:
+        return None

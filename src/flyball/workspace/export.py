@@ -1,0 +1,48 @@
+"""Makes a folder exactly a given tree, at the cost of what differs."""
+
+import os
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from flyball.workspace.files import remove, scratch_copy
+from flyball.workspace.git import LONG
+from flyball.workspace.repository import GITLINK
+from flyball.workspace.trees import Entry, entries
+from flyball.workspace.vault import Vault
+
+
+def export(vault: Vault, tree: str, folder: Path, index: Path, keep: Collection[str] = ()) -> None:
+    """Make `folder` hold the files of `tree` and nothing else but what is named in `keep`, at any depth.
+
+    Files that are right already keep their times, so builds there stay incremental. What git would not mention is
+    removed as well: ignored files, sockets, folders named .git.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    _clean(folder, entries(vault, tree), frozenset(keep))
+    with scratch_copy(index) as scratch:
+        git = vault.git(folder, scratch)
+        if scratch.exists() and git.run("ls-files", "-z", "--", "-").code != 0:
+            scratch.unlink()
+        git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", tree, timeout=LONG)
+
+
+def _clean(folder: Path, wanted: Iterable[Entry], keep: frozenset[str]) -> None:
+    files = {entry.path for entry in wanted if entry.mode != GITLINK}
+    folders = {entry.path for entry in wanted if entry.mode == GITLINK}
+    for path in (*files, *folders):
+        above = path.rpartition("/")[0]
+        while above and above not in folders:
+            folders.add(above)
+            above = above.rpartition("/")[0]
+    pending = [""]
+    while pending:
+        below = pending.pop()
+        with os.scandir(folder / below) as found:
+            for entry in found:
+                path = f"{below}/{entry.name}" if below else entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder and path in folders:
+                    pending.append(path)
+                elif (path not in files or is_folder) and entry.name not in keep:
+                    remove(folder / path)

@@ -1,0 +1,65 @@
+"""Small durable file writing, and removal that never follows a symbolic link."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put `data` at `path` in one step that survives a power cut; nothing is touched if it is there already."""
+    try:
+        if path.read_bytes() == data:
+            return
+    except FileNotFoundError:
+        pass
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with fresh.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def remove(path: Path) -> None:
+    """Remove whatever is at `path`, folders that forbid it included."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISDIR(mode):
+        path.unlink()
+        return
+    try:
+        shutil.rmtree(path)
+    except PermissionError:
+        _open_up(path)
+        shutil.rmtree(path)
+
+
+def _open_up(folder: Path) -> None:
+    folder.chmod(0o700)
+    for above, names, _ in os.walk(folder):
+        for name in names:
+            below = Path(above, name)
+            if not below.is_symlink():
+                below.chmod(0o700)
+
+
+@contextmanager
+def scratch_copy(index: Path) -> Iterator[Path]:
+    """A copy of an index to work on, put in its place only if all went well.
+
+    Git locks an index by a file beside it and a killed git leaves that lock behind; a copy of its own for each
+    operation makes such leftovers harmless. Times are kept, since git compares them to find files changed within a tick.
+    """
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix="scratch-") as folder:
+        scratch = Path(folder) / "index"
+        if index.exists():
+            shutil.copy2(index, scratch)
+        yield scratch
+        if scratch.exists():
+            scratch.replace(index)

@@ -1,0 +1,128 @@
+"""Gives the task's result to the user as a branch in their repository, and changes nothing else there."""
+
+from pathlib import Path
+
+from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved
+from flyball.workspace.git import LONG, Git, failure, records
+from flyball.workspace.repository import Repository
+from flyball.workspace.vault import Vault
+
+
+def publish(repository: Repository, vault: Vault, commit: str, branch: str, *, old: str | None, base: str) -> None:
+    """Move `branch` from `old` (None: it must not exist) to `commit`. Repeating a publication changes nothing."""
+    if not repository.objects.is_dir():
+        raise _lost(vault, base)
+    ref = f"refs/heads/{branch}"
+    there = branch_tip(repository, branch)
+    if there == commit:
+        return
+    check_branch(repository, branch, old)
+    _send(repository, vault, commit, _known_to_user(repository, vault, base, there))
+    _move(repository, ref, commit, old or vault.zero)
+
+
+def branch_tip(repository: Repository, branch: str) -> str | None:
+    """Where a branch of the user's repository stands."""
+    done = repository.git().run("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
+    return done.stdout.decode().strip() or None
+
+
+def check_branch(repository: Repository, branch: str, old: str | None) -> None:
+    """Refuse a branch name that cannot be used, and a branch that is not at `old` or is in use."""
+    git = repository.git()
+    if git.run("check-ref-format", f"refs/heads/{branch}").code != 0:
+        raise BranchBlocked(f"{branch} is no name for a branch.", "Choose another name for the task.")
+    there = branch_tip(repository, branch)
+    if there != old:
+        raise BranchMoved(
+            f"The branch {branch} was expected {_place(old)} but is {_place(there)}.",
+            f"Keep your work under another name and try again: git branch -m {branch} {branch}-mine",
+        )
+    used = _checked_out_at(git, branch)
+    if used is not None:
+        raise BranchCheckedOut(
+            f"The branch {branch} is checked out in {used}; moving it would leave that tree confused.",
+            f"Switch it to another branch and try again: git -C '{used}' switch --detach",
+        )
+    for other in _in_the_way(git, branch):
+        raise BranchBlocked(
+            f"The branch {branch} cannot exist beside the branch {other}.",
+            f"Rename that one: git branch -m {other} {other}-old",
+        )
+
+
+def _place(commit: str | None) -> str:
+    return f"at {commit[:12]}" if commit else "absent"
+
+
+def _checked_out_at(git: Git, branch: str) -> str | None:
+    folder = ""
+    for field in records(git.out("worktree", "list", "--porcelain", "-z")):
+        word, _, rest = field.partition(" ")
+        if word == "worktree":
+            folder = rest
+        elif word == "branch" and rest == f"refs/heads/{branch}":
+            return folder
+    return None
+
+
+def _in_the_way(git: Git, branch: str) -> list[str]:
+    """Branches named as a folder of `branch`, or below it: git keeps refs as paths."""
+    parts = branch.split("/")
+    above = ["refs/heads/" + "/".join(parts[:count]) for count in range(1, len(parts))]
+    listing = git.out("for-each-ref", "--format=%(refname)", *above, f"refs/heads/{branch}/").decode().splitlines()
+    clashing = [name for name in listing if name in above or name.startswith(f"refs/heads/{branch}/")]
+    return [name.removeprefix("refs/heads/") for name in clashing]
+
+
+def _known_to_user(repository: Repository, vault: Vault, base: str, there: str | None) -> list[str]:
+    """Commits the user's own store has, behind which nothing needs sending."""
+    store = Git(vault.git_dir, objects=repository.objects)
+    if store.run("cat-file", "-e", base).code == 0:
+        return [base, *([there] if there else [])]
+    parents = vault.git().run("rev-parse", f"{base}^@")
+    behind = parents.stdout.decode().split()
+    if parents.code != 0 or any(store.run("cat-file", "-e", each).code != 0 for each in behind):
+        raise _lost(vault, base)
+    return behind
+
+
+def _lost(vault: Vault, base: str) -> BaseLost:
+    return BaseLost(
+        f"The repository no longer holds {base[:12]}, from which the task started, nor what came before it.",
+        "Every checkpoint is still in the vault; to write one out: "
+        f"git --git-dir='{vault.git_dir}' archive CHECKPOINT | tar -x -C FOLDER",
+    )
+
+
+def _send(repository: Repository, vault: Vault, commit: str, known: list[str]) -> None:
+    """Write the missing objects as one pack into the user's store, by the vault's settings and not by theirs."""
+    shared = repository.shared_setting()
+    git = Git(
+        vault.git_dir,
+        objects=repository.objects,
+        alternates=(vault.objects,),
+        settings=(f"core.sharedRepository={shared}",) if shared else (),
+    )
+    wanted = "".join(f"{line}\n" for line in (commit, *(f"^{each}" for each in known)))
+    pack = str(repository.objects / "pack" / "pack")
+    Path(pack).parent.mkdir(exist_ok=True)
+    git.out("pack-objects", "--revs", "--quiet", "--non-empty", pack, input=wanted.encode(), timeout=LONG)
+
+
+def _move(repository: Repository, ref: str, commit: str, old: str) -> None:
+    args = ("update-ref", "--no-deref", ref, commit, old)
+    done = repository.git().run(*args)
+    lock = repository.common_dir / f"{ref}.lock"
+    if done.code != 0 and lock.exists():
+        # Git waited two seconds for it; one controller at a time works on a task, so this lock is of a killed one.
+        lock.unlink(missing_ok=True)
+        done = repository.git().run(*args)
+    if done.code != 0:
+        there = branch_tip(repository, ref.removeprefix("refs/heads/"))
+        if there not in (commit, None if set(old) == {"0"} else old):
+            raise BranchMoved(
+                f"The branch {ref.removeprefix('refs/heads/')} was moved meanwhile: it is {_place(there)}.",
+                "Look at it, rename it, and try again.",
+            )
+        raise failure(args, done)

@@ -1,0 +1,242 @@
+"""What flyball needs to know of the user's repository, read without executing anything it configures."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from flyball import process
+from flyball.workspace import git as git_program
+from flyball.workspace.errors import (
+    BareRepository,
+    DubiousOwnership,
+    NotARepository,
+    OperationInProgress,
+    UnbornHead,
+)
+from flyball.workspace.git import Git, environment, program, quoted, records
+
+GITLINK = "160000"
+_MARKS = (
+    ("MERGE_HEAD", "merge"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("sequencer", "cherry-pick"),
+)
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """What is in the user's working tree and index, counted with their index left as it is."""
+
+    uncommitted: int
+    files: int
+    submodules: tuple[str, ...]
+
+    @property
+    def dirty(self) -> bool:
+        return self.uncommitted > 0
+
+
+class Repository(msgspec.Struct, frozen=True):
+    """The user's repository as it was found."""
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+    head: str | None
+    branch: str | None
+    object_format: str
+    in_progress: str | None
+    shallow: bool
+
+    @classmethod
+    def find(cls, start: Path) -> "Repository":
+        """The repository `start` lies in."""
+        git_program.version()
+        git_dir = _git_dir(start)
+        seen = _Discovery(start)
+        if seen.line("--is-bare-repository") == "true":
+            raise BareRepository(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
+        if seen.line("--is-inside-work-tree") != "true":
+            raise NotARepository(f"{start} lies inside a git folder, not in a working tree.", "Change to the project.")
+        root = Path(seen.line("--show-toplevel"))
+        _check_owner(root, git_dir)
+        store = Git(git_dir)
+        named = store.run("symbolic-ref", "--quiet", "--short", "HEAD")
+        head = store.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return cls(
+            root=root,
+            git_dir=git_dir,
+            common_dir=Path(seen.line("--path-format=absolute", "--git-common-dir")),
+            head=head.stdout.decode().strip() or None,
+            branch=os.fsdecode(named.stdout.removesuffix(b"\n")) if named.code == 0 else None,
+            object_format=store.line("rev-parse", "--show-object-format"),
+            in_progress=next((word for mark, word in _MARKS if (git_dir / mark).exists()), None),
+            shallow=seen.line("--is-shallow-repository") == "true",
+        )
+
+    @property
+    def detached(self) -> bool:
+        return self.branch is None and self.head is not None
+
+    @property
+    def unborn(self) -> bool:
+        return self.head is None
+
+    @property
+    def objects(self) -> Path:
+        return self.common_dir / "objects"
+
+    @property
+    def linked(self) -> bool:
+        """Whether this is a linked worktree of another checkout."""
+        return self.git_dir != self.common_dir
+
+    def git(self) -> Git:
+        """Git on the user's own git dir: for reading and for moving the task's branch, never with a work tree."""
+        return Git(self.common_dir)
+
+    def require_commit(self) -> str:
+        """The commit HEAD stands on."""
+        if self.head is None:
+            raise UnbornHead(
+                f"{self.root} has no commit to start from.", 'Make one first: git commit --allow-empty -m "Start"'
+            )
+        return self.head
+
+    def require_idle(self) -> None:
+        """Refuse to work in a tree where git itself is half way through something."""
+        if self.in_progress is not None:
+            raise OperationInProgress(
+                f"A {self.in_progress} is in progress in {self.root}.",
+                f"Finish it or give it up (git {self.in_progress} --abort), or run without --in-place.",
+            )
+
+    def survey(self) -> Survey:
+        """Count files, uncommitted changes and submodules.
+
+        The user's own git could run their clean filters here, so a borrowed git dir and a copy of the index are asked
+        instead. Filtered files whose times changed count as changed: the answer errs towards dirty.
+        """
+        with self._lens() as git:
+            entries = records(git.out("ls-files", "-s", "-z"))
+            names = {entry.partition("\t")[2] for entry in entries}
+            changed = set(records(git.out("diff-files", "-z", "--name-only", "--ignore-submodules=all")))
+            changed.update(records(git.out("ls-files", "-z", "-o", "--exclude-standard", "--directory")))
+            if self.head is not None:
+                staged = git.out("diff-index", "-z", "--cached", "--name-only", "--ignore-submodules=all", self.head)
+                changed.update(records(staged))
+            elif names:
+                changed.update(names)
+        links = tuple(entry.partition("\t")[2] for entry in entries if entry.startswith(GITLINK))
+        own = {name for name in changed if name != ".loop" and not name.startswith(".loop/")}
+        return Survey(uncommitted=len(own), files=len(names), submodules=links)
+
+    def excludes(self) -> bytes:
+        """The user's ignore rules that stand in no .gitignore: their global file and this repository's info/exclude."""
+        asked = _as_person(self.git_dir, "config", "--type=path", "core.excludesFile")
+        told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
+        personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
+        return b"\n".join(_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
+
+    def shared_setting(self) -> str | None:
+        """The user's core.sharedRepository, which says who may read what git writes."""
+        asked = self.git().run("config", "core.sharedRepository")
+        return asked.stdout.decode().strip() if asked.code == 0 else None
+
+    @contextmanager
+    def _lens(self) -> Iterator[Git]:
+        with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
+            git_dir = Path(folder) / "lens.git"
+            bare_git_dir(git_dir, self.object_format, self.objects)
+            excludes = Path(folder) / "excludes"
+            excludes.write_bytes(self.excludes())
+            index = git_dir / "index"
+            if (self.git_dir / "index").exists():
+                shutil.copy2(self.git_dir / "index", index)
+            for shared in self.git_dir.glob("sharedindex.*"):
+                shutil.copy2(shared, git_dir)
+            yield Git(git_dir, work_tree=self.root, index=index, excludes=excludes)
+
+
+def bare_git_dir(folder: Path, object_format: str, *stores: Path) -> None:
+    """Make an empty git dir that reads objects of `stores`; plain files, since `git init` would copy templates."""
+    (folder / "objects" / "info").mkdir(parents=True, exist_ok=True)
+    (folder / "objects" / "pack").mkdir(exist_ok=True)
+    (folder / "refs" / "heads").mkdir(parents=True, exist_ok=True)
+    (folder / "info").mkdir(exist_ok=True)
+    extension = f"[extensions]\n\tobjectFormat = {object_format}\n" if object_format != "sha1" else ""
+    format_version = 1 if extension else 0
+    (folder / "config").write_text(f"[core]\n\trepositoryformatversion = {format_version}\n\tbare = true\n{extension}")
+    (folder / "objects" / "info" / "alternates").write_text("".join(quoted(store) + "\n" for store in stores))
+    (folder / "HEAD").write_text("ref: refs/heads/none\n")
+
+
+class _Discovery:
+    """Git's own search for the repository a folder lies in."""
+
+    def __init__(self, start: Path) -> None:
+        self.start = start
+
+    def run(self, *args: str) -> process.Captured:
+        settings = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"]
+        return process.capture([program(), *settings, "rev-parse", *args], cwd=self.start, env=environment())
+
+    def line(self, *args: str) -> str:
+        done = self.run(*args)
+        if done.code != 0:
+            raise git_program.failure(("rev-parse", *args), done)
+        return os.fsdecode(done.stdout.removesuffix(b"\n"))
+
+
+def _git_dir(start: Path) -> Path:
+    if not start.is_dir():
+        raise NotARepository(f"There is no folder {start}.", "Change to your project's folder and try again.")
+    done = _Discovery(start).run("--absolute-git-dir")
+    if done.code == 0:
+        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    said = done.stderr.decode("utf-8", "backslashreplace").strip()
+    if "not a git repository" in said:
+        raise NotARepository(
+            f"{start} is not in a git repository.",
+            'Make it one first: git init && git add -A && git commit -m "Start"',
+        )
+    raise NotARepository(f"Git cannot read the repository at {start}: {said}", "Repair it and try again: git status")
+
+
+def _check_owner(root: Path, git_dir: Path) -> None:
+    """Git's own rule: a repository of somebody else counts only if the person declared it safe."""
+    me = os.geteuid()
+    if all(path.lstat().st_uid == me for path in (root, git_dir)):
+        return
+    done = _as_person(None, "config", "--global", "-z", "--type=path", "--get-all", "safe.directory")
+    declared = records(done.stdout)
+    if "*" in declared or str(root) in declared:
+        return
+    raise DubiousOwnership(
+        f"{root} belongs to another user, so its settings cannot be trusted.",
+        f"If you trust it: git config --global --add safe.directory '{root}'",
+    )
+
+
+def _as_person(git_dir: Path | None, *args: str) -> process.Captured:
+    """Read the person's own git settings; reading settings executes nothing."""
+    env = environment({"HOME": str(Path("~").expanduser())})
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
+        env.pop(name)
+    where = [f"--git-dir={git_dir}"] if git_dir is not None else []
+    return process.capture([program(), *where, *args], cwd=Path("/"), env=env)
+
+
+def _readable(path: Path) -> bytes:
+    try:
+        return path.read_bytes() + b"\n"
+    except OSError:
+        return b""

@@ -1,0 +1,175 @@
+"""Confines a command with bubblewrap: it sees its tree at the repository's own path and can write nowhere else.
+
+Mounting the tree over the user's repository makes absolute paths, editable installs and scripts in environment folders
+resolve to the candidate and not to the user's files. `--disable-userns` is never used: agents bring sandboxes of their own.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from flyball import process
+
+ENVIRONMENT_FOLDERS = (".venv", "venv", "node_modules")
+_SECRETS = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".docker", ".kube", ".password-store", ".terraform.d", ".mozilla"),
+    *(".config/gh", ".config/hub", ".config/gcloud", ".config/op", ".config/git/credentials", ".git-credentials"),
+    *(".netrc", ".pypirc", ".vault-token", ".cargo/credentials.toml", ".gem/credentials", ".local/share/keyrings"),
+    *(".config/google-chrome", ".config/chromium", ".bash_history", ".zsh_history", ".python_history"),
+)
+# Whoever reaches one of these sockets can have files read and written from outside the sandbox.
+_SOCKETS = ("/run/docker.sock", "/run/podman", "/run/containerd", "/run/user", "/run/dbus")
+_PRIVATE = ("/tmp", "/var/tmp")  # noqa: S108  named to be covered, not used
+_PROFILE = (
+    *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+    *(word for folder in _PRIVATE for word in ("--tmpfs", folder)),
+)
+
+
+class Mount(msgspec.Struct, frozen=True):
+    """What is seen at `target`: `source` read-only or writable, an empty folder, or nothing readable."""
+
+    kind: Literal["read-only", "writable", "empty", "nothing"]
+    target: Path
+    source: Path | None = None
+
+    def options(self) -> list[str]:
+        match self.kind:
+            case "empty":
+                return ["--tmpfs", str(self.target)]
+            case "nothing":
+                return ["--ro-bind", "/dev/null", str(self.target)]
+            case "read-only":
+                return ["--ro-bind", str(self.source or self.target), str(self.target)]
+            case "writable":
+                return ["--bind", str(self.source or self.target), str(self.target)]
+
+
+class Unavailable(msgspec.Struct, frozen=True):
+    """Why there is no sandbox here."""
+
+    reason: str
+
+
+def command(
+    program: str, mounts: Sequence[Mount], argv: Sequence[str], *, folder: Path, network: bool = True
+) -> list[str]:
+    """The bubblewrap command line for `argv`, started in `folder`; later mounts cover earlier ones."""
+    options = [option for mount in mounts for option in mount.options()]
+    alone = [] if network else ["--unshare-net"]
+    return [program, *_PROFILE, *alone, *options, "--chdir", str(folder), "--", *argv]
+
+
+def available() -> str | Unavailable:
+    """Where bubblewrap is, if it works here: found by using it once."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return Unavailable("bubblewrap is not installed; install it, for example with: apt install bubblewrap")
+    trial = command(program, (), ["true"], folder=Path("/"))
+    try:
+        done = process.capture(trial, cwd=Path("/"), env={"PATH": os.defpath}, timeout=10.0)
+    except (process.ProgramMissing, process.CommandTimedOut) as error:
+        return Unavailable(f"bubblewrap does not work here: {error}")
+    if done.code != 0:
+        said = done.stderr.decode("utf-8", "backslashreplace").strip()
+        return Unavailable(f"bubblewrap does not work here: {said or f'it ended with code {done.code}'}")
+    return program
+
+
+def secret_paths(home: Path) -> tuple[Path, ...]:
+    """What a person's home and machine hold that no agent needs: keys, tokens, histories, sockets of daemons."""
+    return (*(home / name for name in _SECRETS), *(Path(name) for name in _SOCKETS))
+
+
+def environment_folders(root: Path, names: Sequence[str] = ENVIRONMENT_FOLDERS) -> tuple[str, ...]:
+    """Installed dependencies in the repository or in a folder directly below its root."""
+    found = [path for name in names for path in (root / name, *sorted(root.glob(f"*/{name}"))) if path.is_dir()]
+    return tuple(str(path.relative_to(root)) for path in found)
+
+
+class Unconfined(msgspec.Struct, frozen=True):
+    """No sandbox: the command runs as it is, in the tree where it really lies."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        tree: Path,
+        env: Mapping[str, str],
+        writable: Sequence[Path] = (),  # noqa: ARG002  the port's word
+        read_only_tree: bool = False,  # noqa: ARG002
+    ) -> tuple[list[str], Path, dict[str, str]]:
+        return list(argv), tree, dict(env)
+
+
+class Confined(msgspec.Struct, frozen=True):
+    """How commands of one task are confined.
+
+    `root` is where trees appear. `hidden` is covered (flyball's home must be in it), then `readable` and `shown`, which
+    an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` are extra mounts the tree's `.git` needs.
+    """
+
+    program: str
+    root: Path
+    hidden: tuple[Path, ...]
+    readable: tuple[Path, ...] = ()
+    shown: tuple[Path, ...] = ()
+    git_dirs: tuple[Mount, ...] = ()
+    environments: tuple[str, ...] = ()
+    network: bool = True
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        tree: Path,
+        env: Mapping[str, str],
+        writable: Sequence[Path] = (),
+        read_only_tree: bool = False,
+    ) -> tuple[list[str], Path, dict[str, str]]:
+        """The command, the folder to start it in and its whole environment.
+
+        The environment travels as the process's own and not on bubblewrap's command line, which every user can read.
+        """
+        mounts = [
+            *_hide(self.hidden),
+            *(Mount("read-only", path) for path in self.readable if path.exists()),
+            *(Mount("writable", path) for path in self.shown if path.exists()),
+            Mount("read-only" if read_only_tree else "writable", self.root, tree),
+            *self._environments(tree),
+            *self._git(tree),
+            *(Mount("writable", path) for path in writable),
+        ]
+        inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")}
+        return command(self.program, mounts, argv, folder=self.root, network=self.network), tree, inner
+
+    def _environments(self, tree: Path) -> list[Mount]:
+        """The user's installed dependencies, read-only, where the tree has none of its own."""
+        mounts = []
+        for name in self.environments if tree != self.root else ():
+            source, own = self.root / name, tree / name
+            if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
+                continue
+            if own.parent.is_dir():
+                own.mkdir(exist_ok=True)
+                mounts.append(Mount("read-only", self.root / name, source))
+        return mounts
+
+    def _git(self, tree: Path) -> list[Mount]:
+        """The tree's own .git is read-only as a whole: guarding only parts of it is got round by moving it away."""
+        git = tree / ".git"
+        if git.is_symlink() or not git.exists():
+            return []
+        return [Mount("read-only", self.root / ".git", git), *self.git_dirs]
+
+
+def _hide(paths: Sequence[Path]) -> list[Mount]:
+    real = {path.resolve() for path in paths if path.exists()}
+    visible = [path for path in sorted(real) if not any(path.is_relative_to(above) for above in _PRIVATE)]
+    return [Mount("empty" if path.is_dir() else "nothing", path) for path in visible]

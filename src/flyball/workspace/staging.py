@@ -1,0 +1,117 @@
+"""Makes a private index equal to a working tree, whatever an agent left there."""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from flyball.workspace.git import Git, failure, joined, records
+
+LOOP = ".loop"
+# Of the task folders only the plan, the learnings and the report are committed (O3).
+_COMMITTED = re.compile(r"\.loop/[^/]+/(plan\.md|report\.md|learnings/.+)", re.DOTALL)
+_MOST_NOTES = 20
+_WARNING = "warning: "
+
+
+def stage(git: Git) -> tuple[str, ...]:
+    """Bring `git.index` in line with `git.work_tree`; gives back sentences on what could not be saved."""
+    tree = git.work_tree
+    assert tree is not None, "staging needs a work tree"
+    notes: list[str] = []
+    gone, changed = _tracked_changes(git)
+    changed += _untracked(git, "", notes)
+    present, missing = _split(tree, [path for path in changed if not _belongs_to_loop(path)], notes)
+    kept = _loop_files(tree)
+    gone = [path for path in gone if not _belongs_to_loop(path) or _COMMITTED.fullmatch(path)]
+    if gone or missing:
+        git.out("update-index", "-z", "--force-remove", "--stdin", input=joined([*gone, *missing]))
+    if present or kept:
+        notes += _add(git, [*present, *kept])
+    return tuple(notes[:_MOST_NOTES])
+
+
+def _add(git: Git, paths: list[str]) -> list[str]:
+    done = git.run("update-index", "-z", "--add", "--replace", "--stdin", input=joined(paths))
+    if done.code != 0:
+        raise failure(("update-index",), done)
+    refused = [line.removeprefix("Ignoring path ") for line in _lines(done.stderr) if line.startswith("Ignoring path ")]
+    return [f"{path} has a name git refuses: not saved." for path in refused]
+
+
+def _lines(said: bytes) -> list[str]:
+    return said.decode("utf-8", "backslashreplace").splitlines()
+
+
+def _tracked_changes(git: Git) -> tuple[list[str], list[str]]:
+    fields = records(git.out("diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=all"))
+    gone: list[str] = []
+    changed: list[str] = []
+    for header, path in zip(fields[::2], fields[1::2], strict=True):
+        (gone if header.endswith("D") else changed).append(path)
+    return gone, changed
+
+
+def _untracked(git: Git, prefix: str, notes: list[str]) -> list[str]:
+    """Files not in the index and not ignored; those of a repository inside the tree, too.
+
+    Git itself would record such a repository as a link to a commit that exists nowhere else, and lose the files.
+    """
+    done = git.run("ls-files", "-z", "-o", "--exclude-standard")
+    if done.code != 0:
+        raise failure(("ls-files", "-o"), done)
+    notes += [f"{line.removeprefix(_WARNING)}: not saved." for line in _lines(done.stderr) if line.startswith(_WARNING)]
+    found = []
+    for path in records(done.stdout):
+        if not path.endswith("/"):
+            found.append(prefix + path)
+            continue
+        notes.append(f"{prefix}{path} is a git repository of its own: its files are saved, its history is not.")
+        assert git.work_tree is not None
+        inner = Git(git.git_dir, work_tree=git.work_tree / path, index=git.git_dir / "no-index", excludes=git.excludes)
+        found += _untracked(inner, prefix + path, notes)
+    return found
+
+
+def _split(tree: Path, paths: Iterable[str], notes: list[str]) -> tuple[list[str], list[str]]:
+    """Which paths can be read now, and which are no longer files of a kind git can hold."""
+    present, missing = [], []
+    for path in paths:
+        try:
+            mode = os.lstat(tree / path).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            missing.append(path)
+            continue
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+            missing.append(path)
+            if not stat.S_ISDIR(mode):
+                notes.append(f"{path} is neither a file nor a link: not saved.")
+        elif stat.S_ISREG(mode) and not os.access(tree / path, os.R_OK):
+            notes.append(f"{path} cannot be read: not saved.")
+        else:
+            present.append(path)
+    return present, missing
+
+
+def _belongs_to_loop(path: str) -> bool:
+    return path == LOOP or path.startswith(LOOP + "/")
+
+
+def _loop_files(tree: Path) -> list[str]:
+    """The files of the task folders that are committed with the work, ignored by the user's rules or not."""
+    return [path for path in _walk(tree, LOOP, 3) if _COMMITTED.fullmatch(path)]
+
+
+def _walk(tree: Path, below: str, depth: int) -> Iterator[str]:
+    try:
+        entries = [] if (tree / below).is_symlink() else list(os.scandir(tree / below))
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    for entry in entries:
+        path = f"{below}/{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            if depth > 1 or "/learnings/" in path + "/":
+                yield from _walk(tree, path, depth - 1)
+        elif entry.is_symlink() or (entry.is_file() and os.access(entry.path, os.R_OK)):
+            yield path

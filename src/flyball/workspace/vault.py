@@ -1,0 +1,109 @@
+"""The vault: a git dir of flyball's own, out of an agent's reach, that every checkpoint is written to directly."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from flyball.workspace.errors import GitFailed, UnknownCommit
+from flyball.workspace.files import write_file
+from flyball.workspace.git import LONG, Git, quoted
+from flyball.workspace.repository import Repository, bare_git_dir
+
+# The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
+# looked up, and no file can hide from a diff by calling itself binary.
+_ATTRIBUTES = b"* -text !eol -ident -filter -working-tree-encoding !diff !merge !export-ignore !export-subst\n"
+
+
+class RefUpdate(msgspec.Struct, frozen=True):
+    """Move `ref` to `new` if it stands at `old`; None as `old` means it must not exist yet."""
+
+    ref: str
+    new: str
+    old: str | None
+
+
+class Vault(msgspec.Struct, frozen=True):
+    """Objects and refs of all tasks of a repository."""
+
+    git_dir: Path
+    object_format: str
+
+    @classmethod
+    def open(cls, home: Path, repository: Repository) -> "Vault":
+        """The vault in `home`, made if there is none; reading falls through to the user's object store."""
+        name = "vault.git" if repository.object_format == "sha1" else f"vault-{repository.object_format}.git"
+        folder = home / name
+        if not (folder / "info" / "attributes").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            bare_git_dir(folder, repository.object_format)
+            write_file(folder / "info" / "attributes", _ATTRIBUTES)
+        alternates = folder / "objects" / "info" / "alternates"
+        known = alternates.read_bytes() if alternates.exists() else b""
+        line = quoted(repository.objects).encode() + b"\n"
+        if line not in known.splitlines(keepends=True):
+            write_file(alternates, known + line)
+        return cls(folder, repository.object_format)
+
+    @property
+    def objects(self) -> Path:
+        return self.git_dir / "objects"
+
+    @property
+    def zero(self) -> str:
+        return "0" * (40 if self.object_format == "sha1" else 64)
+
+    def git(self, work_tree: Path | None = None, index: Path | None = None, excludes: Path | None = None) -> Git:
+        return Git(self.git_dir, work_tree=work_tree, index=index, excludes=excludes)
+
+    def protect(self, commit: str) -> None:
+        """Copy a commit with its whole tree into the vault, so that it outlives the user's .git.
+
+        Only this one tree is copied, not the history behind it: restoring a checkpoint needs no more, the cost is that
+        of one checkout however long the history is, and trees protected before are not copied again.
+        """
+        if self.ref(f"refs/flyball/bases/{commit}") is not None:
+            return
+        known = self.git().out("for-each-ref", "--format=^%(objectname)", "refs/flyball/bases/").decode()
+        # Naming the commit shallow ends the walk at it; without the search for deltas a big tree is copied, not studied.
+        wanted = f"--shallow {commit}\n{commit}\n{known}"
+        options = ("--revs", "--quiet", "--non-empty", "--window=0")
+        pack = str(self.objects / "pack" / "pack")
+        self.git().out("pack-objects", *options, pack, input=wanted.encode(), timeout=LONG)
+        self.move([RefUpdate(f"refs/flyball/bases/{commit}", commit, self.ref(f"refs/flyball/bases/{commit}"))])
+
+    def ref(self, name: str) -> str | None:
+        done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        return done.stdout.decode().strip() or None
+
+    def refs(self, prefix: str) -> dict[str, str]:
+        """All refs below `prefix`, by the rest of their name."""
+        lines = self.git().out("for-each-ref", "--format=%(objectname) %(refname)", prefix).decode().splitlines()
+        return {name.removeprefix(prefix): commit for commit, _, name in (line.partition(" ") for line in lines)}
+
+    def move(self, updates: Iterable[RefUpdate]) -> None:
+        """Move refs together, all or none, each only from where it is said to stand."""
+        lines = [f"update {each.ref}\0{each.new}\0{each.old or self.zero}\0" for each in updates]
+        self.git().out("update-ref", "--no-deref", "-z", "--stdin", input="".join(lines).encode())
+
+    def commit(self, name: str) -> str:
+        """The full id of a commit that is in reach."""
+        done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if done.code != 0:
+            raise UnknownCommit(f"There is no commit {name} in the vault.", "See: flyball checkpoints TASK")
+        return done.stdout.decode().strip()
+
+    def tree(self, name: str) -> str:
+        """The id of the tree of a commit, or of a tree."""
+        done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
+        if done.code != 0:
+            raise UnknownCommit(f"There is no commit or tree {name} in the vault.", "See: flyball checkpoints TASK")
+        return done.stdout.decode().strip()
+
+    def holds(self, commit: str) -> bool:
+        """Whether a commit and its tree can be read."""
+        try:
+            self.git().out("ls-tree", "-r", commit)
+        except GitFailed:
+            return False
+        return True

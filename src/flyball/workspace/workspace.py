@@ -1,0 +1,171 @@
+"""The workspace of one task: its tree, its checkpoints in the vault, and its branch in the user's repository."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from flyball.core.task import Commit, TaskId
+from flyball.workspace import checkout as checkouts, publish as publishing, trees
+from flyball.workspace.checkout import Checkout
+from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, save_labelled
+from flyball.workspace.errors import HomeInsideRepository
+from flyball.workspace.export import export
+from flyball.workspace.files import write_file
+from flyball.workspace.repository import Repository
+from flyball.workspace.sandbox import Mount
+from flyball.workspace.trees import Change, Lines
+from flyball.workspace.vault import RefUpdate, Vault
+
+
+class GitWorkspace:
+    """Behind the port `Workspace`. Call `prepare` before anything else, on every start; it may be repeated at will."""
+
+    def __init__(
+        self, repository: Repository, home: Path, task: TaskId, *, in_place: bool = False, author: Author | None = None
+    ) -> None:
+        self.repository = repository
+        self.task = task
+        self.branch = f"flyball/{task}"
+        self.in_place = in_place
+        self.author = author or Author()
+        self.checkout = Checkout(home.resolve(), task)
+        self._vault: Vault | None = None
+
+    @property
+    def root(self) -> Path:
+        """The tree's folder on this machine."""
+        return self.repository.root if self.in_place else self.checkout.tree
+
+    @property
+    def mounted_at(self) -> Path:
+        """Where a sandboxed command sees the tree."""
+        return self.repository.root
+
+    @property
+    def vault(self) -> Vault:
+        if self._vault is None:
+            self._vault = Vault.open(self.checkout.home, self.repository)
+        return self._vault
+
+    @property
+    def base(self) -> Commit:
+        """The commit the task started from."""
+        return Commit(self.vault.commit(f"refs/flyball/{self.task}/base"))
+
+    @property
+    def tip(self) -> Commit:
+        """The newest checkpoint, or the one last restored."""
+        return Commit(self.vault.commit(f"refs/flyball/{self.task}/tip"))
+
+    @property
+    def checkpoints(self) -> dict[str, Commit]:
+        """All checkpoints by label."""
+        return {name: Commit(commit) for name, commit in self.vault.refs(f"refs/flyball/{self.task}/at/").items()}
+
+    @property
+    def git_dirs(self) -> tuple[Mount, ...]:
+        """What the sandbox mounts so that git works in the isolated tree."""
+        if self.in_place:
+            return ()
+        history = Mount("read-only", self.checkout.history, self.repository.objects)
+        return (Mount("writable", self.checkout.agent_git), history)
+
+    def prepare(self) -> tuple[str, ...]:
+        """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show."""
+        self._refuse()
+        base = self._base()
+        self.checkout.folder.mkdir(parents=True, exist_ok=True)
+        write_file(self.checkout.excludes, self.repository.excludes())
+        if not self.checkout.ready.exists() or not self.root.is_dir():
+            self._make_tree()
+            write_file(self.checkout.ready, base.encode() + b"\n")
+        if not self.in_place:
+            checkouts.give_agent_git(self.checkout, self.repository, base, self.branch)
+        return checkouts.notes_on(self.vault, base)
+
+    def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
+        """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
+        return save_labelled(self._work(), self.task, label, message=message, at=at, author=self.author)
+
+    def restore(self, commit: str) -> tuple[str, ...]:
+        """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
+        target = self.resolve(commit)
+        notes = self._work().restore(target)
+        tip = self.tip
+        if tip != target:
+            self.vault.move([RefUpdate(f"refs/flyball/{self.task}/tip", target, tip)])
+        return notes
+
+    def resolve(self, name: str) -> Commit:
+        """The commit a label, `tip`, `base` or an id means."""
+        known = self.vault.refs(f"refs/flyball/{self.task}/")
+        return Commit(known.get(f"at/{name}") or known.get(name) or self.vault.commit(name))
+
+    def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
+        return trees.diff(self.vault, old, new, paths)
+
+    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+        """Status and path of each file that differs; a moved file is one deleted and one added."""
+        return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new, renames=False))
+
+    def changes(self, old: str, new: str) -> tuple[Change, ...]:
+        """As `changed`, with moved files recognised."""
+        return trees.changed(self.vault, old, new)
+
+    def numstat(self, old: str, new: str) -> tuple[Lines, ...]:
+        return trees.numstat(self.vault, old, new)
+
+    def read_file(self, commit: Commit, path: str) -> bytes | None:
+        return trees.read_file(self.vault, commit, path)
+
+    def list_files(self, commit: Commit) -> tuple[str, ...]:
+        return trees.list_files(self.vault, commit)
+
+    def tree_of(self, commit: Commit) -> str:
+        return self.vault.tree(commit)
+
+    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str:
+        """The tree of `commit` with each path as in the commit it is mapped to, or absent."""
+        return trees.overlay_tree(self.vault, commit, paths)
+
+    def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
+        """Make a folder exactly that tree, but for what is named in `keep`."""
+        name = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
+        export(self.vault, self.vault.tree(tree), directory, self.checkout.folder / "exports" / name, keep)
+
+    def publish(self, commit: str, old: str | None) -> None:
+        """Move the task's branch in the user's repository from `old` (None: absent) to `commit`."""
+        publishing.publish(self.repository, self.vault, commit, self.branch, old=old, base=self.base)
+
+    def _refuse(self) -> None:
+        self.repository.require_commit()
+        if self.checkout.home.is_relative_to(self.repository.root.resolve()):
+            raise HomeInsideRepository(
+                f"Flyball's folder {self.checkout.home} lies inside the repository {self.repository.root}.",
+                "Set FLYBALL_HOME to a folder outside it.",
+            )
+        if self.in_place:
+            self.repository.require_idle()
+
+    def _base(self) -> Commit:
+        """Fix the starting point once: the user may move HEAD while the task runs."""
+        ref = f"refs/flyball/{self.task}/base"
+        known = self.vault.ref(ref)
+        if known is not None:
+            return Commit(known)
+        base = self.repository.require_commit()
+        publishing.check_branch(self.repository, self.branch, None)
+        self.vault.protect(base)
+        self.vault.move([RefUpdate(ref, base, None), RefUpdate(f"refs/flyball/{self.task}/tip", base, None)])
+        return Commit(base)
+
+    def _make_tree(self) -> None:
+        if self.in_place:
+            checkouts.borrow_index(self.checkout, self.repository)
+        else:
+            checkouts.create(self.checkout, self.vault, self.tip)
+
+    def _work(self) -> WorkingTree:
+        return WorkingTree(self.vault, self.root, self.checkout.index, self.checkout.excludes)

@@ -1,0 +1,131 @@
+"""A user's repository, made and changed by plain git, and workspaces on it."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from flyball.core.task import TaskId
+from flyball.workspace import GitWorkspace, Repository
+
+AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class User:
+    """Somebody who works in a repository with git."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def git(self, *args: str, ok: bool = True) -> str:
+        done = subprocess.run(["git", *args], cwd=self.root, capture_output=True, check=False)
+        assert not ok or done.returncode == 0, done.stderr
+        return os.fsdecode(done.stdout).removesuffix("\n")
+
+    def write(self, path: str, text: str | bytes = "text\n") -> Path:
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode() if isinstance(text, str) else text)
+        return place
+
+    def commit(self, message: str = "work") -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def everything(self) -> dict[str, object]:
+        """All of the .git folder, to prove that nothing in it moved: bytes of files and times of the index."""
+        folder = self.root / ".git"
+        seen: dict[str, object] = {
+            str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        }
+        index = folder / "index"
+        return seen | ({"index's time": index.stat().st_mtime_ns} if index.exists() else {})
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    person = tmp_path / "person"
+    person.mkdir()
+    (person / ".gitconfig").write_text("[user]\n\tname = User\n\temail = user@localhost\n[init]\n\tdefaultBranch = main\n")
+    monkeypatch.setenv("HOME", str(person))
+    for name in ("XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def new_user(tmp_path: Path) -> Callable[..., User]:
+    def make(name: str = "project", *options: str) -> User:
+        root = tmp_path / name
+        root.mkdir(parents=True)
+        user = User(root)
+        user.git("init", "-q", *options)
+        return user
+
+    return make
+
+
+@pytest.fixture
+def user(new_user: Callable[..., User]) -> User:
+    user = new_user()
+    user.write("src/a.py", "print('a')\n")
+    user.write("b.txt", "one\ntwo\n")
+    user.write(".gitignore", "*.log\nbuild/\n")
+    user.commit("Start")
+    return user
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def open_workspace(home: Path) -> Callable[..., GitWorkspace]:
+    def make(user: User, task: str = "001-thing", *, in_place: bool = False) -> GitWorkspace:
+        workspace = GitWorkspace(Repository.find(user.root), home, TaskId(task), in_place=in_place)
+        workspace.prepare()
+        return workspace
+
+    return make
+
+
+@pytest.fixture
+def workspace(user: User, open_workspace: Callable[..., GitWorkspace]) -> GitWorkspace:
+    return open_workspace(user)
+
+
+@pytest.fixture
+def at() -> datetime:
+    return AT
+
+
+@pytest.fixture
+def contents() -> Callable[[Path], dict[str, bytes]]:
+    """The files below a folder by name, links as their target, without any .git."""
+
+    def read(folder: Path) -> dict[str, bytes]:
+        found = {}
+        for above, folders, files in os.walk(os.fsencode(folder)):
+            folders[:] = [name for name in folders if name != b".git"]
+            for name in [*files, *(each for each in folders if os.path.islink(os.path.join(above, each)))]:
+                path = os.path.join(above, name)
+                if name == b".git":
+                    continue
+                key = os.fsdecode(os.path.relpath(path, os.fsencode(folder)))
+                found[key] = b"-> " + os.readlink(path) if os.path.islink(path) else Path(os.fsdecode(path)).read_bytes()
+        return found
+
+    return read
+
+
+@pytest.fixture
+def copy_of() -> Callable[[Path, Path], Path]:
+    def copy(source: Path, target: Path) -> Path:
+        return Path(shutil.copytree(source, target, symlinks=True))
+
+    return copy

@@ -1,0 +1,195 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from flyball.workspace import Repository
+from flyball.workspace.errors import (
+    BareRepository,
+    DubiousOwnership,
+    NotARepository,
+    OperationInProgress,
+    UnbornHead,
+    WorkspaceError,
+)
+
+
+def test_a_repository_is_found_from_a_folder_inside_it(user):
+    found = Repository.find(user.root / "src")
+    assert found.root == user.root
+    assert found.git_dir == found.common_dir == user.root / ".git"
+    assert found.head == user.git("rev-parse", "HEAD")
+    assert found.branch == "main"
+    assert not found.detached
+    assert not found.unborn
+    assert found.in_progress is None
+    assert found.object_format == "sha1"
+
+
+def test_a_folder_in_no_repository_is_refused_with_the_command_to_type(tmp_path):
+    with pytest.raises(NotARepository, match="git init"):
+        Repository.find(tmp_path)
+
+
+def test_a_missing_folder_is_refused(tmp_path):
+    with pytest.raises(NotARepository, match="There is no folder"):
+        Repository.find(tmp_path / "absent")
+
+
+def test_a_bare_repository_is_refused(tmp_path):
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare.git")], check=True)
+    with pytest.raises(BareRepository, match="no working tree"):
+        Repository.find(tmp_path / "bare.git")
+
+
+def test_the_inside_of_a_git_folder_is_refused(user):
+    with pytest.raises(WorkspaceError):
+        Repository.find(user.root / ".git" / "objects")
+
+
+def test_a_detached_head_is_seen(user):
+    user.git("checkout", "-q", "--detach")
+    found = Repository.find(user.root)
+    assert found.detached
+    assert found.branch is None
+    assert found.head == user.git("rev-parse", "HEAD")
+
+
+def test_an_unborn_head_is_seen_and_refused_where_a_commit_is_needed(new_user):
+    user = new_user()
+    user.write("a")
+    found = Repository.find(user.root)
+    assert found.unborn
+    assert found.branch == "main"
+    assert found.survey().uncommitted == 1
+    with pytest.raises(UnbornHead, match="git commit --allow-empty"):
+        found.require_commit()
+
+
+@pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick"])
+def test_an_operation_in_progress_is_named(user, operation):
+    user.git("switch", "-q", "-c", "other")
+    user.write("b.txt", "other\n")
+    user.commit()
+    user.git("switch", "-q", "main")
+    user.write("b.txt", "main\n")
+    user.commit()
+    user.git(operation, "other", ok=False)
+    found = Repository.find(user.root)
+    assert found.in_progress == operation
+    with pytest.raises(OperationInProgress, match=f"git {operation} --abort"):
+        found.require_idle()
+
+
+def test_a_linked_worktree_is_found_with_its_own_head(user, tmp_path):
+    user.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    found = Repository.find(tmp_path / "side")
+    assert found.linked
+    assert found.branch == "side"
+    assert found.root == tmp_path / "side"
+    assert found.common_dir == user.root / ".git"
+
+
+@pytest.mark.parametrize("name", ["with space", "new\nline", "ünïcode", 'quo"te', "colon:here", "-dash"])
+def test_odd_folder_names_work(new_user, name, open_workspace, at):
+    user = new_user(name)
+    user.write("a.txt")
+    user.commit()
+    found = Repository.find(user.root)
+    assert found.root == user.root
+    workspace = open_workspace(user)
+    (workspace.root / "a.txt").write_text("changed\n")
+    saved = workspace.snapshot("one", "checkpoint: one", at)
+    workspace.publish(saved.commit, None)
+    assert user.git("show", "flyball/001-thing:a.txt") == "changed"
+
+
+def test_a_sha256_repository_works(new_user, open_workspace, at):
+    user = new_user("project", "--object-format=sha256")
+    user.write("a.txt")
+    user.commit()
+    assert Repository.find(user.root).object_format == "sha256"
+    workspace = open_workspace(user)
+    (workspace.root / "a.txt").write_text("changed\n")
+    saved = workspace.snapshot("one", "checkpoint: one", at)
+    assert len(saved.commit) == 64
+    workspace.publish(saved.commit, None)
+    assert user.git("show", "flyball/001-thing:a.txt") == "changed"
+    workspace.restore("base")
+    assert (workspace.root / "a.txt").read_text() == "text\n"
+    workspace.overlay(saved.commit, {"a.txt": None})
+
+
+def test_a_shallow_clone_works(user, tmp_path, new_user, open_workspace, at):
+    user.write("b.txt", "second\n")
+    user.commit()
+    clone = tmp_path / "clone"
+    user.git("clone", "-q", "--depth=1", f"file://{user.root}", str(clone))
+    shallow = type(user)(clone)
+    assert Repository.find(clone).shallow
+    workspace = open_workspace(shallow)
+    (workspace.root / "b.txt").write_text("third\n")
+    saved = workspace.snapshot("one", "checkpoint: one", at)
+    workspace.publish(saved.commit, None)
+    assert shallow.git("show", "flyball/001-thing:b.txt") == "third"
+    assert type(user)(workspace.root).git("log", "--oneline", "--format=%s") == "work"
+
+
+def test_the_survey_counts_what_is_not_committed_and_leaves_the_index_alone(user):
+    user.write("b.txt", "changed\n")
+    user.write("new/one.txt")
+    user.write("new/two.txt")
+    user.write("x.log")
+    user.write(".loop/001-x/plan.md")
+    user.write("staged.txt")
+    user.git("add", "staged.txt")
+    before = user.everything()
+    survey = Repository.find(user.root).survey()
+    assert survey.dirty
+    assert survey.uncommitted == 3
+    assert survey.files == 4
+    assert user.everything() == before
+
+
+def test_a_clean_tree_is_clean_with_a_split_index_too(user):
+    user.git("update-index", "--split-index")
+    assert not Repository.find(user.root).survey().dirty
+
+
+def test_submodules_are_named(user, new_user):
+    inner = new_user("inner")
+    inner.write("i.txt")
+    inner.commit()
+    user.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "lib/inner")
+    user.commit()
+    assert Repository.find(user.root).survey().submodules == ("lib/inner",)
+
+
+def test_global_and_private_ignore_rules_are_honoured(user, tmp_path):
+    (tmp_path / "person" / "ignored").write_text("*.global\n")
+    user.git("config", "--global", "core.excludesFile", "~/ignored")
+    (user.root / ".git" / "info" / "exclude").write_text("*.private\n")
+    user.write("a.global")
+    user.write("a.private")
+    assert not Repository.find(user.root).survey().dirty
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_repository_of_somebody_else_is_refused_until_it_is_declared_safe(user):
+    os.chown(user.root, 12345, 12345)
+    with pytest.raises(DubiousOwnership, match=r"safe\.directory"):
+        Repository.find(user.root)
+    subprocess.run(["git", "config", "--global", "--add", "safe.directory", str(user.root)], check=True)
+    assert Repository.find(user.root).root == user.root
+
+
+def test_a_repository_with_a_broken_config_is_refused_in_one_sentence(user):
+    (user.root / ".git" / "config").write_text("[core\n")
+    with pytest.raises(NotARepository, match="bad config"):
+        Repository.find(user.root)
+
+
+def test_a_relative_start_works(user, monkeypatch):
+    monkeypatch.chdir(user.root)
+    assert Repository.find(Path()).root == user.root
