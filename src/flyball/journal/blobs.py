@@ -1,0 +1,81 @@
+"""Big texts as files named by their hash: written whole or not at all, and checked when read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from flyball import faults
+from flyball.journal.durable import make_directory, sync_directory
+from flyball.journal.errors import BlobCorrupt, BlobMissing, BlobUnwritable
+
+_REF = re.compile(r"[0-9a-f]{64}")
+
+
+class FileBlobs:
+    """A folder of texts, spread over two levels of folders so that none grows too long."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def put(self, data: bytes) -> str:
+        """Keep a text and give back its name; a text that is kept already is kept once, a damaged one is replaced."""
+        ref = hashlib.sha256(data).hexdigest()
+        path = self._path(ref)
+        try:
+            if _holds(path, data):
+                sync_directory(path.parent)
+            else:
+                make_directory(path.parent)
+                _write(path, data)
+        except OSError as error:
+            raise BlobUnwritable(
+                f"A text of {len(data)} bytes could not be kept in {self._directory} ({error.strerror}). "
+                "Free some space, or make the folder writable, and try again."
+            ) from error
+        return ref
+
+    def get(self, ref: str) -> bytes:
+        path = self._path(ref)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise BlobMissing(
+                f"The text {ref} is not in {self._directory}. Restore the folder from a backup."
+            ) from error
+        if hashlib.sha256(data).hexdigest() != ref:
+            raise BlobCorrupt(f"The text {path} is damaged: its content does not match its name. Nothing was changed.")
+        return data
+
+    def _path(self, ref: str) -> Path:
+        if not _REF.fullmatch(ref):
+            raise ValueError(f"{ref!r} does not name a text; expected 64 hexadecimal digits.")
+        return self._directory / ref[:2] / ref[2:4] / ref
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def _write(path: Path, data: bytes) -> None:
+    faults.point("blob.put.before")
+    descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        faults.point("blob.put.inside")
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+    faults.point("blob.put.after")

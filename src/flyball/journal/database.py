@@ -1,0 +1,187 @@
+"""One SQLite file, opened so that a commit is on disk, a vanished file is noticed, and errors say what to do."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from flyball.journal.durable import make_directory
+from flyball.journal.errors import JournalCorrupt, JournalError, JournalGone, JournalUnwritable
+from flyball.journal.migrations import MIGRATIONS, migrate, schema_of, transaction
+
+_WRITING = "mode=rwc"
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_ADVICE = {
+    sqlite3.SQLITE_BUSY: "another program has locked it: close programs that have it open and run the command again",
+    sqlite3.SQLITE_FULL: "the disk is full: free some space and run the command again",
+    sqlite3.SQLITE_READONLY: "it is read-only: make the file, its folder and its disk writable and run the command again",
+    sqlite3.SQLITE_CANTOPEN: "it could not be opened: make its folder exist and writable and run the command again",
+    sqlite3.SQLITE_IOERR: "the disk refused: look for a full or failing disk and run the command again",
+}
+
+
+class Database:
+    """A connection any thread may use; each call is whole before the next begins."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._turn = threading.RLock()
+        # While a connection is open none of its three files can be replaced by rights.
+        files = (f"{path}{suffix}" for suffix in ("", "-wal", "-shm"))
+        self._opened = {file: _identity(file) for file in files if _identity(file)}
+
+    @classmethod
+    def open(cls, path: Path, *, patience_s: float) -> Self:
+        """Open or make the file; where it cannot be written it is opened for reading, and writing says why not."""
+        _refuse_emptied(path)
+        try:
+            _make_parent(path)
+            return cls(path, _connect(path, _WRITING, patience_s))
+        except JournalUnwritable:
+            if not path.exists():
+                raise
+            return cls(path, _connect_for_reading(path, patience_s))
+
+    def close(self) -> None:
+        with self._turn, explained(self.path):
+            self._connection.close()
+
+    def select(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        with self._turn, explained(self.path):
+            return self._connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, durable and still reachable by its name when the block is left without an error."""
+        with self._turn, explained(self.path):
+            self._refuse_gone()
+            with transaction(self._connection, "IMMEDIATE"):
+                yield self._connection
+            self._refuse_gone()
+
+    def _refuse_gone(self) -> None:
+        """SQLite goes on writing to a deleted file, and what it writes is lost in silence."""
+        if any(_identity(file) != identity for file, identity in self._opened.items()):
+            raise JournalGone(
+                f"The journal {self.path} was deleted or replaced while in use. "
+                "Put the file back (with its -wal file) and run `flyball resume`; what was not acknowledged is not in it."
+            )
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours, with the next thing to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if not hasattr(error, "sqlite_errorcode"):
+            raise
+        raise _explain(path, error) from error
+
+
+def _explain(path: Path, error: sqlite3.Error) -> JournalError:
+    primary = error.sqlite_errorcode & 0xFF
+    if primary in _DAMAGED:
+        return JournalCorrupt(str(path), str(error))
+    advice = _ADVICE.get(primary, "SQLite refused: look at the file and run the command again")
+    return JournalUnwritable(f"The journal {path} cannot be used ({error}): {advice}. What it holds is unharmed.")
+
+
+def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
+    with explained(path):
+        connection = sqlite3.connect(
+            f"file:{quote(str(path.absolute()))}?{mode}",
+            uri=True,
+            timeout=patience_s,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            if mode == _WRITING:
+                _prepare(connection, path, patience_s)
+            else:
+                _refuse_older(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, patience_s: float) -> None:
+    schema_of(connection, path)
+    _use_wal(connection, patience_s)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    migrate(connection, path)
+
+
+def _refuse_older(connection: sqlite3.Connection, path: Path) -> None:
+    if schema_of(connection, path) < len(MIGRATIONS):
+        raise JournalUnwritable(
+            f"The journal {path} is of an older flyball and read-only. Make it writable and try again."
+        )
+
+
+def _connect_for_reading(path: Path, patience_s: float) -> sqlite3.Connection:
+    """SQLite cannot read a WAL database beside which it can make no file, unless told that nobody writes to it."""
+    try:
+        return _connect(path, "mode=ro", patience_s)
+    except JournalUnwritable:
+        if _size(f"{path}-wal"):
+            raise
+        return _connect(path, "immutable=1", patience_s)
+
+
+def _use_wal(connection: sqlite3.Connection, patience_s: float) -> None:
+    """Switching to WAL does not wait for a lock, so processes that make one journal together have to ask again."""
+    for _ in range(max(1, int(patience_s / 0.02))):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _make_parent(path: Path) -> None:
+    try:
+        make_directory(path.parent)
+    except OSError as error:
+        raise JournalUnwritable(
+            f"The folder {path.parent} for the journal cannot be made: {error.strerror}."
+        ) from error
+
+
+def _refuse_emptied(path: Path) -> None:
+    """An empty file with a write-ahead log was emptied: SQLite would take it for new and delete the log.
+
+    The log is looked at first, because another process that makes the journal now writes the file before the log.
+    """
+    if _size(f"{path}-wal") and path.exists() and not _size(str(path)):
+        raise JournalCorrupt(str(path), "the file is empty, but its write-ahead log is not")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 - names that are a path and a suffix
+    except OSError:
+        return 0
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - names that are a path and a suffix
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,106 @@
+"""What can go wrong with a journal, each named after its situation.
+
+JournalError
+├── JournalUnwritable   full, read-only or locked; what is in it can still be read
+├── JournalGone         deleted or replaced while open
+├── JournalCorrupt      damaged; never overwritten
+├── JournalNewer        written by a flyball that knows more
+├── FactUnstorable      a fact that could not be read back; nothing was written
+├── TaskUnknown         no such task in this journal
+├── WordTaken           a person's word was taken already
+├── LeaseHeld           another process works on this
+├── LeaseLost           another process has taken over
+├── LeaseUnsupported    the file system has no locks
+├── BlobUnwritable      a text could not be kept
+├── BlobMissing         a text that should be there is not
+└── BlobCorrupt         a text is not what its name says
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from flyball.journal.records import Holder
+
+
+class JournalError(Exception):
+    """Anything the journal's room refuses or cannot do."""
+
+
+class JournalUnwritable(JournalError):
+    """The journal takes no more facts; what is in it can still be read."""
+
+
+class JournalGone(JournalError):
+    """The file was deleted or replaced while open: what is appended now would be lost."""
+
+
+class JournalCorrupt(JournalError):
+    """Something in the journal is not what was written; `task` and `seq` say where, as far as known."""
+
+    def __init__(self, journal: str, problem: str, *, task: str = "", seq: int = 0) -> None:
+        self.journal, self.task, self.seq = journal, task, seq
+        place = f"task = '{task}' AND seq = {seq}"
+        query = f"SELECT * FROM events WHERE {place}" if task else "PRAGMA integrity_check"
+        look = f"sqlite3 -readonly {shlex.quote(journal)} {shlex.quote(query)}"
+        super().__init__(f"The journal {journal} is damaged: {problem}. Nothing was changed. Look at it with: {look}")
+
+
+class JournalNewer(JournalError):
+    """The journal holds what only a later flyball can read."""
+
+
+class FactUnstorable(JournalError):
+    """A fact does not fit its own type, so it could never be read back."""
+
+
+class TaskUnknown(JournalError):
+    """The journal has no such task."""
+
+    def __init__(self, task: str) -> None:
+        self.task = task
+        super().__init__(f"The journal has no task {task!r}. `flyball list` shows those it has.")
+
+
+class WordTaken(JournalError):
+    """A person's word reached the task before, or was never put in."""
+
+
+class LeaseHeld(JournalError):
+    """Another process works on this; `holder` is None if it has not said who it is."""
+
+    def __init__(self, scope: str, holder: Holder | None) -> None:
+        self.scope, self.holder = scope, holder
+        who = (
+            f"process {holder.pid} on {holder.host} since {holder.since:%Y-%m-%d %H:%M:%S %Z}"
+            if holder
+            else "another process"
+        )
+        super().__init__(f"{scope} is held by {who}. Wait for it to end, or stop it, and try again.")
+
+
+class LeaseLost(JournalError):
+    """Another process has taken over, so what this one still has to say is refused."""
+
+
+class LeaseUnsupported(JournalError):
+    """The file system gives no locks, so two controllers could not be kept apart."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path} cannot be locked ({reason}): the file system has no flock. "
+            "Set FLYBALL_HOME to a folder on a local disk and try again."
+        )
+
+
+class BlobUnwritable(JournalError):
+    """A text could not be kept."""
+
+
+class BlobMissing(JournalError):
+    """A text that should be there is not."""
+
+
+class BlobCorrupt(JournalError):
+    """A text is not what its name says."""

@@ -1,0 +1,148 @@
+"""One process at a time for a task or a tree: a lock that dies with its holder, and an epoch that fences what it left.
+
+The lock keeps a second process out; the epoch in the journal refuses a first one that was paused, lost its lock file or
+lives on another machine. Lock files stay when released: deleting one would let a second holder in.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, Self
+from urllib.parse import quote
+
+import msgspec
+
+from flyball import faults
+from flyball.journal.durable import make_directory
+from flyball.journal.errors import JournalUnwritable, LeaseHeld, LeaseLost, LeaseUnsupported
+from flyball.journal.records import Holder
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+
+
+class Epochs(Protocol):
+    """What a lease needs of a journal."""
+
+    def next_epoch(self, scope: str, holder: Holder) -> int: ...
+
+
+def this_process(at: datetime) -> Holder:
+    return Holder(os.getpid(), os.uname().nodename, at)
+
+
+def tree_scope(tree: Path) -> str:
+    """The scope of a working tree, whatever name it is reached by."""
+    return f"tree:{hashlib.sha256(os.fsencode(tree.resolve())).hexdigest()[:32]}"
+
+
+class Lease:
+    """The right to work on a scope; held until released or until this process ends, however it ends."""
+
+    def __init__(self, scope: str, epoch: int, path: Path, lock: int) -> None:
+        self.scope = scope
+        self.epoch = epoch
+        self._path = path
+        self._lock: int | None = lock
+
+    @classmethod
+    def take(cls, journal: Epochs, lock_dir: Path, scope: str, holder: Holder) -> Self:
+        """Take the lock and begin an epoch, or say who holds it."""
+        kind, _, name = scope.partition(":")
+        path = lock_dir / f"{kind}-{quote(name, safe='')}.lock"
+        lock = _lock(scope, path)
+        try:
+            _sign(lock, path, msgspec.json.encode(holder))
+            faults.point("lease.locked")
+            return cls(scope, journal.next_epoch(scope, holder), path, lock)
+        except BaseException:
+            os.close(lock)
+            raise
+
+    def check(self) -> None:
+        """Refuse to go on when the lock file is no longer the one this process holds."""
+        if self._lock is None or not _same_file(self._lock, self._path):
+            raise LeaseLost(
+                f"{self.scope} is no longer held: the lock file {self._path} was deleted or replaced, so another process "
+                "may have taken over. This process must end; `flyball resume` goes on."
+            )
+
+    def release(self) -> None:
+        """Let others in; a second call does nothing."""
+        if self._lock is not None:
+            os.ftruncate(self._lock, 0)
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _lock(scope: str, path: Path) -> int:
+    """A descriptor that holds the lock on the file that has this name now; programs we start do not inherit it."""
+    while True:
+        lock = _open(path)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(lock)
+            os.close(lock)
+            raise LeaseHeld(scope, holder) from None
+        except OSError as error:
+            os.close(lock)
+            if error.errno in _NO_LOCKS:
+                raise LeaseUnsupported(path, error.strerror or "") from error
+            raise
+        if _same_file(lock, path):
+            return lock
+        os.close(lock)
+
+
+def _open(path: Path) -> int:
+    try:
+        make_directory(path.parent)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _sign(lock: int, path: Path, name: bytes) -> None:
+    """Say who holds the lock, for whoever asks next."""
+    try:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, name, 0)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> JournalUnwritable:
+    return JournalUnwritable(
+        f"The lock file {path} cannot be written ({error.strerror}). Free some space, or make its folder writable, and try again."
+    )
+
+
+def _holder(lock: int) -> Holder | None:
+    """Who holds the lock; a holder signs right after locking, so an empty file is asked again a few times."""
+    for _ in range(10):
+        try:
+            return msgspec.json.decode(os.pread(lock, 4096, 0), type=Holder)
+        except msgspec.MsgspecError:
+            time.sleep(0.01)
+    return None
+
+
+def _same_file(lock: int, path: Path) -> bool:
+    try:
+        there = path.stat()
+    except OSError:
+        return False
+    ours = os.fstat(lock)
+    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)

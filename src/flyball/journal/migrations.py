@@ -1,0 +1,106 @@
+"""The SQLite schema as numbered steps, each one transaction; a step once released is never edited."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flyball.journal.errors import JournalCorrupt, JournalNewer
+
+APPLICATION_ID = 0x666C7962
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE tasks (
+            id TEXT NOT NULL PRIMARY KEY,
+            number INTEGER NOT NULL UNIQUE,
+            workflow TEXT NOT NULL,
+            title TEXT NOT NULL,
+            opened_at TEXT NOT NULL
+        )""",
+        """CREATE TABLE events (
+            task TEXT NOT NULL REFERENCES tasks (id),
+            seq INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            effect TEXT,
+            attempt INTEGER,
+            body TEXT NOT NULL,
+            crc INTEGER NOT NULL,
+            PRIMARY KEY (task, seq)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE inbox (
+            id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            task TEXT NOT NULL REFERENCES tasks (id),
+            word TEXT NOT NULL,
+            text TEXT NOT NULL,
+            question TEXT NOT NULL,
+            at TEXT NOT NULL,
+            taken_seq INTEGER
+        )""",
+        "CREATE INDEX inbox_pending ON inbox (task, id) WHERE taken_seq IS NULL",
+        """CREATE TABLE leases (
+            scope TEXT NOT NULL PRIMARY KEY,
+            epoch INTEGER NOT NULL,
+            holder TEXT NOT NULL,
+            taken_at TEXT NOT NULL
+        )""",
+    ),
+)
+
+
+def schema_of(connection: sqlite3.Connection, path: Path) -> int:
+    """The number of steps a file has had; a file of another program or of a newer flyball is refused."""
+    application, version, tables = _identity(connection)
+    if application != APPLICATION_ID and (application or version or tables):
+        raise JournalCorrupt(str(path), "it is a database of another program")
+    if version > len(MIGRATIONS):
+        raise JournalNewer(
+            f"The journal {path} was written by a newer flyball (schema {version}; this one knows {len(MIGRATIONS)}). "
+            "Install that version and try again; nothing was changed."
+        )
+    return version
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring a file to the newest schema; processes that open it together take turns."""
+    while schema_of(connection, path) < len(MIGRATIONS):
+        with transaction(connection, "IMMEDIATE"):
+            version = schema_of(connection, path)
+            if version < len(MIGRATIONS):
+                for statement in MIGRATIONS[version]:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, mode: str) -> Iterator[None]:
+    """All of it or nothing; inside another transaction, part of that one."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute(f"BEGIN {mode}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    """SQLite has rolled back by itself after some errors, a full disk among them."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _identity(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Application, schema version and number of tables, all of one instant: another process may be migrating."""
+    queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    with transaction(connection, "DEFERRED"):
+        application, version, tables = (int(connection.execute(query).fetchone()[0]) for query in queries)
+    return application, version, tables

@@ -1,0 +1,70 @@
+"""The values a journal keeps beside its facts, and the rules every journal shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from flyball.core.events import Fact, Spoken
+from flyball.core.task import TaskId
+
+
+class TaskRecord(msgspec.Struct, frozen=True):
+    """A task as the list of tasks knows it."""
+
+    id: TaskId
+    number: int
+    workflow: str
+    title: str
+    opened_at: datetime
+
+
+class Word(msgspec.Struct, frozen=True):
+    """A person's word that has not reached its task yet."""
+
+    id: int
+    task: TaskId
+    word: Spoken
+    text: str
+    question: str
+    at: datetime
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who works on something, and since when."""
+
+    pid: int
+    host: str
+    since: datetime
+
+
+class LeaseRecord(msgspec.Struct, frozen=True):
+    """The last taking of a scope; whether its holder still lives only the lock can tell."""
+
+    scope: str
+    epoch: int
+    holder: Holder
+
+
+Opening = Callable[[TaskId], Sequence[Fact]]
+"""Given a new task's id, the facts it begins with."""
+
+
+def task_scope(task: TaskId) -> str:
+    """The scope whose epoch fences appends to a task."""
+    return f"task:{task}"
+
+
+def task_id(number: int, slug: str) -> TaskId:
+    if not slug or slug.startswith(".") or any(mark in slug for mark in "/\\\0\n"):
+        raise ValueError(f"{slug!r} cannot name a task's folder.")
+    return TaskId(f"{number:03d}-{slug}")
+
+
+def in_utc(at: datetime) -> datetime:
+    """The same instant in UTC; a time without a zone is refused, because nobody could say which instant it is."""
+    if at.utcoffset() is None:
+        raise ValueError(f"{at.isoformat()} has no time zone; the journal keeps aware times only.")
+    return at.astimezone(UTC)

@@ -1,0 +1,26 @@
+"""Every statement the SQL journal makes, in plain SQL."""
+
+FENCE = """
+    SELECT (SELECT max(seq) FROM events WHERE task = tasks.id), (SELECT epoch FROM leases WHERE scope = ?)
+    FROM tasks WHERE id = ?
+"""
+ADD_EVENT = """
+    INSERT INTO events (task, seq, at, epoch, kind, effect, attempt, body, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+READ_EVENTS = "SELECT CAST(body AS BLOB), crc FROM events WHERE task = ? AND seq > ? ORDER BY seq LIMIT ?"
+
+LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM tasks"
+ADD_TASK = "INSERT INTO tasks (id, number, workflow, title, opened_at) VALUES (?, ?, ?, ?, ?)"
+READ_TASKS = "SELECT id, number, workflow, title, opened_at FROM tasks ORDER BY number"
+FIND_TASK = "SELECT 1 FROM tasks WHERE id = ?"
+
+ADD_WORD = "INSERT INTO inbox (task, word, text, question, at) VALUES (?, ?, ?, ?, ?) RETURNING id"
+READ_WORDS = "SELECT id, word, text, question, at FROM inbox WHERE task = ? AND taken_seq IS NULL ORDER BY id"
+TAKE_WORD = "UPDATE inbox SET taken_seq = ? WHERE id = ? AND task = ? AND taken_seq IS NULL"
+
+TAKE_LEASE = """
+    INSERT INTO leases (scope, epoch, holder, taken_at) VALUES (?, 1, ?, ?)
+    ON CONFLICT (scope) DO UPDATE SET epoch = leases.epoch + 1, holder = excluded.holder, taken_at = excluded.taken_at
+    RETURNING epoch
+"""
+READ_LEASE = "SELECT scope, epoch, holder FROM leases WHERE scope = ?"
