@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from flyball.core.observation import Blocker, Kind, Observation
+from flyball.core.observation import Blocker, History, Kind, Observation
 from flyball.core.signature import signature
 
 
@@ -44,7 +44,7 @@ class GateOutput(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StreamObservation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of `flyball monitor --stream`."""
+    """One line of `flyball monitor --stream`; a new context counts as begun from a restored tree unless it says no."""
 
     iteration: int
     context: int = 1
@@ -54,6 +54,7 @@ class StreamObservation(msgspec.Struct, frozen=True, omit_defaults=True):
     gates: tuple[GateOutput, ...] = ()
     metric: float | None = None
     claim: str | None = None
+    restored: bool | None = None
     tokens: int = 0
     usd: float = 0.0
 
@@ -97,13 +98,14 @@ def _approved(result: BatchResult) -> set[str]:
     return set()
 
 
-def of_stream(line: StreamObservation) -> Observation:
+def of_stream(line: StreamObservation, history: History) -> Observation:
     """A foreign loop's iteration, its gates' outputs read."""
     broken = next((reason for gate in line.gates if (reason := broken_gate(gate))), None)
     red = [gate for gate in line.gates if not gate.passed]
     failing = tuple(sorted({name for gate in red for name in gate.failing}))
     held = bool(line.gates) and not red
     named = signature("\n".join(gate.output for gate in red), failing) if red else None
+    anew = bool(history.results) and history.results[-1].context != line.context
     kind: Kind = "optimise" if line.metric is not None else "fix"
     return Observation(
         iteration=line.iteration,
@@ -119,6 +121,7 @@ def of_stream(line: StreamObservation) -> Observation:
         summary=named.summary if named else "",
         gate_held=held,
         gate_broken=broken,
+        restored=anew if line.restored is None else line.restored,
         tokens=line.tokens,
         usd=line.usd,
     )

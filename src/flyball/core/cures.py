@@ -28,7 +28,7 @@ def cure(history: History, seen: Observation, health: Health, limits: Thresholds
         return Cure.STOP, f"gate broken on {len(history.broken_on)} different trees: {seen.gate_broken}"
     remedy, reason = _remedy(history, seen, health, limits)
     outlived = _outlived(history)
-    if outlived >= limits.endings_before_stop:
+    if remedy is not Cure.CONTINUE and outlived >= limits.endings_before_stop:
         return Cure.STOP, f"the same failure ended {outlived} earlier contexts{_named(history)}"
     if remedy is Cure.FRESH_CONTEXT and history.contexts >= limits.contexts:
         return Cure.STOP, f"{history.contexts} contexts are spent{_named(history)}"

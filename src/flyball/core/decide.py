@@ -1,0 +1,39 @@
+"""What next? One pure function from what is known to facts and effects."""
+
+from __future__ import annotations
+
+from flyball.core.effects import Ask, Restore, Wait
+from flyball.core.events import TaskStopped
+from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.outcomes import Failed
+from flyball.core.state import State
+from flyball.core.task import EffectId
+from flyball.core.workflows import tdd
+from flyball.core.workflows.table import Workflow
+
+WORKFLOWS: dict[str, Workflow] = {"tdd": tdd.WORKFLOW}
+
+
+def decide(state: State) -> Next:
+    """The facts to record and the effects to have under way now; nothing when the loop has stopped or must wait."""
+    if state.stopped is not None:
+        return NOTHING
+    if state.aborting:
+        return record(TaskStopped("aborted", "aborted by a person"))
+    failed = next((o for o in state.outcomes.values() if isinstance(o, Failed)), None)
+    if failed is not None:
+        return record(TaskStopped("error", failed.detail))
+    if state.pausing and state.pass_effect is None and not _working(state):
+        return record(TaskStopped("paused", "paused by a person"))
+    workflow = WORKFLOWS[state.task.workflow]
+    if state.skipping and not state.open:
+        return record(workflow.skipped(state))
+    if state.restore_to and not state.open:
+        reason = state.judged.verdict.evidence if state.judged else "a person asked"
+        return perform(Restore(EffectId(f"restore/{state.restores + 1}"), to=state.restore_to, reason=reason))
+    return workflow.next(state)
+
+
+def _working(state: State) -> bool:
+    """Whether something is under way that is more than waiting."""
+    return any(not isinstance(o.effect, Wait | Ask) for o in state.open.values())

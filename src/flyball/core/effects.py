@@ -1,0 +1,132 @@
+"""What may be asked of the world: every effect has a deterministic id, and asking twice for one id does it once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from flyball.core.task import Commit, EffectId, Item
+
+
+class Option(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer a person may choose."""
+
+    key: str
+    meaning: str
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something only a person can answer; without a default the task is BLOCKED until they do."""
+
+    name: str
+    text: str
+    options: tuple[Option, ...] = ()
+    default: str | None = None
+    deadline_at: datetime | None = None
+    detail: str = ""
+
+
+class _Effect(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
+    id: EffectId
+
+
+class Prepare(_Effect, frozen=True, omit_defaults=True, tag="prepare"):
+    """Make the task's workspace: isolated checkout (or the tree in place), vault, branch, setup command."""
+
+
+class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
+    """One turn: a role, a prompt, an agent; `copy` names a disposable copy, empty is the task's own workspace."""
+
+    role: str
+    stage: str
+    agent: str
+    model: str
+    prompt: str
+    iteration: int
+    turn: int
+    context: int = 1
+    session: str = ""
+    item: str = ""
+    copy: str = ""
+    access: Literal["write", "read"] = "write"
+    purpose: str = ""
+
+
+class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
+    """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task."""
+
+    kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
+    candidate: Commit
+    base: Commit
+    accepted: Commit
+    iteration: int = 0
+    items: tuple[Item, ...] = ()
+    baseline_ref: str = ""
+    accepted_ref: str = ""
+    rejected: Commit = Commit("")
+    consented: tuple[str, ...] = ()
+    copy: str = ""
+
+
+class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
+    """Keep the workspace's tree as a checkpoint.
+
+    An accepted one keeps `tree`, exactly what was measured, advances the task's branch, and the workspace follows it.
+    """
+
+    label: str
+    message: str
+    parent: Commit
+    accepted: bool = False
+    tree: str = ""
+    copy: str = ""
+
+
+class Restore(_Effect, frozen=True, omit_defaults=True, tag="restore"):
+    """Make the workspace's tree that of a checkpoint again."""
+
+    to: Commit
+    reason: str
+
+
+class Integrate(_Effect, frozen=True, omit_defaults=True, tag="integrate"):
+    """Bring a copy's work, or the finished task, onto the task's branch."""
+
+    commit: Commit
+    copy: str = ""
+    final: bool = False
+    message: str = ""
+
+
+class Field(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One smallest edit: at `line`, `old` becomes `new`."""
+
+    line: int
+    old: str
+    new: str
+
+
+class Edit(_Effect, frozen=True, omit_defaults=True, tag="edit"):
+    """Change single fields of a file the user owns, if it still is what we read."""
+
+    path: str
+    base_sha256: str
+    edits: tuple[Field, ...]
+
+
+class Wait(_Effect, frozen=True, omit_defaults=True, tag="wait"):
+    """Do nothing until a time; survives a restart, which waits only what is left."""
+
+    until: datetime
+    reason: str
+
+
+class Ask(_Effect, frozen=True, omit_defaults=True, tag="ask"):
+    """Put a question to a person."""
+
+    question: Question
+
+
+Effect = Prepare | RunAgent | Measure | Save | Restore | Integrate | Edit | Wait | Ask

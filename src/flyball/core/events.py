@@ -1,0 +1,248 @@
+"""The facts a journal holds: what was seen and what was judged, with names chosen to be stored for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from flyball.core.breaker import Breaker
+from flyball.core.effects import Effect, Question
+from flyball.core.measurement import Finding, Scalar
+from flyball.core.monitor import Verdict
+from flyball.core.observation import Observation
+from flyball.core.outcomes import Outcome
+from flyball.core.task import Commit, EffectId, Item, Limits, Task
+
+
+Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept"]
+
+
+class _Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):
+    pass
+
+
+class TaskOpened(_Fact, frozen=True, omit_defaults=True, tag="task.opened"):
+    """A person asked for this."""
+
+    task: Task
+    stage: str
+
+
+class SessionStarted(_Fact, frozen=True, omit_defaults=True, tag="session.started"):
+    """A controller took the task up."""
+
+    pid: int
+    host: str
+    version: str
+
+
+class Begun(_Fact, frozen=True, omit_defaults=True, tag="effect.begun"):
+    """An effect was asked for and is under way."""
+
+    effect: Effect
+    attempt: int = 1
+
+
+class Ended(_Fact, frozen=True, omit_defaults=True, tag="effect.ended"):
+    """An effect has its outcome."""
+
+    id: EffectId
+    outcome: Outcome
+    attempt: int = 1
+
+
+class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Gate 1: whether the measurements satisfy the stage, and what is missing."""
+
+    held: bool
+    condition: str
+    missing: tuple[str, ...] = ()
+    values: dict[str, Scalar] = {}
+
+
+class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
+    """One iteration was weighed: gates, progress, health, and what follows."""
+
+    stage: str
+    iteration: int
+    turn: int
+    gate_1: GateVerdict
+    gate_2: bool
+    observation: Observation
+    verdict: Verdict
+    breaker: Breaker
+    progress: bool = False
+    can_exit: bool = False
+    false_claim: bool = False
+    unsignalled: int = 0
+    score: float = 0.0
+    best: bool = False
+    rejected: bool = False
+    rung: str = ""
+    restore_to: Commit = Commit("")
+    fresh_context: bool = False
+    lesson: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    disagreements: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    consent_wanted: tuple[str, ...] = ()
+
+
+class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
+    """A turn that is no iteration: limited, crashed, interrupted, or one that planned."""
+
+    turn: int
+    why: Literal["limited", "crashed", "interrupted", "planned", "absent", "consent"]
+    detail: str = ""
+    agent: str = ""
+    observation: Observation | None = None
+
+
+class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
+    """The task is in another stage now."""
+
+    stage: str
+    previous: str
+    reason: str
+    forced: bool = False
+    rejected: bool = False
+
+
+class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
+    """A guard keeps the loop from its next turn."""
+
+    guard: Literal["paused", "provider", "hourly", "budget", "breaker", "crash"]
+    reason: str
+    until: datetime | None = None
+
+
+class LimitHit(_Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
+    """An agent's account may not be called before `until`."""
+
+    agent: str
+    kind: str
+    until: datetime
+    detail: str = ""
+
+
+class WindowOpened(_Fact, frozen=True, omit_defaults=True, tag="window.opened"):
+    """A new hour of calls begins."""
+
+    forced: bool = False
+
+
+class BreakerChanged(_Fact, frozen=True, omit_defaults=True, tag="breaker.changed"):
+    """The breaker moved outside an iteration: a cool-down ended, a person reset it."""
+
+    breaker: Breaker
+    reason: str
+
+
+class ItemsSet(_Fact, frozen=True, omit_defaults=True, tag="items.set"):
+    """What the task consists of is known."""
+
+    items: tuple[Item, ...]
+    by: Literal["document", "planner", "request", "person"]
+
+
+class ItemChanged(_Fact, frozen=True, omit_defaults=True, tag="item.changed"):
+    """One item has another status."""
+
+    id: str
+    status: Literal["not-started", "in-progress", "completed", "blocked"]
+
+
+class LearningRecorded(_Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
+    """A decision or anti-pattern kept for later turns."""
+
+    number: int
+    kind: Literal["decision", "anti-pattern"]
+    title: str
+    context: str = ""
+    choice: str = ""
+    alternatives: tuple[str, ...] = ()
+    consequences: str = ""
+    depends_on: tuple[str, ...] = ()
+    invalidated_if: str = ""
+
+
+class Consented(_Fact, frozen=True, omit_defaults=True, tag="change.consented"):
+    """A change to protected paths was allowed or refused, and by whom."""
+
+    paths: tuple[str, ...]
+    by: str
+    allowed: bool = True
+
+
+class DocumentSeen(_Fact, frozen=True, omit_defaults=True, tag="document.seen"):
+    """A file of the user's was read as it was."""
+
+    path: str
+    sha256: str
+
+
+class PersonSpoke(_Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
+    """A person's word reached the task."""
+
+    word: Spoken
+    text: str = ""
+    question: str = ""
+    inbox: int = 0
+
+
+class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.closed"):
+    """An answer was acted upon."""
+
+    id: EffectId
+    name: str
+    answer: str
+
+
+class LimitsChanged(_Fact, frozen=True, omit_defaults=True, tag="limits.changed"):
+    """A person changed what the loop may spend."""
+
+    limits: Limits
+
+
+class TaskStopped(_Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
+    """The loop ends here; all but `done` and `aborted` can be taken up again."""
+
+    kind: Literal["done", "blocked", "limit", "paused", "aborted", "no_agent", "error", "interrupted"]
+    reason: str
+    evidence: tuple[str, ...] = ()
+    question: EffectId = EffectId("")
+
+
+Fact = (
+    TaskOpened
+    | SessionStarted
+    | Begun
+    | Ended
+    | Judged
+    | TurnSetAside
+    | Moved
+    | Held
+    | LimitHit
+    | WindowOpened
+    | BreakerChanged
+    | ItemsSet
+    | ItemChanged
+    | LearningRecorded
+    | Consented
+    | DocumentSeen
+    | PersonSpoke
+    | QuestionClosed
+    | LimitsChanged
+    | TaskStopped
+)
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A fact with its place in the journal."""
+
+    seq: int
+    at: datetime
+    epoch: int
+    fact: Fact

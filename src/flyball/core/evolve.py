@@ -1,0 +1,431 @@
+"""The fold: what each fact adds to what is known.
+
+Nothing here has a threshold or makes a choice; each fact has one small function in the table at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from flyball.core.breaker import CLOSED
+from flyball.core.effects import Ask, Effect, RunAgent
+from flyball.core.events import (
+    Begun,
+    BreakerChanged,
+    Consented,
+    DocumentSeen,
+    Ended,
+    Event,
+    Held,
+    ItemChanged,
+    ItemsSet,
+    Judged,
+    LearningRecorded,
+    LimitHit,
+    LimitsChanged,
+    Moved,
+    PersonSpoke,
+    QuestionClosed,
+    SessionStarted,
+    TaskOpened,
+    TaskStopped,
+    TurnSetAside,
+    WindowOpened,
+)
+from flyball.core.observation import History, observe
+from flyball.core.outcomes import Answered, Failed, Measured, Prepared, Restored, Saved, TurnEnded, Usage
+from flyball.core.state import Asked, Checkpoint, Open, State, Visit, Window
+from flyball.core.task import Commit, EffectId
+
+RECENT_CHECKPOINTS = 32
+RECENT_GUIDANCE = 8
+RECENT_LEARNINGS = 24
+
+
+class JournalOutOfOrder(Exception):  # noqa: N818 - errors here name the situation
+    """Facts do not follow each other as they must; the journal is damaged or was written by two hands."""
+
+
+def begin(event: Event) -> State:
+    """The state after a task's first fact."""
+    if not isinstance(event.fact, TaskOpened):
+        raise JournalOutOfOrder(f"event {event.seq} is {type(event.fact).__name__}, expected TaskOpened first")
+    fact = event.fact
+    return State(
+        task=fact.task,
+        now=event.at,
+        stage=fact.stage,
+        seq=event.seq,
+        epoch=event.epoch,
+        items=fact.task.items,
+        visits=(Visit(fact.stage, event.at),),
+    )
+
+
+def evolve(state: State | None, event: Event) -> State:
+    """What we know now that this happened."""
+    if state is None:
+        return begin(event)
+    apply = _TABLE[type(event.fact)]
+    elapsed = state.elapsed
+    if state.session_began_at is not None and not isinstance(event.fact, SessionStarted):
+        elapsed += max(event.at - state.now, timedelta(0))
+    moved = replace(state, now=max(event.at, state.now), seq=event.seq, epoch=event.epoch, elapsed=elapsed)
+    return apply(moved, event.fact)
+
+
+def fold(events: Iterable[Event]) -> State | None:
+    """The state a journal amounts to."""
+    state: State | None = None
+    for event in events:
+        state = evolve(state, event)
+    return state
+
+
+def _reopened(state: State, _fact: TaskOpened) -> State:
+    raise JournalOutOfOrder(f"task {state.task.id} was opened twice")
+
+
+def _session_started(state: State, _fact: SessionStarted) -> State:
+    resumable = state.stopped is not None and state.stopped.kind in {"paused", "interrupted", "error", "no_agent"}
+    return replace(
+        state,
+        session_began_at=state.now,
+        pausing=False,
+        stopped=None if resumable else state.stopped,
+        absent=(),
+        held=None,
+        outcomes={k: o for k, o in state.outcomes.items() if not isinstance(o, Failed)},
+    )
+
+
+def _begun(state: State, fact: Begun) -> State:
+    effect = fact.effect
+    known = state.open.get(effect.id)
+    begun_at = known.begun_at if known else state.now
+    state = replace(
+        state,
+        open={**state.open, effect.id: Open(effect, fact.attempt, begun_at)},
+        attempts={**state.attempts, effect.id: fact.attempt},
+    )
+    if isinstance(effect, RunAgent):
+        return replace(
+            state,
+            turns=max(state.turns, effect.turn),
+            pass_effect=state.pass_effect or effect,
+            tree_before=state.tree,
+            held=None,
+        )
+    if isinstance(effect, Ask):
+        return replace(state, asks=state.asks + (fact.attempt == 1), questions={**state.questions, effect.id: Asked(effect.question)})
+    if effect.id.startswith("wait/"):
+        return replace(state, waits=state.waits + (fact.attempt == 1))
+    return state
+
+
+def _ended(state: State, fact: Ended) -> State:
+    opened = state.open.get(fact.id)
+    if opened is None or opened.attempt != fact.attempt:
+        raise JournalOutOfOrder(f"{fact.id} attempt {fact.attempt} ended but was not under way")
+    state = replace(
+        state,
+        open={k: v for k, v in state.open.items() if k != fact.id},
+        outcomes={**state.outcomes, fact.id: fact.outcome},
+    )
+    apply = _OUTCOMES.get(type(fact.outcome))
+    return apply(state, opened.effect, fact.outcome) if apply else state
+
+
+def _prepared(state: State, _effect: Effect, outcome: Prepared) -> State:
+    start = Checkpoint("start", outcome.base, outcome.tree, state.now, accepted=True, stage=state.stage)
+    return replace(
+        state,
+        prepared=outcome,
+        head=outcome.base,
+        tree=outcome.tree,
+        tests_accepted=outcome.base,
+        checkpoints=(start,),
+        best=start,
+    )
+
+
+def _turn_ended(state: State, effect: Effect, outcome: TurnEnded) -> State:
+    assert isinstance(effect, RunAgent)
+    calls = Window(state.now, 1) if state.window is None else replace(state.window, calls=state.window.calls + 1)
+    key = f"{effect.stage}/{effect.role}"
+    dearest = max(state.dearest_turn, outcome.usage, key=lambda u: (u.usd, u.input_tokens + u.output_tokens))
+    return replace(
+        state,
+        window=calls,
+        usage=state.usage.plus(outcome.usage),
+        usage_by={**state.usage_by, key: state.usage_by.get(key, Usage()).plus(outcome.usage)},
+        dearest_turn=dearest,
+        agent_session=outcome.session if not effect.copy else state.agent_session,
+    )
+
+
+def _measured(state: State, effect: Effect, outcome: Measured) -> State:
+    measurement = outcome.measurement
+    if effect.id == "measure/baseline":
+        return replace(
+            state, baseline=measurement, entry=measurement, tests_ref=measurement.tests_ref, outcomes={}
+        )
+    return state
+
+
+def _saved(state: State, _effect: Effect, outcome: Saved) -> State:
+    checkpoint = Checkpoint(
+        outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, state.stage, state.iteration + 1
+    )
+    kept = [c for c in state.checkpoints if c.accepted] + [c for c in state.checkpoints if not c.accepted][
+        -RECENT_CHECKPOINTS:
+    ]
+    known = (*sorted(kept, key=lambda c: c.at), checkpoint)
+    state = replace(state, checkpoints=known, tree=outcome.tree)
+    return replace(state, head=outcome.commit, best=checkpoint, recoveries=0) if outcome.accepted else state
+
+
+def _restored(state: State, _effect: Effect, outcome: Restored) -> State:
+    return replace(state, restore_to=Commit(""), restores=state.restores + 1, restored=True, tree=outcome.tree)
+
+
+def _answered(state: State, effect: Effect, outcome: Answered) -> State:
+    return _with_answer(state, effect.id, outcome.text)
+
+
+def _with_answer(state: State, question: EffectId, text: str) -> State:
+    asked = state.questions.get(question)
+    if asked is None:
+        return state
+    return replace(state, questions={**state.questions, question: replace(asked, answer=text)})
+
+
+def _judged(state: State, fact: Judged) -> State:
+    measured = [o.measurement for o in state.outcomes.values() if isinstance(o, Measured)]
+    latest = measured[-1] if measured else state.last
+    candidate = next((c for c in reversed(state.checkpoints) if latest and c.commit == latest.candidate), None)
+    return replace(
+        state,
+        judged=fact,
+        judged_at=state.now,
+        last=latest,
+        best=candidate if fact.best and candidate else state.best,
+        best_score=fact.score if fact.best else state.best_score,
+        restored=False,
+        last_interrupted=Commit(""),
+        signal_asked=False,
+        to_ask=fact.questions,
+        consent_wanted=fact.consent_wanted,
+        qa_attempts=state.qa_attempts + fact.rejected,
+        iteration=fact.iteration,
+        iterations=state.iterations + 1,
+        outcomes={},
+        pass_effect=None,
+        attempts={},
+        breaker=fact.breaker,
+        history=observe(state.history, fact.observation),
+        exiting=fact.can_exit,
+        unsignalled=fact.unsignalled,
+        false_claims=state.false_claims + fact.false_claim,
+        restore_to=fact.restore_to,
+        context=state.context + fact.fresh_context,
+        agent_session="" if fact.fresh_context else state.agent_session,
+        rungs=(*state.rungs, fact.rung) if fact.rung else state.rungs,
+        recoveries=state.recoveries + bool(fact.rung),
+        lesson=fact.lesson or state.lesson,
+        findings=fact.findings,
+        crashes=0,
+        overloads=0,
+    )
+
+
+def _set_aside(state: State, fact: TurnSetAside) -> State:
+    state = replace(
+        state,
+        outcomes={k: o for k, o in state.outcomes.items() if isinstance(o, Measured)},
+        pass_effect=None,
+        attempts={},
+        absent=(*state.absent, fact.agent) if fact.why == "absent" else state.absent,
+        history=observe(state.history, fact.observation) if fact.observation else state.history,
+    )
+    if fact.why == "interrupted":
+        partial = next((c.commit for c in reversed(state.checkpoints) if not c.accepted), Commit(""))
+        return replace(state, last_interrupted=partial)
+    if fact.why != "crashed":
+        return state
+    return replace(state, crashes=state.crashes + 1, crashed_at=state.now, crash_detail=fact.detail)
+
+
+def _moved(state: State, fact: Moved) -> State:
+    visits = list(state.visits)
+    visits[-1] = replace(
+        visits[-1], completed_at=state.now, iterations=state.iteration, exit_reason=fact.reason, forced=fact.forced
+    )
+    tests = fact.previous == "RED"
+    return replace(
+        state,
+        stage=fact.stage,
+        iteration=0,
+        visits=(*visits, Visit(fact.stage, state.now)),
+        exiting=False,
+        breaker=CLOSED,
+        rungs=(),
+        history=History(),
+        lesson=(),
+        unsignalled=0,
+        entry=state.last or state.entry,
+        last=None,
+        judged=None,
+        outcomes={},
+        pass_effect=None,
+        skipping=False,
+        best_score=None,
+        tests_accepted=state.head if tests else state.tests_accepted,
+        tests_ref=state.last.tests_ref if tests and state.last else state.tests_ref,
+        rejected=state.head if fact.rejected else state.rejected,
+        findings=state.findings if fact.rejected else (),
+        context=state.context + 1,
+        agent_session="",
+    )
+
+
+def _held(state: State, fact: Held) -> State:
+    return replace(state, held=fact)
+
+
+def _limit_hit(state: State, fact: LimitHit) -> State:
+    overloads = state.overloads + 1 if fact.kind == "overloaded" else 0
+    return replace(state, limits={**state.limits, fact.agent: fact}, overloads=overloads)
+
+
+def _window_opened(state: State, _fact: WindowOpened) -> State:
+    kept = {k: q for k, q in state.questions.items() if q.question.name != "hourly-limit"}
+    return replace(state, window=Window(state.now), questions=kept, held=None)
+
+
+def _breaker_changed(state: State, fact: BreakerChanged) -> State:
+    return replace(state, breaker=fact.breaker)
+
+
+def _items_set(state: State, fact: ItemsSet) -> State:
+    return replace(state, items=fact.items, items_confirmed=fact.by in {"document", "person"})
+
+
+def _item_changed(state: State, fact: ItemChanged) -> State:
+    return replace(state, items=tuple(replace(i, status=fact.status) if i.id == fact.id else i for i in state.items))
+
+
+def _learned(state: State, fact: LearningRecorded) -> State:
+    return replace(state, learnings=(*state.learnings, fact)[-RECENT_LEARNINGS:], learned=fact.number)
+
+
+def _consented(state: State, fact: Consented) -> State:
+    return replace(
+        state,
+        consented=(*state.consented, *fact.paths) if fact.allowed else state.consented,
+        consent_asked=(*state.consent_asked, *fact.paths),
+        consent_wanted=(),
+    )
+
+
+def _question_closed(state: State, fact: QuestionClosed) -> State:
+    return replace(
+        state,
+        questions={k: q for k, q in state.questions.items() if k != fact.id},
+        to_ask=tuple(q for q in state.to_ask if q.name != fact.name),
+        signal_asked=fact.name == "no-exit-signal" or state.signal_asked,
+        items_confirmed=fact.name == "criteria" or state.items_confirmed,
+    )
+
+
+def _same(state: State, _fact: Any) -> State:
+    return state
+
+
+def _limits_changed(state: State, fact: LimitsChanged) -> State:
+    settings = replace(state.task.settings, limits=fact.limits)
+    stopped = None if state.stopped and state.stopped.kind == "limit" else state.stopped
+    return replace(state, task=replace(state.task, settings=settings), stopped=stopped)
+
+
+def _person_spoke(state: State, fact: PersonSpoke) -> State:
+    if fact.word == "pause":
+        return replace(state, pausing=True)
+    if fact.word == "abort":
+        return replace(state, aborting=True, stopped=None)
+    if fact.word == "skip":
+        return replace(state, skipping=True, stopped=_unblocked(state.stopped))
+    if fact.word == "accept":
+        return replace(state, exiting=True, stopped=_unblocked(state.stopped))
+    if fact.word == "resume":
+        again = state.stopped is not None and state.stopped.kind == "blocked" and not state.stopped.question
+        baseline = None if again and state.baseline and state.baseline.broken else state.baseline
+        return replace(state, stopped=None if again else state.stopped, baseline=baseline)
+    if fact.word == "answer":
+        return replace(_with_answer(state, EffectId(fact.question), fact.text), stopped=_unblocked(state.stopped))
+    if fact.word in {"reset", "modify"}:
+        guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:] if fact.text else state.guidance
+        return replace(
+            state,
+            guidance=guidance,
+            breaker=CLOSED,
+            history=History(),
+            rungs=(),
+            recoveries=0,
+            crashes=0,
+            overloads=0,
+            qa_attempts=0,
+            unsignalled=0,
+            to_ask=(),
+            context=state.context + 1,
+            agent_session="",
+            questions={},
+            open={k: o for k, o in state.open.items() if not isinstance(o.effect, Ask)},
+            stopped=_unblocked(state.stopped),
+        )
+    return replace(state, stopped=_unblocked(state.stopped))
+
+
+def _unblocked(stopped: TaskStopped | None) -> TaskStopped | None:
+    return None if stopped is not None and stopped.kind == "blocked" else stopped
+
+
+def _stopped(state: State, fact: TaskStopped) -> State:
+    return replace(state, stopped=fact, pausing=False)
+
+
+_OUTCOMES: dict[type, Callable[[State, Effect, Any], State]] = {
+    Prepared: _prepared,
+    TurnEnded: _turn_ended,
+    Measured: _measured,
+    Saved: _saved,
+    Restored: _restored,
+    Answered: _answered,
+}
+
+_TABLE: dict[type, Callable[[State, Any], State]] = {
+    TaskOpened: _reopened,
+    SessionStarted: _session_started,
+    Begun: _begun,
+    Ended: _ended,
+    Judged: _judged,
+    TurnSetAside: _set_aside,
+    Moved: _moved,
+    Held: _held,
+    LimitHit: _limit_hit,
+    WindowOpened: _window_opened,
+    BreakerChanged: _breaker_changed,
+    ItemsSet: _items_set,
+    ItemChanged: _item_changed,
+    LearningRecorded: _learned,
+    Consented: _consented,
+    DocumentSeen: _same,
+    PersonSpoke: _person_spoke,
+    QuestionClosed: _question_closed,
+    LimitsChanged: _limits_changed,
+    TaskStopped: _stopped,
+}

@@ -1,0 +1,138 @@
+"""The guards before a turn, in their order (a person's pause or abort comes before all): provider limit, hourly calls, budget, crashes, breaker.
+
+A guard that holds is a fact with its reason and, for a wait, its end. Waiting costs no turn and survives a restart, because the
+end is in the journal and only what is left of it is waited.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from flyball.core import questions
+from flyball.core.breaker import cooled
+from flyball.core.effects import Wait
+from flyball.core.events import BreakerChanged, Held, TaskStopped, WindowOpened
+from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.state import State
+from flyball.core.task import EffectId
+
+HOUR = timedelta(hours=1)
+QUICK_RETRIES = 2
+
+
+def before_turn(state: State, role: str) -> Next | None:
+    """What holds the loop before a turn of `role`, or None when it may be spawned."""
+    if any(isinstance(o.effect, Wait) for o in state.open.values()):
+        return NOTHING
+    for guard in (_provider, _hourly, _budget, _crashes, _breaker):
+        held = guard(state, role)
+        if held is not None:
+            return held
+    return None
+
+
+def agent_for(state: State, role: str) -> str | None:
+    """The first agent of a role that is there and not limited now."""
+    choice = state.task.settings.choice(role)
+    present = [a for a in (choice.agent, *choice.fallback) if a not in state.absent]
+    if "other-agent" in state.rungs and role != "qa":
+        present = present[1:] + present[:1]
+    return next((a for a in present if not _limited(state, a)), None)
+
+
+def _limited(state: State, agent: str) -> bool:
+    hit = state.limits.get(agent)
+    return hit is not None and hit.until > state.now
+
+
+def _provider(state: State, role: str) -> Next | None:
+    if agent_for(state, role) is not None:
+        return None
+    choice = state.task.settings.choice(role)
+    agents = [choice.agent, *choice.fallback]
+    hits = [state.limits[a] for a in agents if a in state.limits and a not in state.absent]
+    if not hits:
+        reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
+        return record(TaskStopped("no_agent", reason))
+    first = min(hits, key=lambda h: h.until)
+    return _wait(state, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
+
+
+def _wait(state: State, held: Held) -> Next:
+    if state.held != held:
+        return record(held)
+    assert held.until is not None
+    return perform(Wait(EffectId(f"wait/{state.waits + 1}"), until=held.until, reason=held.reason))
+
+
+def _hourly(state: State, _role: str) -> Next | None:
+    window = state.window
+    if window is None:
+        return None
+    ends_at = window.started_at + HOUR
+    if state.now >= ends_at:
+        return record(WindowOpened())
+    reserved = sum(o.effect.id.startswith("turn/") for o in state.open.values())
+    limit = state.task.settings.limits.calls_per_hour
+    if window.calls + reserved < limit:
+        return None
+    held = Held("hourly", f"{window.calls} of {limit} calls this hour", ends_at)
+    if not state.task.settings.attended:
+        return _wait(state, held)
+    asked = questions.find(state, "hourly-limit")
+    if asked is not None and asked[1].answer == "wait":
+        return _wait(state, held)
+    return questions.put(state, questions.hourly_limit(held.reason, ends_at))
+
+
+def _budget(state: State, _role: str) -> Next | None:
+    limits = state.task.settings.limits
+    tokens = state.usage.input_tokens + state.usage.output_tokens
+    dearest = state.dearest_turn
+    dearest_tokens = dearest.input_tokens + dearest.output_tokens
+    hours = state.elapsed.total_seconds() / 3600
+    reached = (
+        _reached(state.iterations, limits.max_iterations, "iterations")
+        or _reached(state.turns, limits.max_turns, "turns")
+        or _reached(round(hours, 2), limits.max_hours, "hours")
+        or _exceeded(state.usage.usd, dearest.usd, limits.budget_usd, "USD")
+        or _exceeded(tokens, dearest_tokens, limits.budget_tokens, "tokens")
+    )
+    return record(TaskStopped("limit", reached)) if reached else None
+
+
+def _reached(used: float, limit: float | None, unit: str) -> str:
+    return f"limit reached: {used:g} of {limit:g} {unit}" if limit is not None and used >= limit else ""
+
+
+def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:
+    if limit is None or used + next_turn <= limit and used < limit:
+        return ""
+    return f"limit reached: {used:g} of {limit:g} {unit}, and the next turn may take {next_turn:g}"
+
+
+def _crashes(state: State, _role: str) -> Next | None:
+    limits = state.task.settings.limits
+    if state.crashes >= limits.crash_limit:
+        return questions.put(state, questions.crashes(state))
+    if state.crashes <= QUICK_RETRIES or not limits.crash_backoff_s:
+        return None
+    wait = timedelta(seconds=limits.crash_backoff_s * 2 ** (state.crashes - QUICK_RETRIES - 1))
+    until = (state.crashed_at or state.now) + wait
+    if state.now >= until:
+        return None
+    return _wait(state, Held("crash", f"the agent crashed {state.crashes} times in a row", until))
+
+
+def _breaker(state: State, _role: str) -> Next | None:
+    breaker = state.breaker
+    if breaker.state != "OPEN":
+        return None
+    cooldown = state.task.settings.breaker.cooldown_s
+    if cooldown is None:
+        return questions.put(state, questions.breaker_open(state))
+    opened_at: datetime = state.judged_at or state.now
+    until = opened_at + timedelta(seconds=cooldown)
+    if state.now >= until:
+        return record(BreakerChanged(cooled(breaker), "cool-down over"))
+    return _wait(state, Held("breaker", breaker.reason, until))

@@ -1,0 +1,185 @@
+"""Weighing one iteration: gates, progress, health, breaker, cure. A policy runs once, here; its verdict is a fact."""
+
+from __future__ import annotations
+
+from flyball.core import breaker as breakers
+from flyball.core.claims import Claim
+from flyball.core.effects import Option, Question
+from flyball.core.events import Fact, Judged, LearningRecorded
+from flyball.core.measurement import Measurement
+from flyball.core.monitor import Verdict, assess
+from flyball.core.observation import Blocker, Observation, observe
+from flyball.core.outcomes import TurnEnded
+from flyball.core.recovery import Recovery, recover
+from flyball.core.signature import Signature, signature
+from flyball.core.stages import Weigh, Weighed
+from flyball.core.state import State
+from flyball.core.task import Commit
+
+
+def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) -> Judged:
+    """The verdict on the present pass."""
+    claim = turn.claim
+    weighed = weigh(state, measured, claim)
+    held = weighed.gate.held
+    signal = claim.exit_signal and turn.kind == "ok"
+    failure = _failure(measured, weighed)
+    seen = _observation(state, turn, measured, weighed, failure)
+    verdict = assess(observe(state.history, seen), seen)
+    breaker = breakers.after(
+        state.breaker,
+        state.task.settings.breaker.strikes(state.stage),
+        progress=weighed.progress,
+        gate_held=held,
+        error=failure.fine if failure else "",
+    )
+    recovery = recover(state, verdict, breaker, measured, gate_held=held)
+    breaker = _breaker_after(breaker, recovery, verdict)
+    best_score = state.best_score
+    if best_score is None and state.entry is not None:
+        best_score = weigh(state, state.entry, Claim()).score
+    return Judged(
+        stage=state.stage,
+        iteration=state.iteration + 1,
+        turn=state.pass_turn,
+        gate_1=weighed.gate,
+        gate_2=signal,
+        observation=seen,
+        verdict=verdict,
+        breaker=breaker,
+        progress=weighed.progress,
+        can_exit=held and signal,
+        false_claim=signal and not held,
+        unsignalled=state.unsignalled + 1 if held and not signal else 0,
+        score=weighed.score,
+        best=best_score is None or weighed.score > best_score,
+        rung=recovery.rung,
+        restore_to=recovery.restore_to,
+        fresh_context=bool(recovery.rung),
+        lesson=_lesson(state, turn, weighed, verdict, failure) if recovery.rung else (),
+        findings=weighed.findings,
+        disagreements=_disagreements(claim, weighed),
+        questions=() if held and signal else _asked(state, turn),
+        consent_wanted=_consent_wanted(state, claim),
+    )
+
+
+def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:
+    if recovery.rung:
+        return breakers.CLOSED
+    if recovery.spent and breaker.state != "OPEN":
+        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, verdict.evidence)
+    return breaker
+
+
+def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
+    """What went wrong, comparable between runs; a gate without failing tests is known by what it misses."""
+    if weighed.gate.held:
+        return None
+    if measured.signature is not None and (measured.failing or measured.broken):
+        return measured.signature
+    return signature("\n".join(weighed.gate.missing))
+
+
+def _observation(
+    state: State, turn: TurnEnded, measured: Measurement, weighed: Weighed, failure: Signature | None
+) -> Observation:
+    held = weighed.gate.held
+    unchanged = state.tree == state.tree_before or (
+        state.last is not None and not state.restored and measured.tree == state.last.tree
+    )
+    return Observation(
+        iteration=state.iteration + 1,
+        context=state.context,
+        batch=(state.stage,),
+        passed=(state.stage,) if held else (),
+        failed={state.stage: failure.summary} if failure else {},
+        blocked=_blocked(state, turn.claim),
+        tree=measured.tree,
+        edit=None if unchanged else f"{state.tree_before}..{state.tree}",
+        changed_files=() if unchanged else None,
+        failing=weighed.failing,
+        pass_rate=weighed.rate,
+        coarse=failure.coarse if failure else None,
+        fine=failure.fine if failure else None,
+        summary=failure.summary if failure else "",
+        gate_held=held,
+        gate_broken=measured.broken or None,
+        restored=state.restored,
+        tokens=turn.usage.input_tokens + turn.usage.output_tokens,
+        usd=turn.usage.usd,
+    )
+
+
+def _blocked(state: State, claim: Claim) -> tuple[Blocker, ...]:
+    if claim.status != "blocked":
+        return ()
+    named = tuple(Blocker(state.stage, b.type, b.description) for b in claim.blockers)
+    return named or (Blocker(state.stage, "external", claim.summary or "the agent says it is blocked"),)
+
+
+def _lesson(
+    state: State, turn: TurnEnded, weighed: Weighed, verdict: Verdict, failure: Signature | None
+) -> tuple[str, ...]:
+    """Three lines for the next context: what was tried, what failed, what to do otherwise."""
+    tried = turn.claim.summary or _first_line(turn.final_message) or "an approach that left no summary"
+    failed = weighed.gate.missing[0] if weighed.gate.missing else (failure.summary if failure else verdict.evidence)
+    return (
+        f"Tried in {state.stage}, iteration {state.iteration + 1}: {tried[:300]}",
+        f"It failed: {failed[:300]}",
+        f"Why it was ended: {verdict.evidence[:300]}. Take another approach.",
+    )
+
+
+def _asked(state: State, turn: TurnEnded) -> tuple[Question, ...]:
+    """What the agent wants to know from a person."""
+    return tuple(
+        Question(
+            f"agent-{state.pass_turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None
+        )
+        for n, q in enumerate(turn.claim.questions, 1)
+    )
+
+
+def _consent_wanted(state: State, claim: Claim) -> tuple[str, ...]:
+    wanted = (f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in state.consent_asked)
+    return tuple(dict.fromkeys(wanted))
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _disagreements(claim: Claim, weighed: Weighed) -> tuple[str, ...]:
+    """Numbers the agent reported that are not what was measured."""
+    values = weighed.gate.values
+    return tuple(
+        f"{key}: reported {said}, measured {values[key]}"
+        for key, said in sorted(claim.metrics.items())
+        if key in values and said != values[key]
+    )
+
+
+def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]:
+    """The decisions a turn reported, and the anti-pattern a rollback teaches."""
+    number = state.learned
+    facts: list[Fact] = []
+    for decision in turn.claim.decisions:
+        number += 1
+        facts.append(
+            LearningRecorded(
+                number,
+                "decision",
+                decision.title,
+                decision.context,
+                decision.choice,
+                decision.alternatives,
+                decision.consequences,
+                decision.depends_on,
+                decision.invalidated_if,
+            )
+        )
+    if judged.restore_to != Commit(""):
+        lesson = " ".join(judged.lesson)
+        facts.append(LearningRecorded(number + 1, "anti-pattern", judged.verdict.evidence, context=lesson))
+    return tuple(facts)

@@ -1,0 +1,169 @@
+"""The iteration every workflow shares: check, spawn, monitor, evaluate.
+
+A pass is one turn and what is made of it: `turn/N` is run, `save/N` keeps the tree it left, `measure/N` measures that tree, and the
+verdict is recorded. A turn that was limited, crashed or interrupted is set aside: it is a turn, but no iteration.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import msgspec
+
+from flyball.core import guards, prompts, questions
+from flyball.core.effects import Measure, RunAgent, Save
+from flyball.core.events import Fact, LimitHit, TaskStopped, TurnSetAside
+from flyball.core.judge import judge, learnings
+from flyball.core.measurement import Measurement
+from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Measured, Saved, TurnEnded
+from flyball.core.stages import Weigh
+from flyball.core.state import State
+from flyball.core.task import Commit, EffectId
+
+LONGEST_BACKOFF = timedelta(minutes=10)
+ASK_FOR_SIGNAL_AFTER = 2
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One row of a workflow's table."""
+
+    name: str
+    role: str
+    kind: Literal["red", "green", "refactor", "document", "qa", "gates"]
+    weigh: Weigh
+
+
+def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", access: Literal["write", "read"] = "write") -> Next:
+    """One turn of a role, if no guard holds."""
+    held = guards.before_turn(state, role)
+    if held is not None:
+        return held
+    agent = guards.agent_for(state, role)
+    assert agent is not None
+    choice = state.task.settings.choice(role)
+    number = state.turns + 1
+    return perform(
+        RunAgent(
+            EffectId(f"turn/{number}"),
+            role=role,
+            stage=state.stage,
+            agent=agent,
+            model=choice.model if agent == choice.agent else "",
+            prompt=prompts.build(state, role, purpose),
+            iteration=state.iteration + 1,
+            turn=number,
+            context=state.context,
+            session="" if copy else state.agent_session,
+            copy=copy,
+            access=access,
+            purpose=purpose,
+        )
+    )
+
+
+def ended_turn(state: State) -> Next | TurnEnded:
+    """The present pass's turn once its tree is saved and it counts; otherwise what to do about it."""
+    assert state.pass_effect is not None
+    number = state.pass_turn
+    outcome = state.outcomes.get(EffectId(f"turn/{number}"))
+    if outcome is None:
+        return NOTHING
+    if not state.pass_effect.copy and f"save/{number}" not in state.outcomes:
+        return perform(_save(state, interrupted=isinstance(outcome, Interrupted)))
+    if isinstance(outcome, Interrupted) or (isinstance(outcome, TurnEnded) and outcome.kind == "interrupted"):
+        return record(TurnSetAside(number, "interrupted", outcome.detail))
+    assert isinstance(outcome, TurnEnded)
+    if outcome.kind in LIMITED:
+        return record(_limit(state, outcome), TurnSetAside(number, "limited", outcome.detail))
+    if outcome.kind in ABSENT:
+        return record(TurnSetAside(number, "absent", outcome.detail, agent=state.pass_effect.agent))
+    if outcome.kind in FAILED:
+        return record(TurnSetAside(number, "crashed", outcome.detail))
+    return outcome
+
+
+def _save(state: State, *, interrupted: bool) -> Save:
+    number = state.pass_turn
+    label = f"interrupted-{number}" if interrupted else f"turn-{number}"
+    return Save(EffectId(f"save/{number}"), label=label, message=f"{label}: {state.task.id}", parent=state.head)
+
+
+def _limit(state: State, turn: TurnEnded) -> LimitHit:
+    limits = state.task.settings.limits
+    if turn.kind == "overloaded":
+        backoff = timedelta(seconds=limits.overload_backoff_s * 2**state.overloads)
+        until = state.now + min(backoff, LONGEST_BACKOFF)
+    else:
+        until = turn.reset_at or state.now + timedelta(seconds=limits.usage_limit_wait_s)
+    assert state.pass_effect is not None
+    return LimitHit(state.pass_effect.agent, turn.kind, max(until, state.now), turn.detail)
+
+
+def work(state: State, stage: Stage) -> Next | Measurement:
+    """One iteration of a stage that changes the tree; the workflow takes over when it is measured."""
+    if not state.pass_turn:
+        if state.unsignalled > ASK_FOR_SIGNAL_AFTER or (
+            state.unsignalled == ASK_FOR_SIGNAL_AFTER and not state.signal_asked
+        ):
+            return questions.put(state, questions.no_exit_signal(state))
+        return spawn(state, role=stage.role, purpose="confirm" if state.signal_asked else "")
+    turn = ended_turn(state)
+    if isinstance(turn, Next):
+        return turn
+    measured = state.outcomes.get(EffectId(f"measure/{state.pass_turn}"))
+    if measured is None:
+        return perform(measure(state, stage, f"measure/{state.pass_turn}", _candidate(state)))
+    if not isinstance(measured, Measured):
+        return NOTHING
+    return measured.measurement
+
+
+def _candidate(state: State) -> Commit:
+    saved = state.outcomes[EffectId(f"save/{state.pass_turn}")]
+    assert isinstance(saved, Saved)
+    return saved.commit
+
+
+def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure:
+    assert state.prepared is not None
+    return Measure(
+        EffectId(name),
+        kind=stage.kind,
+        candidate=candidate,
+        base=state.prepared.base,
+        accepted=state.tests_accepted,
+        iteration=state.iteration + 1,
+        items=state.items,
+        baseline_ref=state.baseline.tests_ref if state.baseline else "",
+        accepted_ref=state.tests_ref,
+        rejected=state.rejected,
+        consented=state.consented,
+    )
+
+
+def evaluate(state: State, stage: Stage, measured: Measurement) -> tuple[Fact, ...]:
+    """The facts one measured iteration gives rise to."""
+    turn = state.last_turn
+    assert turn is not None
+    verdict = judge(state, stage.weigh, turn, measured)
+    return (verdict, *learnings(state, turn, verdict))
+
+
+def accept(state: State) -> Next | Saved:
+    """Keep what was measured as an accepted checkpoint on the task's branch."""
+    assert state.last is not None
+    name = EffectId(f"accept/{state.iterations}")
+    saved = state.outcomes.get(name)
+    if isinstance(saved, Saved):
+        return saved
+    ids = ", ".join(i.id for i in state.items) or state.task.id
+    message = f"checkpoint: {state.stage} - {ids}"
+    return perform(
+        Save(name, label=state.stage, message=message, parent=state.head, accepted=True, tree=state.last.tree)
+    )
+
+
+def stop(kind: Literal["done", "blocked", "error"], reason: str, *evidence: str) -> Next:
+    return record(TaskStopped(kind, reason, evidence))

@@ -1,0 +1,144 @@
+"""What flyball found out itself: the values a measurement is made of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from flyball.core.signature import Signature
+
+Scalar = str | int | float | bool | None
+
+
+class Counts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many tests ended how; `known_failing` are those that failed before the task began."""
+
+    total: int = 0
+    passing: int = 0
+    failing: int = 0
+    skipped: int = 0
+    known_failing: int = 0
+
+
+class GateResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One gate command run against one tree; `broken` says why it could not run at all."""
+
+    name: str
+    command: str
+    passed: bool
+    exit_code: int | None = None
+    seconds: float = 0.0
+    broken: str = ""
+    counts: Counts | None = None
+    output: str = ""
+    log: str = ""
+
+
+TrickKind = Literal[
+    "test-deleted",
+    "test-weakened",
+    "test-skipped",
+    "test-config-changed",
+    "runner-shadowed",
+    "exit-forced",
+    "report-forged",
+    "report-missing",
+    "canary-missed",
+    "wrong-tree",
+    "environment-changed",
+    "protected-changed",
+]
+
+
+class Trick(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something in the candidate that would have made the gate say more than is true."""
+
+    kind: TrickKind
+    path: str
+    detail: str
+    harmless: bool = False
+
+
+class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A test the baseline did not have: how it ended, why, and which criteria it names."""
+
+    id: str
+    file: str
+    outcome: Literal["failing", "passing", "skipped", "uncollected"]
+    reason: Literal["assertion", "missing-name", "error", ""] = ""
+    detail: str = ""
+    criteria: tuple[str, ...] = ()
+    tests_in_source: int = 1
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing wrong with the work, from a reviewer or from a check."""
+
+    severity: Literal["critical", "major", "minor", "suggestion"]
+    message: str
+    file: str = ""
+    line: int = 0
+    check: str = ""
+
+
+class Check(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One QA criterion: `n/a` is shown as unverified, never as passed."""
+
+    name: str
+    status: Literal["pass", "fail", "n/a"]
+    blocking: bool
+    detail: str = ""
+
+
+class Files(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the candidate changed since the task began."""
+
+    created: int = 0
+    modified: int = 0
+    deleted: int = 0
+    documents: int = 0
+    decision_records: int = 0
+    diagrams: int = 0
+    diagrams_valid: int = 0
+    diagrams_broken: tuple[str, ...] = ()
+
+
+class Quality(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Numbers about the changed code; `over_limit` names functions beyond the configured limits."""
+
+    complexity_total: int = 0
+    complexity_worst: int = 0
+    duplicated_lines: int = 0
+    duplication_percent: float = 0.0
+    over_limit: tuple[str, ...] = ()
+    unmeasured: str = ""
+
+
+class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything measured on one candidate tree in one iteration."""
+
+    candidate: str
+    tree: str
+    gates: tuple[GateResult, ...] = ()
+    counts: Counts = Counts()
+    tests_ref: str = ""
+    failing: tuple[str, ...] = ()
+    failing_ref: str = ""
+    missing: tuple[str, ...] = ()
+    newly_skipped: tuple[str, ...] = ()
+    new_tests: tuple[NewTest, ...] = ()
+    old_tests_broken: tuple[str, ...] = ()
+    green_runs: int = 0
+    flaky: tuple[str, ...] = ()
+    tricks: tuple[Trick, ...] = ()
+    files: Files = Files()
+    quality: Quality | None = None
+    checks: tuple[Check, ...] = ()
+    signature: Signature | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> str:
+        """Why a gate could not run at all, or an empty string."""
+        return next((f"{g.name}: {g.broken}" for g in self.gates if g.broken), "")

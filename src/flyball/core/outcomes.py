@@ -1,0 +1,177 @@
+"""How effects end: the second half of every begun effect's story."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from flyball.core.claims import Claim
+from flyball.core.measurement import Measurement
+from flyball.core.task import Commit
+
+TurnKind = Literal[
+    "ok",
+    "denied",
+    "question",
+    "max_turns",
+    "budget",
+    "rate_limited",
+    "usage_limit",
+    "overloaded",
+    "not_logged_in",
+    "not_installed",
+    "context_full",
+    "timed_out",
+    "killed",
+    "crashed",
+    "interrupted",
+]
+LIMITED: frozenset[str] = frozenset({"rate_limited", "usage_limit", "overloaded"})
+FAILED: frozenset[str] = frozenset({"crashed", "killed"})
+ABSENT: frozenset[str] = frozenset({"not_logged_in", "not_installed"})
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What turns cost; `estimated` when the agent did not say."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    estimated: bool = False
+
+    def plus(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            round(self.usd + other.usd, 6),
+            self.estimated or other.estimated,
+        )
+
+
+class _Outcome(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="outcome"):
+    pass
+
+
+class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
+    """The workspace stands at `base`, the commit before any turn."""
+
+    base: Commit
+    tree: str
+    branch: str
+    notes: tuple[str, ...] = ()
+
+
+class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
+    """How one agent run ended, what it claimed and what it used."""
+
+    kind: TurnKind
+    detail: str = ""
+    claim: Claim = Claim()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    exit_code: int | None = None
+    reset_at: datetime | None = None
+    session: str = ""
+    transcript: str = ""
+    final_message: str = ""
+    stray_processes: int = 0
+
+
+class Measured(_Outcome, frozen=True, omit_defaults=True, tag="measured"):
+    """A measurement was made."""
+
+    measurement: Measurement
+    seconds: float = 0.0
+
+
+class Saved(_Outcome, frozen=True, omit_defaults=True, tag="saved"):
+    """A tree is kept and can be restored."""
+
+    commit: Commit
+    tree: str
+    label: str
+    accepted: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Restored(_Outcome, frozen=True, omit_defaults=True, tag="restored"):
+    """The workspace's tree is that of `commit` again; `undone` keeps what was there."""
+
+    commit: Commit
+    tree: str
+    undone: Commit = Commit("")
+
+
+class Integrated(_Outcome, frozen=True, omit_defaults=True, tag="integrated"):
+    """Work stands on the branch."""
+
+    commit: Commit
+    branch: str
+    notes: tuple[str, ...] = ()
+
+
+class Conflicted(_Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
+    """Work could not be brought onto the branch; nothing was changed."""
+
+    paths: tuple[str, ...] = ()
+    detail: str = ""
+
+
+class Edited(_Outcome, frozen=True, omit_defaults=True, tag="edited"):
+    """The user's file was changed as asked."""
+
+    sha256: str
+
+
+class Stale(_Outcome, frozen=True, omit_defaults=True, tag="stale"):
+    """The user's file is no longer what was read; nothing was changed."""
+
+    sha256: str
+
+
+class Waited(_Outcome, frozen=True, omit_defaults=True, tag="waited"):
+    """The time came."""
+
+
+class Answered(_Outcome, frozen=True, omit_defaults=True, tag="answered"):
+    """A question has its answer."""
+
+    text: str
+    by: Literal["person", "default"] = "person"
+
+
+class Unanswered(_Outcome, frozen=True, omit_defaults=True, tag="unanswered"):
+    """Nobody is there to answer, and there is no default."""
+
+
+class Interrupted(_Outcome, frozen=True, omit_defaults=True, tag="interrupted"):
+    """The controller ended while this was under way."""
+
+    detail: str = ""
+
+
+class Failed(_Outcome, frozen=True, omit_defaults=True, tag="failed"):
+    """The world refused: a full disk, a broken setup command, a moved branch."""
+
+    detail: str
+    retry: bool = False
+
+
+Outcome = (
+    Prepared
+    | TurnEnded
+    | Measured
+    | Saved
+    | Restored
+    | Integrated
+    | Conflicted
+    | Edited
+    | Stale
+    | Waited
+    | Answered
+    | Unanswered
+    | Interrupted
+    | Failed
+)

@@ -1,0 +1,68 @@
+"""The recovery ladder: which cure is tried next, and when there is none left.
+
+STALLED may use every rung once, FLIP-FLOPPING one rollback, REGRESSING two; an accepted stage begins anew. A rung always starts a
+fresh context, because inside one conversation the same failure does not heal; it starts from the best tree, unless only the breaker
+opened: then the work moves, if not forwards, and the monitor must go on seeing which way.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.breaker import Breaker
+from flyball.core.measurement import Measurement
+from flyball.core.monitor import Verdict
+from flyball.core.state import Checkpoint, State
+from flyball.core.task import Commit
+
+STALL_RUNGS = ("fresh-context", "other-agent", "smaller-scope")
+REGRESSION_ROLLBACKS = 2
+
+
+class Recovery(msgspec.Struct, frozen=True):
+    """What to do about a verdict: a rung of the ladder, or nothing left (`spent`)."""
+
+    rung: str = ""
+    restore_to: Commit = Commit("")
+    spent: bool = False
+
+
+NONE_NEEDED = Recovery()
+SPENT = Recovery(spent=True)
+
+
+def recover(state: State, verdict: Verdict, breaker: Breaker, measured: Measurement, *, gate_held: bool) -> Recovery:
+    """The next untried rung for what the monitor and the breaker say of this iteration."""
+    if gate_held or (verdict.cure == "continue" and breaker.state != "OPEN"):
+        return NONE_NEEDED
+    if verdict.cure in {"stop", "ask"}:
+        return SPENT
+    if verdict.health == "FLIP-FLOPPING":
+        return SPENT if "rollback-two" in state.rungs else Recovery("rollback-two", _back(_two_back(state), measured))
+    if verdict.health == "REGRESSING":
+        used = state.rungs.count("rollback")
+        return SPENT if used >= REGRESSION_ROLLBACKS else Recovery("rollback", _back(state.best, measured))
+    rung = next((r for r in _rungs(state) if r not in state.rungs), None)
+    if rung is None:
+        return SPENT
+    stalled = verdict.cure != "continue"
+    return Recovery(rung, _back(state.best, measured) if stalled else Commit(""))
+
+
+def _rungs(state: State) -> tuple[str, ...]:
+    choice = state.task.settings.choice("implementer")
+    return tuple(r for r in STALL_RUNGS if r != "other-agent" or choice.fallback)
+
+
+def _back(to: Checkpoint | None, measured: Measurement) -> Commit:
+    if to is None or to.commit == measured.candidate:
+        return Commit("")
+    return to.commit
+
+
+def _two_back(state: State) -> Checkpoint | None:
+    """The tree before the two changes that undo each other; never behind the last accepted one."""
+    since = [c for c in state.checkpoints if c.stage == state.stage]
+    accepted = [c for c in state.checkpoints if c.accepted]
+    candidates = [*accepted[-1:], *(c for c in since if not c.accepted)]
+    return candidates[-3] if len(candidates) > 2 else candidates[0] if candidates else state.best

@@ -1,0 +1,253 @@
+"""Gate 1 and progress, stage by stage: conditions on measurements, never on words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from flyball.core.claims import Claim
+from flyball.core.events import GateVerdict
+from flyball.core.measurement import Check, Finding, Measurement, NewTest, Scalar
+from flyball.core.state import State
+from flyball.core.task import Item
+
+DOCUMENTS_NEEDED = 3
+GREEN_RUNS_NEEDED = 2
+REFACTOR_ITERATIONS = 5
+BLOCKING = frozenset({"critical", "major"})
+SHOWN = 12
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A measurement seen by a stage: does gate 1 hold, did it move, and how good is the tree."""
+
+    gate: GateVerdict
+    progress: bool
+    score: float
+    rate: float | None = None
+    failing: tuple[str, ...] | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+Weigh = Callable[[State, Measurement, Claim], Weighed]
+
+
+def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+    """New tests for every criterion, all failing, each for the right reason; the old ones still pass."""
+    sound = [t for t in measured.new_tests if _fails_rightly(t)]
+    covered = covered_criteria(state.items, sound)
+    missing = [f"no new test names {i.id}: {i.text}" for i in state.items if i.id not in covered]
+    missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
+    missing += [f"an old test no longer passes: {t}" for t in measured.old_tests_broken]
+    missing += _doubts(measured)
+    generated = sum(t.tests_in_source for t in measured.new_tests)
+    failing = sum(t.tests_in_source for t in sound)
+    values: dict[str, Scalar] = {
+        "criteria_count": len(state.items),
+        "criteria_covered": len(covered),
+        "tests_generated": generated,
+        "tests_failing": failing,
+    }
+    before = _red_numbers(state, state.last)
+    return Weighed(
+        _verdict("every criterion has a new test that fails for the right reason", missing, values),
+        progress=generated > before[0] or len(covered) > before[1],
+        score=float(len(covered) * 1000 + failing - len(measured.old_tests_broken)),
+        rate=len(covered) / len(state.items) if state.items else None,
+    )
+
+
+def covered_criteria(items: Iterable[Item], tests: Iterable[NewTest]) -> frozenset[str]:
+    """Which criteria have a test; a single criterion needs no naming."""
+    ids = [i.id for i in items]
+    tests = list(tests)
+    if len(ids) == 1 and tests:
+        return frozenset(ids)
+    return frozenset(c for t in tests for c in t.criteria if c in ids)
+
+
+def _red_numbers(state: State, measured: Measurement | None) -> tuple[int, int]:
+    if measured is None:
+        return 0, 0
+    sound = [t for t in measured.new_tests if _fails_rightly(t)]
+    return sum(t.tests_in_source for t in measured.new_tests), len(covered_criteria(state.items, sound))
+
+
+def _fails_rightly(test: NewTest) -> bool:
+    return test.outcome in {"failing", "uncollected"} and test.reason in {"assertion", "missing-name"}
+
+
+def _unsound(test: NewTest) -> str:
+    if test.outcome == "passing":
+        return f"a new test passes before the work is done: {test.id}"
+    if test.outcome == "skipped":
+        return f"a new test is skipped: {test.id}"
+    return f"a new test fails for the wrong reason: {test.id}: {test.detail}"
+
+
+def green(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+    """None fails, all pass, in two full runs of one iteration."""
+    missing = _not_all_passing(measured)
+    if not missing and measured.green_runs < GREEN_RUNS_NEEDED:
+        missing = [f"green in {measured.green_runs} of {GREEN_RUNS_NEEDED} full runs"]
+    missing += [f"a flaky test ended differently in two runs: {t}" for t in measured.flaky]
+    missing += _doubts(measured)
+    counts = measured.counts
+    values: dict[str, Scalar] = {
+        "tests_total": counts.total,
+        "tests_passing": counts.passing,
+        "tests_failing": counts.failing,
+        "consecutive_green_runs": measured.green_runs,
+    }
+    return Weighed(
+        _verdict("all tests pass in two full runs", missing, values),
+        progress=_tests_moved(measured, state.last or state.entry) or _fewer_failed_checks(measured, state.last),
+        score=float(counts.passing - counts.failing * 1000 - len(measured.missing) * 1000),
+        rate=_rate(measured),
+        failing=measured.failing,
+    )
+
+
+def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+    """All pass, and the changed functions are within the limits (or enough was tried)."""
+    missing = _not_all_passing(measured) + _doubts(measured)
+    iteration = state.iteration + 1
+    quality = measured.quality
+    if iteration < REFACTOR_ITERATIONS and quality is not None:
+        missing += [f"exceeds the code limits: {f}" for f in quality.over_limit]
+    values: dict[str, Scalar] = {
+        "tests_total": measured.counts.total,
+        "tests_passing": measured.counts.passing,
+        "iteration": iteration,
+        "functions_over_limit": len(quality.over_limit) if quality else 0,
+    }
+    earlier = state.last or state.entry
+    before = earlier.quality if earlier else None
+    progress = bool(
+        quality
+        and before
+        and not _not_all_passing(measured)
+        and (quality.complexity_total < before.complexity_total or quality.duplicated_lines < before.duplicated_lines)
+    )
+    worst = len(quality.over_limit) if quality else 0
+    return Weighed(
+        _verdict("all tests pass and no changed function exceeds the limits", missing, values),
+        progress=progress,
+        score=float(-measured.counts.failing * 1000 - worst),
+        rate=_rate(measured),
+        failing=measured.failing,
+    )
+
+
+def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+    """Three documents, a decision record among them, every diagram readable."""
+    files = measured.files
+    missing = _not_all_passing(measured) + _doubts(measured)
+    if files.documents < DOCUMENTS_NEEDED:
+        missing.append(f"{files.documents} of {DOCUMENTS_NEEDED} documents added or changed since the task began")
+    if not files.decision_records:
+        missing.append("no decision record (*/decisions/* or ADR-*) among them")
+    missing += [f"a diagram cannot be read: {d}" for d in files.diagrams_broken]
+    values: dict[str, Scalar] = {
+        "docs_generated": files.documents,
+        "has_adr": bool(files.decision_records),
+        "diagrams_valid": files.diagrams_valid,
+        "diagrams_total": files.diagrams,
+    }
+    before = (state.last or state.entry or measured).files
+    progress = (
+        files.documents > before.documents
+        or files.diagrams_valid > before.diagrams_valid
+        or bool(files.decision_records and not before.decision_records)
+    )
+    return Weighed(
+        _verdict("three documents, a decision record among them, every diagram readable", missing, values),
+        progress=progress,
+        score=float(files.documents + files.decision_records - len(files.diagrams_broken) - measured.counts.failing * 1000),
+    )
+
+
+def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
+    """No blocking check fails, no blocking finding stands, and the reviewer approves."""
+    failed = [c for c in measured.checks if c.status == "fail" and c.blocking]
+    findings = (*(_as_finding(c) for c in failed), *(f for f in claim.findings if f.severity in BLOCKING))
+    missing = [f"{c.name}: {c.detail}" for c in failed]
+    missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
+    missing += _doubts(measured)
+    if claim.verdict != "pass":
+        missing.append("the reviewer rejected it" if claim.verdict == "fail" else "the reviewer gave no approval")
+    passing = sum(c.status == "pass" for c in measured.checks)
+    values: dict[str, Scalar] = {
+        "checks_total": len(measured.checks),
+        "checks_passing": passing,
+        "blocking_issues": len(findings),
+        "verdict": "APPROVE" if claim.verdict == "pass" else "REJECT" if claim.verdict == "fail" else "",
+    }
+    last = state.judged.gate_1.values if state.judged and state.judged.stage == "QA" else {}
+    progress = passing > int(last.get("checks_passing") or 0) or (
+        bool(last) and len(findings) < int(last.get("blocking_issues") or 0)
+    )
+    return Weighed(
+        _verdict("no blocking finding and the reviewer approves", missing, values),
+        progress=progress,
+        score=float(passing - len(findings)),
+        findings=findings,
+    )
+
+
+def _as_finding(check: Check) -> Finding:
+    return Finding("critical", f"{check.name}: {check.detail}", check=check.name)
+
+
+def _verdict(condition: str, missing: list[str], values: dict[str, Scalar]) -> GateVerdict:
+    shown = tuple(missing[:SHOWN])
+    if len(missing) > SHOWN:
+        shown = (*shown, f"and {len(missing) - SHOWN} more")
+    return GateVerdict(held=not missing, condition=condition, missing=shown, values=values)
+
+
+def _rate(measured: Measurement) -> float | None:
+    graded = measured.counts.passing + measured.counts.failing
+    return measured.counts.passing / graded if graded else None
+
+
+def _not_all_passing(measured: Measurement) -> list[str]:
+    counts = measured.counts
+    missing = [f"{g.name} could not run: {g.broken}" for g in measured.gates if g.broken]
+    missing += [f"fails: {t}" for t in measured.failing]
+    if counts.failing > len(measured.failing):
+        missing.append(f"{counts.failing - len(measured.failing)} more tests fail")
+    missing += [f"an accepted test is gone: {t}" for t in measured.missing]
+    missing += [f"a test is newly skipped: {t}" for t in measured.newly_skipped]
+    counted = any(g.counts is not None for g in measured.gates)
+    if counted and not counts.total:
+        missing.append("no test was run: 0 of 0 is not green")
+    missing += [
+        f"{g.name} fails: exit {g.exit_code}" for g in measured.gates if not g.passed and not g.broken and not g.counts
+    ]
+    if not missing and any(not g.passed for g in measured.gates):
+        missing += [f"{g.name} did not pass: exit {g.exit_code}" for g in measured.gates if not g.passed]
+    return missing
+
+
+def _doubts(measured: Measurement) -> list[str]:
+    return [f"{t.kind}: {t.path}: {t.detail}" for t in measured.tricks if not t.harmless]
+
+
+def _tests_moved(now: Measurement, before: Measurement | None) -> bool:
+    if before is None:
+        return False
+    if now.counts.total < before.counts.total:
+        return False
+    return now.counts.passing > before.counts.passing or now.counts.failing < before.counts.failing
+
+
+def _fewer_failed_checks(now: Measurement, before: Measurement | None) -> bool:
+    if before is None or not now.checks or not before.checks:
+        return False
+    return _failed_checks(now) < _failed_checks(before)
+
+
+def _failed_checks(measured: Measurement) -> int:
+    return sum(c.status == "fail" and c.blocking for c in measured.checks)

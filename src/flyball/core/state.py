@@ -1,0 +1,156 @@
+"""What is known of a task: open work and bounded windows only, so folding stays linear however long it has run."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from flyball.core.breaker import CLOSED, Breaker
+from flyball.core.effects import Effect, Question, RunAgent
+from flyball.core.events import Held, Judged, LearningRecorded, LimitHit, TaskStopped
+from flyball.core.measurement import Finding, Measurement
+from flyball.core.observation import History
+from flyball.core.outcomes import Outcome, Prepared, TurnEnded, Usage
+from flyball.core.task import Commit, EffectId, Item, Task
+
+
+class Open(msgspec.Struct, frozen=True):
+    """An effect under way."""
+
+    effect: Effect
+    attempt: int
+    begun_at: datetime
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question and, once there is one, its answer."""
+
+    question: Question
+    answer: str | None = None
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A saved tree that can be restored."""
+
+    label: str
+    commit: Commit
+    tree: str
+    at: datetime
+    accepted: bool = False
+    stage: str = ""
+    iteration: int = 0
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The present hour of calls."""
+
+    started_at: datetime
+    calls: int = 0
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One stay in a stage."""
+
+    stage: str
+    started_at: datetime
+    completed_at: datetime | None = None
+    iterations: int = 0
+    exit_reason: str = ""
+    forced: bool = False
+
+
+class State(msgspec.Struct, frozen=True):
+    """Everything `decide` may look at."""
+
+    task: Task
+    now: datetime
+    stage: str
+    seq: int = 0
+    epoch: int = 0
+    session_began_at: datetime | None = None
+    elapsed: timedelta = timedelta(0)
+    iteration: int = 0
+    iterations: int = 0
+    turns: int = 0
+    context: int = 1
+    agent_session: str = ""
+    open: dict[EffectId, Open] = {}
+    outcomes: dict[EffectId, Outcome] = {}
+    pass_effect: RunAgent | None = None
+    attempts: dict[EffectId, int] = {}
+    items: tuple[Item, ...] = ()
+    prepared: Prepared | None = None
+    baseline: Measurement | None = None
+    entry: Measurement | None = None
+    last: Measurement | None = None
+    judged: Judged | None = None
+    judged_at: datetime | None = None
+    head: Commit = Commit("")
+    tests_accepted: Commit = Commit("")
+    tests_ref: str = ""
+    rejected: Commit = Commit("")
+    checkpoints: tuple[Checkpoint, ...] = ()
+    best: Checkpoint | None = None
+    best_score: float | None = None
+    exiting: bool = False
+    restore_to: Commit = Commit("")
+    restores: int = 0
+    restored: bool = False
+    visits: tuple[Visit, ...] = ()
+    breaker: Breaker = CLOSED
+    history: History = History()
+    tree: str = ""
+    tree_before: str = ""
+    rungs: tuple[str, ...] = ()
+    recoveries: int = 0
+    lesson: tuple[str, ...] = ()
+    guidance: tuple[str, ...] = ()
+    learnings: tuple[LearningRecorded, ...] = ()
+    learned: int = 0
+    findings: tuple[Finding, ...] = ()
+    qa_attempts: int = 0
+    unsignalled: int = 0
+    signal_asked: bool = False
+    false_claims: int = 0
+    crashes: int = 0
+    crashed_at: datetime | None = None
+    crash_detail: str = ""
+    last_interrupted: Commit = Commit("")
+    overloads: int = 0
+    absent: tuple[str, ...] = ()
+    window: Window | None = None
+    limits: dict[str, LimitHit] = {}
+    held: Held | None = None
+    waits: int = 0
+    asks: int = 0
+    questions: dict[EffectId, Asked] = {}
+    to_ask: tuple[Question, ...] = ()
+    items_confirmed: bool = False
+    usage: Usage = Usage()
+    usage_by: dict[str, Usage] = {}
+    dearest_turn: Usage = Usage()
+    consented: tuple[str, ...] = ()
+    consent_asked: tuple[str, ...] = ()
+    consent_wanted: tuple[str, ...] = ()
+    pausing: bool = False
+    skipping: bool = False
+    aborting: bool = False
+    stopped: TaskStopped | None = None
+
+    @property
+    def pass_turn(self) -> int:
+        """The number of the present pass's turn; 0 between passes."""
+        return self.pass_effect.turn if self.pass_effect else 0
+
+    @property
+    def last_turn(self) -> TurnEnded | None:
+        """The turn of the present pass, once it has ended."""
+        outcome = self.outcomes.get(EffectId(f"turn/{self.pass_turn}"))
+        return outcome if isinstance(outcome, TurnEnded) else None
+
+    @property
+    def decision(self) -> str:
+        if self.stopped is None or self.stopped.kind in {"limit", "paused", "interrupted", "error", "no_agent"}:
+            return "CONTINUE"
+        return "DONE" if self.stopped.kind == "done" else "BLOCKED"

@@ -1,0 +1,23 @@
+"""Turns the raw bytes of a program into text that no screen can be tricked by."""
+
+import re
+
+# A string sequence without its terminator loses only its introducer: a program must not be able to hide what follows.
+# No body may contain an introducer, which keeps the match linear on hostile input.
+_UNSAFE = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x90\x98\x9c\x9d\x9e\x9f]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS …
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor, screen
+    r"|\x1b[ -/]*[0-~]"  # every other escape sequence
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # what is left of C0 and C1
+    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]"  # bidirectional controls
+)
+
+
+def decode(raw: bytes) -> str:
+    r"""Read UTF-8; bytes that are not are shown as `\xNN`, so nothing is lost and nothing raises."""
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def scrub(text: str) -> str:
+    """Remove control characters but newline and tab, escape sequences and bidirectional controls."""
+    return _UNSAFE.sub("", text)

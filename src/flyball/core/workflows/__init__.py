@@ -1,0 +1,1 @@
+"""The workflows: each a pure module that says, stage by stage, which effects come next."""

@@ -1,0 +1,21 @@
+"""What a workflow must say of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from flyball.core.events import Moved
+from flyball.core.next import Next
+from flyball.core.state import State
+
+
+class Workflow(msgspec.Struct, frozen=True):
+    """A name, its stages in order, what comes next, and where a skipped stage leads."""
+
+    name: str
+    stages: tuple[str, ...]
+    roles: tuple[str, ...]
+    next: Callable[[State], Next]
+    skipped: Callable[[State], Moved]

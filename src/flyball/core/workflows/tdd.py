@@ -1,0 +1,198 @@
+"""The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP; a QA rejection leads back to GREEN."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core import kernel, questions, stages
+from flyball.core.breaker import CLOSED
+from flyball.core.criteria import criteria
+from flyball.core.effects import Integrate, Measure, Prepare, Save
+from flyball.core.events import Consented, ItemsSet, Judged, Moved, TaskStopped, TurnSetAside
+from flyball.core.kernel import Stage
+from flyball.core.measurement import Measurement
+from flyball.core.observation import Observation
+from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.outcomes import Conflicted, Integrated, Measured, Saved, TurnEnded
+from flyball.core.state import State
+from flyball.core.task import Commit, EffectId, Item
+from flyball.core.workflows.table import Workflow
+
+QA_ATTEMPTS = 3
+STAGES = {
+    "RED": Stage("RED", "tester", "red", stages.red),
+    "GREEN": Stage("GREEN", "implementer", "green", stages.green),
+    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", stages.refactor),
+    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", stages.document),
+    "QA": Stage("QA", "qa", "qa", stages.qa),
+}
+ORDER = (*STAGES, "SHIP")
+
+
+def next_effects(state: State) -> Next:
+    """What comes next for a tdd task."""
+    if state.prepared is None:
+        return perform(Prepare(EffectId("prepare")))
+    if state.baseline is None:
+        return _baseline(state)
+    if state.baseline.broken:
+        return _broken_baseline(state.baseline)
+    if not state.items:
+        return _plan_criteria(state)
+    if state.to_ask:
+        return questions.put(state, state.to_ask[0])
+    if state.task.settings.attended and not state.items_confirmed:
+        return questions.put(state, questions.confirm_criteria(state))
+    if state.consent_wanted:
+        return _consent(state)
+    if state.exiting:
+        return _leave(state)
+    if state.stage == "SHIP":
+        return _ship(state)
+    if state.stage == "QA":
+        return _review(state)
+    return _work(state)
+
+
+def _baseline(state: State) -> Next:
+    assert state.prepared is not None
+    base = state.prepared.base
+    return perform(
+        Measure(EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items)
+    )
+
+
+def _broken_baseline(baseline: Measurement) -> Next:
+    broken = next(g for g in baseline.gates if g.broken)
+    evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
+    return record(TaskStopped("blocked", f"the gate {broken.name} cannot run: {broken.broken}", evidence))
+
+
+def _plan_criteria(state: State) -> Next:
+    """One planner turn writes the acceptance criteria; without an answer the request itself is the criterion."""
+    if not state.pass_turn:
+        return kernel.spawn(state, role="planner", purpose="criteria")
+    turn = kernel.ended_turn(state)
+    if isinstance(turn, Next):
+        return turn
+    found = criteria(turn.claim.plan)
+    if found:
+        items = tuple(Item(c.id, c.text) for c in found)
+        return record(ItemsSet(items, "planner"), TurnSetAside(state.pass_turn, "planned", f"{len(items)} criteria"))
+    request = " ".join(state.task.request.split())
+    tree = _saved_tree(state)
+    idle = Observation(
+        iteration=0, context=state.context, tree=tree, changed_files=() if tree == state.tree_before else None
+    )
+    return record(
+        ItemsSet((Item("AC-1", request),), "request"),
+        TurnSetAside(state.pass_turn, "planned", "no criteria in the planner's report", observation=idle),
+    )
+
+
+def _consent(state: State) -> Next:
+    """A protected path may change with a person's or, where none is there, the reviewer's consent."""
+    if state.task.settings.attended:
+        return questions.put(state, questions.protected_change(state))
+    if not state.pass_turn:
+        return kernel.spawn(state, role="qa", purpose="consent", copy="qa")
+    turn = kernel.ended_turn(state)
+    if isinstance(turn, Next):
+        return turn
+    paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
+    allowed = turn.claim.verdict == "pass"
+    return record(Consented(paths, "the QA reviewer", allowed=allowed), TurnSetAside(state.pass_turn, "consent"))
+
+
+def _saved_tree(state: State) -> str:
+    saved = state.outcomes[EffectId(f"save/{state.pass_turn}")]
+    assert isinstance(saved, Saved)
+    return saved.tree
+
+
+def _work(state: State) -> Next:
+    stage = STAGES[state.stage]
+    measured = kernel.work(state, stage)
+    if isinstance(measured, Next):
+        return measured
+    return record(*kernel.evaluate(state, stage, measured))
+
+
+def _leave(state: State) -> Next:
+    """Both gates held: keep the tree that was measured, then go on."""
+    following = _following(state)
+    if state.stage == "QA":
+        return record(Moved(following, "QA", "dual gate held"))
+    saved = kernel.accept(state)
+    if isinstance(saved, Next):
+        return saved
+    return record(Moved(following, state.stage, "dual gate held"))
+
+
+def _following(state: State) -> str:
+    if state.stage == "GREEN" and state.rejected:
+        return "QA"
+    return ORDER[ORDER.index(state.stage) + 1]
+
+
+def _review(state: State) -> Next:
+    """QA: measure the eleven criteria, then let a reviewer judge a disposable copy with those results before it."""
+    stage = STAGES["QA"]
+    if state.qa_attempts >= QA_ATTEMPTS:
+        return questions.put(state, questions.qa_rejected(state))
+    name = f"measure/qa-{state.iterations + 1}"
+    measured = state.outcomes.get(EffectId(name))
+    if measured is None:
+        return perform(kernel.measure(state, stage, name, state.head))
+    if not isinstance(measured, Measured):
+        return NOTHING
+    if not state.pass_turn:
+        return kernel.spawn(state, role=stage.role, copy="qa")
+    turn = kernel.ended_turn(state)
+    if isinstance(turn, Next):
+        return turn
+    judged, *learned = kernel.evaluate(state, stage, measured.measurement)
+    assert isinstance(judged, Judged)
+    if not _is_rejection(turn, judged):
+        return record(judged, *learned)
+    judged = replace(judged, rejected=True, rung="", restore_to=Commit(""), breaker=CLOSED)
+    if state.qa_attempts + 1 >= QA_ATTEMPTS:
+        return record(judged, *learned)
+    return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
+
+
+def _is_rejection(turn: TurnEnded, judged: Judged) -> bool:
+    """A reviewer's no, or a reviewer's yes that a blocking check contradicts."""
+    return turn.claim.verdict == "fail" or (turn.claim.verdict == "pass" and not judged.gate_1.held)
+
+
+def _ship(state: State) -> Next:
+    done = state.outcomes.get(EffectId("integrate/final"))
+    if isinstance(done, Integrated):
+        forced = [v.stage for v in state.visits if v.forced]
+        reason = f"gates passed; the work is on branch {done.branch}"
+        if forced:
+            reason = f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {done.branch}"
+        return record(TaskStopped("done", reason))
+    if isinstance(done, Conflicted):
+        return kernel.stop("blocked", f"the branch could not be written: {done.detail}", *done.paths)
+    name = EffectId("save/report")
+    if not isinstance(state.outcomes.get(name), Saved):
+        return perform(
+            Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True)
+        )
+    return perform(Integrate(EffectId("integrate/final"), commit=state.head, final=True, message=state.task.request))
+
+
+def _skipped(state: State) -> Moved:
+    following = "SHIP" if state.stage == "SHIP" else _following(state)
+    return Moved(following, state.stage, "skipped by a person", forced=True)
+
+
+WORKFLOW = Workflow(
+    name="tdd",
+    stages=ORDER,
+    roles=("planner", *(s.role for s in STAGES.values())),
+    next=next_effects,
+    skipped=_skipped,
+)

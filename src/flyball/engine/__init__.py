@@ -1,0 +1,1 @@
+"""The loop: decides, performs, appends, folds; the only place that knows asyncio."""

@@ -1,0 +1,199 @@
+"""The one loop: decide, perform, append, fold.
+
+Effects run in threads of their own; their outcomes, people's words and timers all come back as facts, and after each append the
+state is decided upon again. Nothing is believed before it is in the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from flyball.core.decide import decide
+from flyball.core.effects import Ask, Effect, Wait
+from flyball.core.events import Begun, Ended, Event, Fact, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.evolve import evolve, fold
+from flyball.core.outcomes import Answered, Interrupted, Outcome, Waited
+from flyball.core.state import State
+from flyball.core.task import EffectId, TaskId
+from flyball.engine.recovery import woken
+from flyball.ports import Clock, Inbox, Journal, Perform, Stop
+
+INBOX_INTERVAL = 0.2
+LONGEST_SLEEP = 30.0
+
+Listener = Callable[[Event, State], None]
+
+
+class LoopStuck(Exception):  # noqa: N818 - errors here name the situation
+    """Nothing is under way and nothing comes next: a workflow has a hole."""
+
+
+class Driver:
+    """Runs one task until it stops."""
+
+    def __init__(
+        self,
+        task: TaskId,
+        *,
+        epoch: int,
+        journal: Journal,
+        inbox: Inbox,
+        clock: Clock,
+        perform: Perform,
+        make_stop: Callable[[], Stop],
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self._task = task
+        self._epoch = epoch
+        self._journal = journal
+        self._inbox = inbox
+        self._clock = clock
+        self._perform = perform
+        self._make_stop = make_stop
+        self._listeners = listeners
+        self._state: State | None = None
+        self._running: dict[asyncio.Task[Outcome], EffectId] = {}
+        self._stops: dict[EffectId, Stop] = {}
+        self._interrupted = ""
+        self._wake = asyncio.Event()
+        self._threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="effect")
+
+    @property
+    def state(self) -> State:
+        assert self._state is not None
+        return self._state
+
+    def interrupt(self, reason: str) -> None:
+        """End what is under way, save, stop; safe to call from a signal handler of the event loop."""
+        self._interrupted = reason
+        for stop in self._stops.values():
+            stop.set(reason)
+        self._wake.set()
+
+    async def run(self, started: SessionStarted) -> State:
+        """Take the task up and go on until it stops; the state it stopped in."""
+        self._state = fold(self._journal.read(self._task))
+        try:
+            self._append(started)
+            for fact in woken(self.state):
+                self._append(fact)
+                if isinstance(fact, Begun):
+                    self._start(fact.effect)
+            await self._loop()
+        finally:
+            for stop in self._stops.values():
+                stop.set("the controller ends")
+            self._threads.shutdown(wait=True, cancel_futures=True)
+        return self.state
+
+    async def _loop(self) -> None:
+        while True:
+            self._take_words()
+            if self._interrupted and self.state.stopped is None:
+                await self._end_all()
+                self._append(TaskStopped("interrupted", self._interrupted))
+            if self.state.stopped is not None:
+                await self._end_all()
+                return
+            following = decide(self.state)
+            if following.facts:
+                self._append(*following.facts)
+                continue
+            for effect in following.effects:
+                self._begin(effect)
+            if not self._running and not following.effects:
+                raise LoopStuck(f"{self._task} in {self.state.stage}: nothing is under way and nothing comes next")
+            await self._next_outcome()
+
+    def _append(self, *facts: Fact, taking: Sequence[int] = ()) -> None:
+        events = self._journal.append(self._task, facts, epoch=self._epoch, at=self._clock.now(), taking=taking)
+        for event in events:
+            self._state = evolve(self._state, event)
+            for listener in self._listeners:
+                listener(event, self._state)
+
+    def _begin(self, effect: Effect) -> None:
+        if effect.id in self.state.open:
+            return
+        self._append(Begun(effect, self.state.attempts.get(effect.id, 0) + 1))
+        self._start(effect)
+
+    def _start(self, effect: Effect) -> None:
+        stop = self._make_stop()
+        self._stops[effect.id] = stop
+        running = asyncio.ensure_future(self._outcome(effect, stop))
+        self._running[running] = effect.id
+
+    async def _outcome(self, effect: Effect, stop: Stop) -> Outcome:
+        if isinstance(effect, Wait):
+            return await self._waited(effect, stop)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._perform, effect, self.state, stop)
+
+    async def _waited(self, effect: Wait, stop: Stop) -> Outcome:
+        while (left := (effect.until - self._clock.now()).total_seconds()) > 0:
+            if stop.is_set():
+                return Interrupted("the wait was broken off")
+            await asyncio.sleep(min(left, INBOX_INTERVAL if left < 1 else LONGEST_SLEEP, LONGEST_SLEEP))
+        return Waited()
+
+    async def _next_outcome(self) -> None:
+        """Wait for an outcome, a word or a signal, whichever is first; append what came."""
+        woken_up = asyncio.ensure_future(self._wake.wait())
+        done, _ = await asyncio.wait(
+            {*self._running, woken_up}, timeout=INBOX_INTERVAL, return_when=asyncio.FIRST_COMPLETED
+        )
+        woken_up.cancel()
+        self._wake.clear()
+        for finished in [t for t in self._running if t in done]:
+            self._finish(finished)
+
+    def _finish(self, finished: asyncio.Task[Outcome]) -> None:
+        key = self._running.pop(finished)
+        self._stops.pop(key, None)
+        outcome = finished.result()
+        opened = self.state.open.get(key)
+        if opened is not None:
+            self._append(Ended(key, outcome, opened.attempt))
+
+    def _take_words(self) -> None:
+        for word in self._inbox.pending(self._task):
+            spoke = PersonSpoke(word.word, word.text, word.question, word.id)
+            facts: list[Fact] = [spoke]
+            opened = self.state.open.get(EffectId(word.question)) if word.word == "answer" else None
+            if opened is not None and isinstance(opened.effect, Ask):
+                facts = [Ended(opened.effect.id, Answered(word.text), opened.attempt), spoke]
+            self._append(*facts, taking=[word.id])
+        for key, stop in self._stops.items():
+            if key not in self.state.open:
+                stop.set("no longer wanted")
+
+    async def _end_all(self) -> None:
+        """End everything under way; a turn that was ended so is recorded as interrupted, waits and questions stay open."""
+        for stop in self._stops.values():
+            stop.set("the loop stops")
+        for running in list(self._running):
+            if isinstance(self._effect(self._running[running]), Wait):
+                running.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await running
+                self._running.pop(running)
+        while self._running:
+            done, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+            for finished in done:
+                self._finish_late(finished)
+
+    def _finish_late(self, finished: asyncio.Task[Outcome]) -> None:
+        key = self._running[finished]
+        if isinstance(self._effect(key), Ask):
+            self._running.pop(finished)
+            return
+        self._finish(finished)
+
+    def _effect(self, key: EffectId) -> Effect | None:
+        opened = self.state.open.get(key)
+        return opened.effect if opened else None
+

@@ -1,0 +1,124 @@
+"""The roles the engine needs played, as protocols; adapters play them, fakes too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from flyball.core.effects import Effect, Measure, Question, RunAgent
+from flyball.core.events import Event, Fact, Spoken
+from flyball.core.measurement import Measurement
+from flyball.core.outcomes import Outcome, TurnEnded
+from flyball.core.state import State
+from flyball.core.task import Commit, Settings, Task, TaskId
+
+Notify = Callable[[str, str], None]
+"""Called with a kind and a line, for whoever watches now; nothing is kept."""
+
+
+class Clock(Protocol):
+    """The only source of time and randomness."""
+
+    def now(self) -> datetime: ...
+    def monotonic(self) -> float: ...
+    def nonce(self) -> str: ...
+
+
+class Stop(Protocol):
+    """A word from outside that running work must end."""
+
+    def is_set(self) -> bool: ...
+    def set(self, reason: str = "") -> None: ...
+
+
+class Journal(Protocol):
+    """Facts, durable before they are believed; an append by a stale epoch is refused."""
+
+    def append(
+        self, task: TaskId, facts: Sequence[Fact], *, epoch: int, at: datetime, taking: Sequence[int] = ()
+    ) -> list[Event]: ...
+    def read(self, task: TaskId, after: int = 0) -> Iterable[Event]: ...
+
+
+class Word(Protocol):
+    """A person's word, put in by another process."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def word(self) -> Spoken: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def question(self) -> str: ...
+
+
+class Inbox(Protocol):
+    """People's words, kept until the journal has taken them."""
+
+    def pending(self, task: TaskId) -> Sequence[Word]: ...
+
+
+class Perform(Protocol):
+    """Does one effect in the world and says how it ended; expected failures are outcomes, not exceptions."""
+
+    def __call__(self, effect: Effect, state: State, stop: Stop) -> Outcome: ...
+
+
+class Blobs(Protocol):
+    """Big texts as files named by their hash."""
+
+    def put(self, data: bytes) -> str: ...
+    def get(self, ref: str) -> bytes: ...
+
+
+class Confine(Protocol):
+    """Wraps a command so that it sees `tree` at the repository's own path and can write only there and to `writable`.
+
+    Gives back the command, the directory to start it in and its environment.
+    """
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        tree: Path,
+        env: Mapping[str, str],
+        writable: Sequence[Path] = (),
+        read_only_tree: bool = False,
+    ) -> tuple[list[str], Path, dict[str, str]]: ...
+
+
+class Workspace(Protocol):
+    """The task's tree, its checkpoints and the vault they are kept in."""
+
+    @property
+    def root(self) -> Path: ...
+    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]: ...
+    def read_file(self, commit: Commit, path: str) -> bytes | None: ...
+    def list_files(self, commit: Commit) -> tuple[str, ...]: ...
+    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str: ...
+    def tree_of(self, commit: Commit) -> str: ...
+    def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None: ...
+
+
+class Agent(Protocol):
+    """A coding agent: runs one turn in a directory and says how it ended."""
+
+    def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded: ...
+
+
+class Measurer(Protocol):
+    """Finds out what is true of a candidate."""
+
+    def measure(
+        self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
+    ) -> Measurement: ...
+
+
+class People(Protocol):
+    """Whoever can answer: None when nobody is there to ask."""
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None: ...

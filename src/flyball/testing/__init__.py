@@ -1,0 +1,1 @@
+"""Fakes and conformance suites, for flyball's own tests and for authors of adapters."""

@@ -1,0 +1,150 @@
+"""The whole loop without a world: `decide` and `evolve` driven by a scripted one, at a clock of its own.
+
+Effects are performed one after another the moment they are asked for; a wait moves the clock instead of passing time. Every fact goes
+through the codec, so that what is simulated is what would be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from flyball.core.decide import decide
+from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Restore, RunAgent, Save, Wait
+from flyball.core.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
+from flyball.core.evolve import evolve
+from flyball.core.measurement import Counts, GateResult, Measurement
+from flyball.core.outcomes import (
+    Answered,
+    Integrated,
+    Measured,
+    Outcome,
+    Prepared,
+    Restored,
+    Saved,
+    TurnEnded,
+    Unanswered,
+    Waited,
+)
+from flyball.core.state import State
+from flyball.core.task import AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
+
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+STEP = timedelta(seconds=1)
+
+_FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+
+
+def a_task(*, settings: Settings | None = None, items: tuple[Item, ...] = (Item("AC-1", "it works"),)) -> Task:
+    """A small task of the tdd workflow."""
+    chosen = settings or Settings(gates=(Gate("test", "pytest"),), roles={"default": AgentChoice("scripted")})
+    return Task(TaskId("001-it-works"), "tdd", "make it work", chosen, START, items=items)
+
+
+class World:
+    """A world that does what it is told: override `turn` and `measure`, or give functions."""
+
+    def __init__(
+        self,
+        turn: Callable[[RunAgent, State], TurnEnded],
+        measure: Callable[[Measure, State], Measurement],
+        answer: Callable[[Ask, State], str | None] | None = None,
+    ) -> None:
+        self.turn = turn
+        self.measure = measure
+        self.answer = answer or (lambda ask, _state: ask.question.default)
+        self.tree = "tree-0"
+        self.saved: dict[str, str] = {"base": "tree-0"}
+
+    def perform(self, effect: Effect, state: State) -> Outcome:
+        match effect:
+            case Prepare():
+                return Prepared(Commit("base"), "tree-0", "flyball/001-it-works")
+            case RunAgent():
+                return self.turn(effect, state)
+            case Measure():
+                return Measured(self.measure(effect, state))
+            case Save():
+                return self._save(effect)
+            case Restore():
+                self.tree = self.saved[effect.to]
+                return Restored(effect.to, self.tree)
+            case Integrate():
+                return Integrated(effect.commit, "flyball/001-it-works")
+            case Wait():
+                return Waited()
+            case Ask():
+                text = self.answer(effect, state)
+                return Unanswered() if text is None else Answered(text)
+            case _:
+                raise NotImplementedError(effect)
+
+    def _save(self, effect: Save) -> Saved:
+        if effect.tree:
+            self.tree = effect.tree
+        commit = Commit(f"{effect.label}@{effect.id}")
+        self.saved[commit] = self.tree
+        return Saved(commit, self.tree, effect.label, effect.accepted)
+
+
+class Simulator:
+    """One task in a scripted world."""
+
+    def __init__(self, world: World, task: Task | None = None, stage: str = "RED") -> None:
+        self.world = world
+        self.now = START
+        self.events: list[Event] = []
+        self.state: State | None = None
+        self.append(TaskOpened(task or a_task(), stage))
+        self.append(SessionStarted(1, "simulated", "0"))
+
+    def append(self, *facts: Fact) -> None:
+        for fact in facts:
+            stored = _FACTS.decode(msgspec.json.encode(fact))
+            event = Event(len(self.events) + 1, self.now, 1, stored)
+            self.events.append(event)
+            self.state = evolve(self.state, event)
+
+    def run(self, steps: int = 2000) -> State:
+        """Go on until the loop stops."""
+        for _ in range(steps):
+            assert self.state is not None
+            if self.state.stopped is not None:
+                return self.state
+            self.step()
+        raise AssertionError(f"the loop did not stop within {steps} steps; it is in {self.state and self.state.stage}")
+
+    def step(self) -> None:
+        assert self.state is not None
+        following = decide(self.state)
+        self.append(*following.facts)
+        if following.facts:
+            return
+        assert following.effects, f"nothing is under way and nothing comes next in {self.state.stage}"
+        for effect in following.effects:
+            self._perform(effect)
+
+    def _perform(self, effect: Effect) -> None:
+        assert self.state is not None
+        attempt = self.state.attempts.get(effect.id, 0) + 1
+        self.append(Begun(effect, attempt))
+        self.now = max(self.now, effect.until) if isinstance(effect, Wait) else self.now + STEP
+        self.append(Ended(effect.id, self.world.perform(effect, self.state), attempt))
+
+    def of(self, kind: type[Fact]) -> list[Fact]:
+        """All facts of one kind, in order."""
+        return [e.fact for e in self.events if isinstance(e.fact, kind)]
+
+    @property
+    def turns(self) -> list[RunAgent]:
+        return [e.fact.effect for e in self.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, RunAgent)]
+
+
+def suite(candidate: str, tree: str, *, failing: tuple[str, ...] = (), total: int = 5, green_runs: int = 0) -> Measurement:
+    """A measurement of a suite of `total` tests of which some fail."""
+    counts = Counts(total=total, passing=total - len(failing), failing=len(failing))
+    gate = GateResult("test", "pytest", passed=not failing, exit_code=int(bool(failing)), counts=counts)
+    runs = green_runs or (0 if failing else 2)
+    return Measurement(candidate, tree, (gate,), counts, failing=failing, green_runs=runs)

@@ -1,0 +1,314 @@
+"""The whole tdd loop in a simulated world: what each kind of agent must end as."""
+
+from datetime import timedelta
+
+import pytest
+
+from flyball.core.claims import Claim, Finding
+from flyball.core.effects import Ask, Measure, RunAgent, Wait
+from flyball.core.events import Begun, Held, Judged, LimitHit, Moved, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.measurement import Check, Files, Measurement, NewTest, Quality
+from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.state import State
+from flyball.core.task import AgentChoice, Gate, Limits, Settings
+from flyball.testing.simulator import START, Simulator, World, a_task, suite
+
+DONE = Claim(exit_signal=True, status="complete", source="report-file")
+APPROVED = Claim(exit_signal=True, status="complete", verdict="pass", source="report-file")
+NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
+
+
+def ok(claim: Claim = Claim(), **more: object) -> TurnEnded:
+    return TurnEnded("ok", claim=claim, **more)  # type: ignore[arg-type]
+
+
+class Honest(World):
+    """Does what each stage asks for, in one turn a stage."""
+
+    def __init__(self) -> None:
+        super().__init__(self.work, self.look)
+        self.stage_done: set[str] = set()
+
+    def work(self, turn: RunAgent, _state: State) -> TurnEnded:
+        self.tree = f"tree-{turn.turn}"
+        self.stage_done.add(turn.stage)
+        return ok(APPROVED if turn.role == "qa" else DONE)
+
+    def look(self, measure: Measure, _state: State) -> Measurement:
+        if measure.kind == "baseline":
+            return suite(measure.candidate, self.tree)
+        if measure.kind == "red":
+            return self.red(measure)
+        files = Files(documents=3, decision_records=1) if "DOCUMENT" in self.stage_done else Files()
+        checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
+        measured = suite(measure.candidate, self.tree, total=6)
+        return Measurement(
+            measured.candidate, measured.tree, measured.gates, measured.counts, green_runs=2, files=files,
+            quality=Quality(), checks=checks,
+        )
+
+    def red(self, measure: Measure) -> Measurement:
+        measured = suite(measure.candidate, self.tree, failing=(NEW.id,), total=6)
+        new = (NEW,) if "RED" in self.stage_done else ()
+        return Measurement(
+            measured.candidate, measured.tree, measured.gates, measured.counts, failing=measured.failing, new_tests=new
+        )
+
+
+def stages(simulator: Simulator) -> list[str]:
+    return [f.stage for f in simulator.of(Moved) if isinstance(f, Moved)]
+
+
+def settings(**limits: object) -> Settings:
+    return Settings(
+        gates=(Gate("test", "pytest"),),
+        roles={"default": AgentChoice("scripted")},
+        limits=Limits(**limits),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.req("C4")
+def test_an_honest_agent_goes_through_every_stage_to_done() -> None:
+    simulator = Simulator(Honest())
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert stages(simulator) == ["GREEN", "REFACTOR", "DOCUMENT", "QA", "SHIP"]
+    assert state.turns == 5
+
+
+@pytest.mark.req("C40")
+def test_a_claim_that_no_measurement_bears_out_is_refused_and_the_agent_is_told() -> None:
+    world = World(lambda _t, _s: ok(DONE), lambda m, _s: suite(m.candidate, "tree-0"))
+    simulator = Simulator(world)
+    state = simulator.run()
+    first = simulator.of(Judged)[0]
+    assert isinstance(first, Judged)
+    assert first.false_claim
+    assert not first.can_exit
+    assert "measured, and it is not" in simulator.turns[1].prompt
+    assert state.decision == "BLOCKED"
+
+
+@pytest.mark.req("M18")
+def test_an_agent_that_changes_nothing_is_blocked_within_six_turns() -> None:
+    simulator = Simulator(World(lambda _t, _s: ok(), lambda m, _s: suite(m.candidate, "tree-0")))
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert state.turns <= 6
+    assert len({t.context for t in simulator.turns}) > 1, "a fresh context is tried before a person is asked"
+
+
+def test_an_agent_that_changes_nothing_without_criteria_is_blocked_within_six_turns_too() -> None:
+    world = World(lambda _t, _s: ok(), lambda m, _s: suite(m.candidate, "tree-0"))
+    simulator = Simulator(world, a_task(items=()))
+    assert simulator.run().decision == "BLOCKED"
+    assert simulator.turns[0].role == "planner"
+    assert len(simulator.turns) <= 6
+
+
+def test_untracked_files_that_change_nothing_in_the_gate_do_not_buy_turns() -> None:
+    world = World(lambda _t, _s: ok(), lambda m, _s: suite(m.candidate, world.tree))
+
+    def babble(turn: RunAgent, _state: State) -> TurnEnded:
+        world.tree = f"noise-{turn.turn}"
+        return ok()
+
+    world.turn = babble
+    simulator = Simulator(world)
+    assert simulator.run().decision == "BLOCKED"
+    assert len(simulator.turns) <= 6
+
+
+@pytest.mark.req("M12")
+def test_a_breaks_b_and_b_breaks_a_is_named_within_four_turns_and_stopped_within_eight() -> None:
+    world = Honest()
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.stage == "RED":
+            return Honest.work(world, turn, state)
+        world.tree = f"flip-{turn.turn % 2}"
+        return ok()
+
+    def look(measure: Measure, state: State) -> Measurement:
+        if measure.kind in {"baseline", "red"}:
+            return Honest.look(world, measure, state)
+        return suite(measure.candidate, world.tree, failing=("a",) if world.tree == "flip-0" else ("b",))
+
+    world.turn, world.measure = work, look
+    simulator = Simulator(world)
+    state = simulator.run()
+    green = [f for f in simulator.of(Judged) if isinstance(f, Judged) and f.stage == "GREEN"]
+    named = next(n for n, f in enumerate(green, 1) if f.verdict.health == "FLIP-FLOPPING")
+    assert named <= 4
+    assert state.decision == "BLOCKED"
+    assert len(green) <= 8
+
+
+@pytest.mark.req("C11")
+def test_a_usage_limit_is_waited_out_without_another_call_and_costs_one_turn() -> None:
+    world = Honest()
+    reset_at = START + timedelta(hours=3)
+    limited: list[int] = []
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.stage == "GREEN" and not limited:
+            limited.append(turn.turn)
+            return TurnEnded("usage_limit", "limit reached", reset_at=reset_at)
+        assert not limited or state.now >= reset_at
+        return Honest.work(world, turn, state)
+
+    world.turn = work
+    simulator = Simulator(world)
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert state.turns == 6
+    assert state.iterations == 5, "a limited turn is no iteration"
+    assert any(isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait) for e in simulator.events)
+    assert [f.until for f in simulator.of(LimitHit) if isinstance(f, LimitHit)] == [reset_at]
+
+
+@pytest.mark.req("C12")
+def test_a_fallback_agent_goes_on_while_the_first_is_limited() -> None:
+    world = Honest()
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.agent == "first":
+            return TurnEnded("usage_limit", "limit", reset_at=START + timedelta(hours=5))
+        return Honest.work(world, turn, state)
+
+    world.turn = work
+    chosen = Settings(gates=(Gate("test", "t"),), roles={"default": AgentChoice("first", fallback=("second",))})
+    simulator = Simulator(world, a_task(settings=chosen))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert state.turns == 6
+    assert state.now < START + timedelta(hours=1), "nothing was waited for"
+
+
+def test_an_agent_that_crashes_each_time_is_blocked_with_the_crash_as_evidence() -> None:
+    world = World(lambda _t, _s: TurnEnded("crashed", "exit 139: segmentation fault"), lambda m, _s: suite(m.candidate, "tree-0"))
+    simulator = Simulator(world)
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert state.turns <= 6
+    assert state.stopped is not None
+    assert "segmentation fault" in state.stopped.reason
+    assert state.iterations == 0, "a crash is no iteration"
+
+
+@pytest.mark.req("C40")
+def test_a_gate_that_held_twice_unsignalled_asks_only_for_the_confirmation_and_then_stops() -> None:
+    world = Honest()
+    silent = lambda turn, state: ok() if Honest.work(world, turn, state) else ok()  # noqa: E731
+    world.turn = silent
+    simulator = Simulator(world)
+    state = simulator.run()
+    assert [t.purpose for t in simulator.turns] == ["", "", "confirm"]
+    assert state.decision == "BLOCKED"
+    assert state.stopped is not None
+    assert "not signalled" in state.stopped.reason
+
+
+@pytest.mark.req("C51")
+def test_a_third_qa_rejection_is_blocked_and_each_one_led_back_to_green_and_straight_to_qa() -> None:
+    world = Honest()
+    no = Claim(exit_signal=True, verdict="fail", findings=(Finding("critical", "it is slow"),), source="report-file")
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        done = Honest.work(world, turn, state)
+        return ok(no) if turn.role == "qa" else done
+
+    world.turn = work
+    simulator = Simulator(world)
+    state = simulator.run()
+    assert stages(simulator)[3:] == ["QA", "GREEN", "QA", "GREEN", "QA"]
+    assert state.decision == "BLOCKED"
+    assert state.qa_attempts == 3
+    again = next(t for t in simulator.turns if t.stage == "GREEN" and t.turn > 5)
+    assert "it is slow" in again.prompt
+
+
+@pytest.mark.req("C1")
+def test_an_iteration_limit_stops_as_a_limit_and_never_as_done() -> None:
+    simulator = Simulator(Honest(), a_task(settings=settings(max_iterations=2)))
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.kind == "limit"
+    assert state.decision == "CONTINUE"
+
+
+@pytest.mark.req("C10")
+def test_the_hourly_window_is_waited_out_when_nobody_is_there_and_really_resets() -> None:
+    simulator = Simulator(Honest(), a_task(settings=settings(calls_per_hour=2)))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert state.now - START > timedelta(hours=2)
+    held = [f for f in simulator.of(Held) if isinstance(f, Held)]
+    assert {h.guard for h in held} == {"hourly"}
+    assert all(h.until is not None for h in held)
+
+
+@pytest.mark.req("C22")
+def test_a_person_can_reset_skip_modify_or_abort_a_stopped_task() -> None:
+    def stalled() -> Simulator:
+        simulator = Simulator(World(lambda _t, _s: ok(), lambda m, _s: suite(m.candidate, "tree-0")))
+        simulator.run()
+        return simulator
+
+    skipped = stalled()
+    skipped.append(PersonSpoke("skip"), SessionStarted(2, "h", "0"))
+    skipped.step()
+    moved = skipped.of(Moved)[0]
+    assert isinstance(moved, Moved)
+    assert moved.forced
+    modified = stalled()
+    before = modified.state.turns if modified.state else 0
+    modified.append(PersonSpoke("modify", "use the other module"), SessionStarted(2, "h", "0"))
+    modified.run()
+    assert "use the other module" in modified.turns[before].prompt
+    aborted = stalled()
+    aborted.append(PersonSpoke("abort"), SessionStarted(2, "h", "0"))
+    state = aborted.run()
+    assert state.stopped is not None
+    assert state.stopped.kind == "aborted"
+
+
+@pytest.mark.req("C7")
+def test_a_gate_that_cannot_run_stops_before_any_turn_is_paid_for() -> None:
+    def look(measure: Measure, _state: State) -> Measurement:
+        measured = suite(measure.candidate, "tree-0", total=0)
+        gate = measured.gates[0]
+        broken = type(gate)(gate.name, gate.command, passed=False, exit_code=127, broken="missing command", output="sh: pytset: not found")
+        return Measurement(measured.candidate, measured.tree, (broken,))
+
+    simulator = Simulator(World(lambda _t, _s: ok(), look))
+    state = simulator.run()
+    assert state.turns == 0
+    assert state.decision == "BLOCKED"
+    assert isinstance(simulator.events[-1].fact, TaskStopped)
+    assert "pytset" in "\n".join(simulator.events[-1].fact.evidence)
+
+
+@pytest.mark.req("C1")
+def test_a_budget_stops_the_loop_before_the_turn_that_would_exceed_it() -> None:
+    world = Honest()
+    world.turn = lambda turn, state: ok(Honest.work(world, turn, state).claim, usage=Usage(usd=0.4))
+    simulator = Simulator(world, a_task(settings=settings(budget_usd=1.0)))
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.kind == "limit"
+    assert state.usage.usd <= 1.0
+    assert state.turns == 2
+
+
+def test_nobody_is_asked_twice_for_the_same_thing() -> None:
+    asked: list[str] = []
+
+    def answer(ask: Ask, _state: State) -> str | None:
+        asked.append(ask.question.name)
+        return "abort"
+
+    world = World(lambda _t, _s: ok(), lambda m, _s: suite(m.candidate, "tree-0"), answer)
+    simulator = Simulator(world)
+    assert simulator.run().stopped is not None
+    assert asked == ["breaker"]
