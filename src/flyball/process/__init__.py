@@ -1,0 +1,21 @@
+"""The only starter of processes: `run` for programs that are not trusted to end, `capture` for short ones that are."""
+
+from flyball.process.capturing import Captured, capture
+from flyball.process.errors import CommandTimedOut, ProgramMissing, WardenFailed
+from flyball.process.output import OnOutput
+from flyball.process.running import run
+from flyball.process.stop import Stop
+from flyball.process.watch import EndedBy, Exit
+
+__all__ = [
+    "Captured",
+    "CommandTimedOut",
+    "EndedBy",
+    "Exit",
+    "OnOutput",
+    "ProgramMissing",
+    "Stop",
+    "WardenFailed",
+    "capture",
+    "run",
+]

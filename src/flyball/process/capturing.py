@@ -1,0 +1,47 @@
+"""Runs short commands that are trusted to end."""
+
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from flyball.process.errors import CommandTimedOut, ProgramMissing, why_missing
+
+
+class Captured(msgspec.Struct, frozen=True):
+    """What a short command said; a negative code is the signal that ended it."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+def capture(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], input: bytes = b"", timeout: float = 60.0
+) -> Captured:
+    """Run a short command that is trusted to end, such as git; raises ProgramMissing or CommandTimedOut."""
+    feed = subprocess.PIPE if input else subprocess.DEVNULL
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=feed, stdout=pipe, stderr=pipe, start_new_session=True)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC):
+            raise
+        step = "chdir" if error.filename == cwd else "exec"
+        raise ProgramMissing(why_missing(argv[0], cwd, env, step, error.errno)) from None
+    with process:
+        try:
+            stdout, stderr = process.communicate(input or None, timeout)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                command = " ".join(argv)
+                raise CommandTimedOut(f"{command!r} did not end within {timeout:g} s in {cwd} and was killed") from None
+            raise
+    return Captured(process.returncode, stdout, stderr)

@@ -1,0 +1,30 @@
+"""Short commands that are trusted to end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flyball.process import CommandTimedOut, ProgramMissing, capture
+
+if TYPE_CHECKING:
+    from tests.process.conftest import Scene
+
+
+def test_capture_gives_code_and_output(scene: Scene) -> None:
+    captured = capture(["sh", "-c", "cat; echo oops >&2; exit 3"], cwd=scene.folder, env=scene.env, input=b"in")
+    assert (captured.code, captured.stdout, captured.stderr) == (3, b"in", b"oops\n")
+
+
+def test_capture_kills_what_does_not_end_in_time(scene: Scene) -> None:
+    with pytest.raises(CommandTimedOut, match=r"sleep 60.*did not end within 0.3 s"):
+        capture(["sh", "-c", "trap '' TERM; sleep 60 & sleep 60"], cwd=scene.folder, env=scene.env, timeout=0.3)
+    assert scene.gone_within(2)
+
+
+def test_capture_names_a_missing_program_and_a_missing_folder(scene: Scene) -> None:
+    with pytest.raises(ProgramMissing, match="not found on PATH"):
+        capture(["no-such-git"], cwd=scene.folder, env=scene.env)
+    with pytest.raises(ProgramMissing, match="nowhere cannot be entered"):
+        capture(["true"], cwd=scene.folder / "nowhere", env=scene.env)

@@ -1,0 +1,115 @@
+"""Programs that do not want to end, or leave others behind."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.process.conftest import Scene
+
+FOR_EVER = "while True: time.sleep(60)\n"
+DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+
+
+def test_a_program_that_never_ends_is_ended_at_its_wall_clock_limit(scene: Scene) -> None:
+    ended = scene.run("print('begun', flush=True)\n" + FOR_EVER, wall=0.4)
+    assert (ended.ended_by, ended.signal, ended.stdout_tail) == ("wall", signal.SIGTERM, b"begun\n")
+    assert 0.4 <= ended.seconds < 2
+    assert "time limit of 0.4 s" in ended.detail
+    assert not scene.alive()
+
+
+def test_a_program_that_ignores_sigterm_is_killed_after_the_grace(scene: Scene) -> None:
+    ended = scene.run(DEAF + FOR_EVER, wall=0.4, grace=0.3)
+    assert (ended.ended_by, ended.signal) == ("wall", signal.SIGKILL)
+    assert ended.seconds < 3
+    assert not scene.alive()
+
+
+def test_a_program_may_tidy_up_on_sigterm_and_keeps_its_exit_code(scene: Scene) -> None:
+    tidy = "signal.signal(signal.SIGTERM, lambda *_: (print('tidied', flush=True), sys.exit(5)))\n"
+    ended = scene.run(tidy + FOR_EVER, wall=0.5)
+    assert (ended.ended_by, ended.code, ended.stdout_tail) == ("wall", 5, b"tidied\n")
+
+
+def test_a_stopped_program_is_ended_too(scene: Scene) -> None:
+    ended = scene.run("os.kill(os.getpid(), signal.SIGSTOP)\n" + FOR_EVER, wall=0.4, grace=0.5)
+    assert (ended.ended_by, ended.signal) == ("wall", signal.SIGTERM)
+
+
+def test_silence_ends_a_program_at_its_idle_limit(scene: Scene) -> None:
+    ended = scene.run("print('word', flush=True)\n" + FOR_EVER, idle=0.4, wall=30)
+    assert (ended.ended_by, ended.stdout_tail) == ("idle", b"word\n")
+    assert "0.4 s without output" in ended.detail
+
+
+def test_output_on_either_stream_holds_the_idle_limit_off(scene: Scene) -> None:
+    talk = "for n in range(8):\n    os.write(1 + n % 2, b'.')\n    time.sleep(0.2)\n"
+    ended = scene.run(talk, idle=0.8)
+    assert (ended.ended_by, ended.code) == ("exit", 0)
+
+
+def test_time_limits_do_not_touch_a_program_that_has_already_ended(scene: Scene) -> None:
+    ended = scene.run(scene.daemon("time.sleep(60)"), wall=0.9, idle=0.9, linger=1.2)
+    assert (ended.ended_by, ended.code, ended.strays) == ("exit", 0, 1)
+
+
+def test_a_daemon_that_holds_stdout_open_does_not_outlive_the_turn(scene: Scene) -> None:
+    source = scene.daemon("[print('still here', flush=True) or time.sleep(0.05) for _ in range(10000)]")
+    ended = scene.run(source, linger=0.3, wall=30)
+    assert (ended.ended_by, ended.code, ended.strays) == ("exit", 0, 1)
+    assert ended.seconds < 3
+    assert "left running by it and ended: 1" in ended.detail
+    assert not scene.alive()
+
+
+def test_a_daemon_that_closed_everything_and_ignores_sigterm_is_found_and_killed(scene: Scene) -> None:
+    hide = DEAF + scene.daemon("(os.closerange(0, 100), open('hidden', 'w').write('yes'), time.sleep(60))")
+    ended = scene.run(hide, linger=0.5, grace=0.2)
+    assert scene.appears("hidden") == "yes"
+    assert (ended.code, ended.strays) == (0, 1)
+    assert not scene.alive()
+
+
+def test_what_ends_by_itself_within_the_linger_time_is_no_stray_and_is_heard(scene: Scene) -> None:
+    ended = scene.run(["sh", "-c", "(sleep 0.2; echo last words) & echo first"], linger=5)
+    assert (ended.stdout_tail, ended.strays) == (b"first\nlast words\n", 0)
+    assert ended.seconds < 3
+
+
+def test_a_whole_tree_of_children_each_in_its_own_session_is_ended(scene: Scene) -> None:
+    tree = (
+        DEAF
+        + "for _ in range(5):\n    if os.fork() == 0: os.setsid()\nopen(f'up{os.getpid()}', 'w').close()\n"
+        + FOR_EVER
+    )
+    ended = scene.run(tree, wall=1.0, grace=0.2)
+    assert len(list(scene.folder.glob("up*"))) == 32
+    assert ended.ended_by == "wall"
+    assert not scene.alive()
+
+
+def test_a_program_that_forks_and_exits_for_ever_is_caught(scene: Scene) -> None:
+    runner = DEAF + "while True:\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
+    ended = scene.run(runner, linger=0.2, grace=0.1)
+    assert (ended.ended_by, ended.code) == ("exit", 0)
+    assert ended.strays
+    assert "could not be ended" not in ended.detail
+    assert not scene.alive()
+
+
+def test_a_fork_storm_is_ended(scene: Scene) -> None:
+    # Each process keeps starting others, and replaces those that end; the number is bounded for the machine's sake.
+    storm = (
+        DEAF
+        + "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        + "until = time.monotonic() + 20\n"
+        + "while time.monotonic() < until:\n"
+        + "    if len(os.listdir('/proc')) < 400 and os.fork() == 0: os.setsid()\n"
+        + "    time.sleep(0.001)\n"
+    )
+    ended = scene.run(storm, wall=0.7, grace=0.1)
+    assert (ended.ended_by, ended.signal) == ("wall", signal.SIGKILL)
+    assert "could not be ended" not in ended.detail
+    assert not scene.alive()
