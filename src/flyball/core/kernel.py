@@ -160,9 +160,9 @@ def accept(state: State) -> Next | Saved:
         return saved
     ids = ", ".join(i.id for i in state.items) or state.task.id
     message = f"checkpoint: {state.stage} - {ids}"
-    return perform(
-        Save(name, label=state.stage, message=message, parent=state.head, accepted=True, tree=state.last.tree)
-    )
+    stays = sum(v.stage == state.stage for v in state.visits)
+    label = state.stage if stays == 1 else f"{state.stage}-{stays}"
+    return perform(Save(name, label=label, message=message, parent=state.head, accepted=True, tree=state.last.tree))
 
 
 def stop(kind: Literal["done", "blocked", "error"], reason: str, *evidence: str) -> Next:

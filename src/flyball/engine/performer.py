@@ -1,0 +1,156 @@
+"""Doing one effect in the world: the bridge from the core's vocabulary to the adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Restore, RunAgent, Save
+from flyball.core.outcomes import (
+    Answered,
+    Conflicted,
+    Failed,
+    Integrated,
+    Interrupted,
+    Measured,
+    Outcome,
+    Prepared,
+    Restored,
+    Saved,
+    TurnEnded,
+    Unanswered,
+)
+from flyball.core.state import State
+from flyball.core.task import Commit
+from flyball.ports import Agent, Clock, Measurer, Notify, People, Refusal, Setup, Stop, Workspace
+
+
+class Performer:
+    """Performs effects of one task with the adapters it was given."""
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        agents: Mapping[str, Agent],
+        measurer: Measurer,
+        people: People,
+        setup: Setup,
+        clock: Clock,
+        folder: Path,
+        notify: Notify,
+    ) -> None:
+        self._workspace = workspace
+        self._agents = agents
+        self._measurer = measurer
+        self._people = people
+        self._setup = setup
+        self._clock = clock
+        self._folder = folder
+        self._notify = notify
+        self._table: dict[type, Callable[[Any, State, Stop], Outcome]] = {
+            Prepare: self._prepare,
+            RunAgent: self._run_agent,
+            Measure: self._measure,
+            Save: self._save,
+            Restore: self._restore,
+            Integrate: self._integrate,
+            Ask: self._ask,
+        }
+
+    def __call__(self, effect: Effect, state: State, stop: Stop) -> Outcome:
+        try:
+            return self._table[type(effect)](effect, state, stop)
+        except (Refusal, OSError) as error:
+            if stop.is_set():
+                return Interrupted(str(error))
+            return Failed(f"{effect.id}: {error}")
+
+    def _begun_at(self, effect: Effect, state: State) -> datetime:
+        """When the effect was first begun: what it writes is dated so, and doing it again gives the same."""
+        opened = state.open.get(effect.id)
+        return opened.begun_at if opened else state.now
+
+    def _prepare(self, effect: Prepare, state: State, stop: Stop) -> Outcome:
+        notes = self._workspace.prepare()
+        started = self._workspace.start(self._begun_at(effect, state))
+        failed = self._setup(self._workspace.root, self._folder / "setup", stop)
+        if failed:
+            return Interrupted(failed) if stop.is_set() else Failed(f"setup failed: {failed}")
+        return Prepared(Commit(started.commit), started.tree, self._workspace.branch, (*notes, *started.notes))
+
+    def _run_agent(self, effect: RunAgent, state: State, stop: Stop) -> Outcome:
+        agent = self._agents.get(effect.agent)
+        if agent is None:
+            return TurnEnded("not_installed", f"no agent {effect.agent!r} is configured")
+        opened = state.open.get(effect.id)
+        folder = self._folder / "turns" / f"{effect.turn:04d}-{opened.attempt if opened else 1}"
+        tree = self._workspace.copy(effect.copy, state.head) if effect.copy else self._workspace.root
+        ended = agent.turn(
+            effect, tree=tree, folder=folder, nonce=self._clock.nonce(), stop=stop, notify=self._notify
+        )
+        if not effect.copy:
+            return ended
+        edited = self._workspace.discard(effect.copy)
+        if not edited:
+            return ended
+        note = f"edits in the disposable copy were discarded: {', '.join(edited[:10])}"
+        return msgspec.structs.replace(ended, detail=f"{ended.detail}; {note}".strip("; "))
+
+    def _measure(self, effect: Measure, state: State, stop: Stop) -> Outcome:
+        began = self._clock.monotonic()
+        folder = self._folder / "measures" / effect.id.replace("/", "-")
+        measurement = self._measurer.measure(
+            effect,
+            settings=state.task.settings,
+            workspace=self._workspace,
+            folder=folder,
+            stop=stop,
+            notify=self._notify,
+        )
+        if stop.is_set():
+            return Interrupted("the measurement was broken off")
+        return Measured(measurement, round(self._clock.monotonic() - began, 3))
+
+    def _save(self, effect: Save, state: State, _stop: Stop) -> Outcome:
+        at = self._begun_at(effect, state)
+        if effect.accepted:
+            tree = effect.tree or self._workspace.snapshot(f"{effect.label}-tree", effect.message, at).tree
+            kept = self._workspace.accept(effect.label, effect.message, at, tree=tree, parent=effect.parent)
+            notes = (*kept.notes, *self._publish(kept.commit))
+            return Saved(Commit(kept.commit), kept.tree, effect.label, accepted=True, notes=notes)
+        kept = self._workspace.snapshot(effect.label, effect.message, at)
+        return Saved(Commit(kept.commit), kept.tree, effect.label, notes=tuple(kept.notes))
+
+    def _publish(self, commit: str) -> tuple[str, ...]:
+        """Let the branch follow; a branch somebody else uses is a note here and a conflict only at the end."""
+        try:
+            self._workspace.publish(commit)
+        except Refusal as error:
+            return (str(error),)
+        return ()
+
+    def _restore(self, effect: Restore, _state: State, _stop: Stop) -> Outcome:
+        self._workspace.restore(effect.to)
+        return Restored(effect.to, self._workspace.tree_of(effect.to))
+
+    def _integrate(self, effect: Integrate, _state: State, _stop: Stop) -> Outcome:
+        try:
+            self._workspace.publish(effect.commit)
+        except Refusal as error:
+            return Conflicted(detail=str(error))
+        return Integrated(effect.commit, self._workspace.branch)
+
+    def _ask(self, effect: Ask, state: State, stop: Stop) -> Outcome:
+        answer = self._people.ask(state.task, effect.question, stop)
+        if answer is not None:
+            return Answered(answer)
+        if stop.is_set():
+            return Interrupted("the question was withdrawn")
+        if effect.question.default is not None:
+            return Answered(effect.question.default, "default")
+        return Unanswered()
