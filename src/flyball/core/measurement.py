@@ -131,6 +131,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     old_tests_broken: tuple[str, ...] = ()
     green_runs: int = 0
     flaky: tuple[str, ...] = ()
+    passing_on_rejected: tuple[str, ...] = ()
     tricks: tuple[Trick, ...] = ()
     files: Files = Files()
     quality: Quality | None = None

@@ -169,6 +169,8 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Workspa
     if is_configuration(path, settings):
         return (_configuration(path, before, after),)
     if path not in sides.accepted:
+        if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
+            return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
         if is_shadow(path, sides.candidate):
             return (
                 Trick(

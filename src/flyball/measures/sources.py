@@ -15,6 +15,10 @@ _OTHER = re.compile(
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")
 
 
+LARGEST = 2 * 1024 * 1024
+"""Bytes of a source that is still parsed."""
+
+
 class SourceTest(msgspec.Struct, frozen=True):
     """A test as it stands in the source: its id without parameters, and the words a person wrote around it."""
 
@@ -54,7 +58,7 @@ def is_code(path: str) -> bool:
 
 def parse(source: bytes | None) -> ast.Module | None:
     """The syntax tree of a Python source, or None where it has none."""
-    if source is None:
+    if source is None or len(source) > LARGEST:
         return None
     try:
         return ast.parse(source)

@@ -1,0 +1,156 @@
+"""A planted test that must fail: if the runner does not report it as failing, its reports mean nothing.
+
+The planted file is a copy of an accepted test file with the canary as its last test, so the product code is imported and
+called in the same process before it, and it lies beside the original, so the same configuration applies. The canary's
+message says where the tree's own packages were imported from.
+"""
+
+import ast
+import hashlib
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from flyball.core.measurement import Trick
+from flyball.measures.gates import GateRun, Round
+from flyball.measures.junit import Case
+from flyball.measures.sources import looks_like_test, parse
+
+_PLANTED = """
+
+
+def {name}():
+    import importlib.util as _util
+    import json as _json
+    import os as _os
+    import sys as _sys
+
+    def _origin(name):
+        module = _sys.modules.get(name)
+        path = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+        if path is None:
+            try:
+                found = _util.find_spec(name)
+            except (ImportError, ValueError, AttributeError):
+                return ""
+            path = found and (found.origin or next(iter(found.submodule_search_locations or ()), ""))
+        return _os.path.realpath(path) if path else ""
+
+    root = _os.path.realpath(_os.path.join(_os.path.dirname(__file__), {up!r}))
+    raise AssertionError("{mark} " + _json.dumps([root, {{name: _origin(name) for name in {names!r}}}]) + " {mark}")
+"""
+
+
+class Canary(msgspec.Struct, frozen=True):
+    """A planted test: where it lies, what it is called, and the mark its failure must carry."""
+
+    path: str
+    name: str
+    mark: str
+    source: bytes
+    packages: tuple[str, ...]
+
+    @property
+    def options(self) -> str:
+        """Everything is collected, only the planted file is run, to its end."""
+        return f"-k x{self.mark} --maxfail=0"
+
+
+def make(
+    cases: Mapping[str, Case], preferred: Iterable[str], tree: Path, files: Iterable[str], nonce: str
+) -> Canary | None:
+    """A canary beside one of the tests that ran, one of the `preferred` files if possible; None without such a file."""
+    mark = hashlib.sha256(nonce.encode()).hexdigest()[:12]
+    ran = {case.file: case.id for case in cases.values() if case.outcome == "passing" and case.file.endswith(".py")}
+    usable = [*(f for f in preferred if f in ran), *sorted(ran)]
+    for file in usable:
+        source = (tree / file).read_bytes() if (tree / file).is_file() else b""
+        if not source or parse(source) is None:
+            continue
+        path = PurePosixPath(file)
+        stem = f"x{mark}_{path.stem}" if re.search(r"_tests?$", path.stem) else f"{path.stem}_x{mark}"
+        prefix = re.match(r"[A-Za-z]+", ran[file].rpartition("::")[2].partition("[")[0])
+        name = f"{prefix[0] if prefix else 'test'}_x{mark}"
+        names = own_packages(files, tree)
+        up = "/".join([".."] * (len(path.parts) - 1)) or "."
+        planted = textwrap.dedent(_PLANTED).format(name=name, up=up, mark=mark, names=list(names))
+        return Canary(str(path.with_name(stem + ".py")), name, mark, source + planted.encode(), names)
+    return None
+
+
+def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
+    """The tree's top-level packages and modules that its tests import."""
+    every = frozenset(files)
+    tops: set[str] = set()
+    for file in every:
+        parts = PurePosixPath(file).parts
+        rooted = parts[0] in {"src", "lib"} and len(parts) > 1
+        inner = parts[1:] if rooted else parts
+        if not file.endswith(".py") or looks_like_test(file):
+            continue
+        if len(inner) == 1 or rooted or f"{inner[0]}/__init__.py" in every:
+            tops.add(inner[0].removesuffix(".py"))
+    imported: set[str] = set()
+    for file in sorted(f for f in every if f.endswith(".py") and looks_like_test(f))[:500]:
+        if (tree / file).is_file():
+            imported |= _imports((tree / file).read_bytes())
+    return tuple(sorted(tops & imported))
+
+
+def _imports(source: bytes) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(parse(source) or ast.Module([], [])):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def verdict(
+    canary: Canary, run: GateRun, gate: str, environments: Iterable[str]
+) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
+    """Tricks and remarks: was the canary reported as failing, and was the code under test the candidate's own."""
+    case = next((c for c in run.cases.values() if c.id.rpartition("::")[2] == canary.name), None)
+    if case is None:
+        detail = "a planted test that must fail is not in the report"
+        return (Trick("canary-missed", gate, detail),), ()
+    if case.outcome != "failing" or canary.mark not in case.message + case.text:
+        return (Trick("report-forged", gate, f"a planted test that must fail was reported as {case.outcome}"),), ()
+    return _origins(canary, case, gate, frozenset(environments))
+
+
+def _origins(
+    canary: Canary, case: Case, gate: str, environments: frozenset[str]
+) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
+    told = re.search(rf"{canary.mark} (\[.*?\]) {canary.mark}", f"{case.message}\n{case.text}")
+    unchecked = f"{gate}: it could not be checked where the code under test is imported from"
+    if not canary.packages:
+        return (), (f"{unchecked}: no test imports a module of the tree",)
+    try:
+        root, origins = json.loads(told[1]) if told else ("", {})
+    except ValueError:
+        return (), (unchecked,)
+    foreign = {name: path for name, path in origins.items() if path and not _inside(path, root, environments)}
+    tricks = tuple(
+        Trick("wrong-tree", gate, f"{name} is imported from {path}, not from the candidate's tree {root}")
+        for name, path in foreign.items()
+    )
+    unknown = sorted(name for name in canary.packages if not origins.get(name))
+    return tricks, (f"{unchecked}: {', '.join(unknown)}",) if unknown else ()
+
+
+def _inside(path: str, root: str, environments: frozenset[str]) -> bool:
+    if not PurePosixPath(path).is_relative_to(root):
+        return False
+    parts = PurePosixPath(path).relative_to(root).parts
+    return not environments & set(parts) and "site-packages" not in parts
+
+
+def pytest_gates(gates: Round) -> tuple[str, ...]:
+    """The gates whose reports hold tests of Python files."""
+    return tuple(run.result.name for run in gates.runs if any(c.file.endswith(".py") for c in run.cases.values()))

@@ -1,0 +1,91 @@
+"""Runs one shell command in a tree, confined, with a cleaned environment and bounded output."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from flyball import process
+from flyball.core.text import decode, scrub
+from flyball.ports import Confine, Notify, Stop
+
+SHOWN = 8 * 1024
+LOGGED = 256 * 1024 * 1024
+_PASSED_ON = re.compile(
+    r"PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|USER|LOGNAME|SHELL|TERM|VIRTUAL_ENV|CONDA_PREFIX|PYENV_.*|UV_.*|PIP_.*|NVM_.*"
+    r"|ASDF_.*|XDG_.*|JAVA_HOME|GO(PATH|ROOT|CACHE|PROXY|MODCACHE|FLAGS)|CARGO_HOME|RUSTUP_HOME|DOTNET_ROOT|npm_config_.*"
+    r"|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy"
+)
+_SET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "CI": "true"}
+
+
+class MeasurementStopped(Exception):
+    """The measurement was told to stop before it was finished; nothing can be said of the candidate."""
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """How a command ended, the last of what it said, and where all of it is kept."""
+
+    exit: process.Exit
+    text: str
+    log: Path
+
+    @property
+    def shown(self) -> str:
+        """The end of the output, safe for any screen."""
+        return self.text if len(self.text) <= SHOWN else "…" + self.text[-SHOWN:]
+
+
+def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
+    """Only what a command needs to find its tools: nothing that could change what a test runner does."""
+    return {name: value for name, value in environment.items() if _PASSED_ON.fullmatch(name)} | _SET
+
+
+class Commands:
+    """Runs commands for one measurement; each gets a log of its own in `folder`."""
+
+    def __init__(
+        self, *, confine: Confine, environment: Mapping[str, str], folder: Path, stop: Stop, notify: Notify
+    ) -> None:
+        self._confine = confine
+        self._environment = cleaned(environment)
+        self._folder = folder
+        self._stop = stop
+        self._notify = notify
+        self._count = 0
+
+    def fresh_folder(self, name: str) -> Path:
+        """A new empty folder outside every tree."""
+        self._count += 1
+        folder = self._folder / f"{self._count:02d}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)[:40]}"
+        folder.mkdir(parents=True, exist_ok=False)
+        return folder
+
+    def run(
+        self,
+        command: str,
+        *,
+        tree: Path,
+        folder: Path,
+        timeout_s: float,
+        variables: Mapping[str, str] | None = None,
+        writable: Sequence[Path] = (),
+    ) -> Ran:
+        """Run a command by the shell, both streams in one log, in order."""
+        self._notify("command", command)
+        argv, directory, environment = self._confine(
+            ["/bin/sh", "-c", "exec 2>&1\n" + command],
+            tree=tree,
+            env=self._environment | dict(variables or {}),
+            writable=writable,
+        )
+        log = folder / "output.log"
+        ended = process.run(
+            argv, cwd=directory, env=environment, stdout=log, stderr=log.with_name("confinement.log"),
+            wall=timeout_s, stop=self._stop, max_bytes=LOGGED,
+        )  # fmt: skip
+        if ended.ended_by == "stop" or self._stop.is_set():
+            raise MeasurementStopped(f"stopped while running: {command}")
+        said = decode(ended.stdout_tail) + decode(ended.stderr_tail)
+        return Ran(ended, scrub(said.replace("\r\n", "\n").replace("\r", "\n")), log)

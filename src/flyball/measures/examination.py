@@ -1,0 +1,196 @@
+"""One candidate under examination: lays out trees, runs rounds of gates, plants canaries."""
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from flyball.core.effects import Measure
+from flyball.core.measurement import GateResult, Trick
+from flyball.core.task import Commit, Gate, Settings
+from flyball.measures import canary
+from flyball.measures.commands import Commands
+from flyball.measures.expectations import Expectations
+from flyball.measures.gate_tree import GateTree
+from flyball.measures.gates import Bench, GateRun, Round, runs_pytest
+from flyball.measures.junit import Outcome, TreeIndex
+from flyball.measures.protected import Protection, changed_paths
+from flyball.measures.qa import LintRun
+from flyball.ports import Workspace
+
+NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
+_INSTALLS = re.compile(
+    r"\b(?:uv run|uv sync|pip install|npm (?:ci|i|install)|pnpm|yarn|tox|nox|hatch|poetry|pdm|bundle|make|just)\b"
+)
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A round of all gates and what it says against the expectations."""
+
+    round: Round
+    outcomes: dict[str, Outcome]
+    failing: tuple[str, ...]
+    missing: tuple[str, ...]
+    newly_skipped: tuple[str, ...]
+    tricks: tuple[Trick, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def green(self) -> bool:
+        """Whether this round alone says that everything passes."""
+        doubted = any(not trick.harmless for trick in self.tricks)
+        return self.round.passed and not (self.failing or self.missing or self.newly_skipped or doubted)
+
+
+class Examination:
+    """Holds what every kind of measurement needs."""
+
+    def __init__(
+        self,
+        request: Measure,
+        settings: Settings,
+        workspace: Workspace,
+        commands: Commands,
+        tree: GateTree,
+        expectations: Expectations,
+        nonce: Callable[[], str],
+    ) -> None:
+        self.request = request
+        self.settings = settings
+        self.workspace = workspace
+        self.commands = commands
+        self.tree = tree
+        self.expectations = expectations
+        self._nonce = nonce
+        self._bench = Bench(commands, tree.directory, expectations.known, baseline=request.kind == "baseline")
+        self._rewritten: Mapping[str, bytes] = {}
+        self._sha = ""
+        self.index = TreeIndex(())
+
+    def use(self, sha: str, rewritten: Mapping[str, bytes]) -> None:
+        """Take a tree for the rounds that follow."""
+        self._sha, self._rewritten = sha, rewritten
+        self.index = TreeIndex(self.workspace.list_files(Commit(sha)))
+
+    def use_protected(self, protection: Protection) -> str:
+        """Take the candidate with its protected paths as accepted; gives back that tree."""
+        sha = self.workspace.overlay(self.request.candidate, protection.overlay)
+        self.use(sha, protection.rewritten)
+        return sha
+
+    def trial(self) -> Trial:
+        """Run every gate once, each on a freshly laid tree."""
+        self._lay()
+        failed = self.tree.set_up(self.commands, always=self.request.kind == "baseline")
+        if failed is not None:
+            return self._weigh(Round((GateRun(failed, {}, failed.output),)), ())
+        if not self.settings.gates:
+            result = GateResult("gates", "", passed=False, broken=NO_GATE)
+            return self._weigh(Round((GateRun(result, {}, NO_GATE),)), ())
+        before = self.tree.fingerprint()
+        runs = []
+        for gate in self.settings.gates:
+            self._lay()
+            runs.append(self._bench.run(gate, self.index))
+        return self._weigh(Round(tuple(runs)), self._environment(before))
+
+    def _lay(self) -> None:
+        self.tree.lay(self._sha, self._rewritten)
+
+    def _environment(self, before: Mapping[str, tuple[int, int, int]]) -> tuple[Trick, ...]:
+        """What the gates wrote into the environment, unless installing is what their commands are for."""
+        if self.request.kind == "baseline" or any(_INSTALLS.search(gate.command) for gate in self.settings.gates):
+            return ()
+        return self.tree.environment_changes(dict(before))
+
+    def _weigh(self, gates: Round, tricks: tuple[Trick, ...]) -> Trial:
+        expected = self.expectations
+        outcomes = expected.outcomes(gates.cases)
+        failing = expected.failing(outcomes)
+        # A run that stopped at its first failure has not lost its other tests.
+        counted = any(run.result.counts is not None for run in gates.runs)
+        missing = expected.missing(outcomes) if counted and not failing else ()
+        skipped = expected.newly_skipped(outcomes, only_accepted=self.request.kind in {"red", "baseline"})
+        if self.request.kind == "baseline":
+            missing, skipped = (), ()
+        return Trial(
+            gates,
+            outcomes,
+            failing,
+            missing,
+            skipped,
+            (*tricks, *(trick for run in gates.runs for trick in run.tricks), *_lost(missing), *_skipped(skipped)),
+            tuple(note for run in gates.runs for note in run.notes),
+        )
+
+    def canaries(self, gates: Round) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
+        """Plant a failing test for every gate that runs pytest, in a run of its own."""
+        tricks: list[Trick] = []
+        notes: list[str] = []
+        preferred = changed_paths(self.workspace, self.request.base, self.request.accepted)
+        for gate, run in zip(self.settings.gates, gates.runs, strict=True):
+            if not _is_pytest(gate, run):
+                continue
+            self._lay()
+            planted = canary.make(run.cases, preferred, self.tree.directory, self.index.files, self._nonce())
+            if planted is None:
+                notes.append(f"{gate.name}: no canary could be planted, for no Python test file passed")
+                continue
+            found = canary.verdict(
+                planted, self._run_canary(planted, gate), gate.name, self.settings.environment_folders
+            )
+            tricks += found[0]
+            notes += found[1]
+        return tuple(tricks), tuple(notes)
+
+    def _run_canary(self, planted: canary.Canary, gate: Gate) -> GateRun:
+        (self.tree.directory / planted.path).write_bytes(planted.source)
+        named = re.search(r"\.py\b(?!\s*-m)", gate.command) is not None
+        options = f"{planted.options} {planted.path}" if named else planted.options
+        return self._bench.run(gate, TreeIndex((*self.index.files, planted.path)), options=options)
+
+    def lint(self) -> LintRun | None:
+        """Run the configured lint command on the measured tree; one that is not there is not clean."""
+        command = self.settings.lint
+        if not command:
+            return None
+        self._lay()
+        folder = self.commands.fresh_folder("lint")
+        ran = self.commands.run(
+            command, tree=self.tree.directory, folder=folder, timeout_s=self.settings.setup_timeout_s
+        )
+        if ran.exit.code == 0:
+            return LintRun(clean=True, detail=f"{command} found nothing")
+        last = next((line.strip() for line in reversed(ran.text.splitlines()) if line.strip()), "it said nothing")
+        if ran.exit.code in {126, 127} or "No module named" in last:
+            return LintRun(clean=None, detail=f"the lint command cannot be run, so nothing was checked: {last[:200]}")
+        how = f"exit {ran.exit.code}" if ran.exit.ended_by == "exit" else "timed out"
+        return LintRun(clean=False, detail=f"{command}: {how}: {last[:200]}")
+
+
+def _is_pytest(gate: Gate, run: GateRun) -> bool:
+    return runs_pytest(gate.command) or ("{junit}" not in gate.command and bool(run.cases))
+
+
+def _lost(missing: tuple[str, ...]) -> tuple[Trick, ...]:
+    if not missing:
+        return ()
+    return (
+        Trick(
+            "test-deleted", missing[0].partition("::")[0], f"{len(missing)} accepted tests did not run: {_few(missing)}"
+        ),
+    )
+
+
+def _skipped(skipped: tuple[str, ...]) -> tuple[Trick, ...]:
+    if not skipped:
+        return ()
+    return (
+        Trick(
+            "test-skipped", skipped[0].partition("::")[0], f"{len(skipped)} tests are newly skipped: {_few(skipped)}"
+        ),
+    )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")

@@ -1,0 +1,199 @@
+"""Runs every gate once on the tree that lies in the gate directory, and says what each run is worth."""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from flyball.core.measurement import Counts, GateResult, Trick
+from flyball.core.task import Gate
+from flyball.measures.commands import Commands, Ran
+from flyball.measures.junit import Case, Outcome, ReportUnreadable, TreeIndex, read_report
+
+COMMAND_MISSING = "the command was not found"
+NOTHING_COLLECTED = "nothing was collected"
+NO_TESTS_YET = "nothing was collected: the tree has no tests yet"
+TIMED_OUT = "timed out"
+CANNOT_COLLECT = "no test could be collected"
+RUNNER_FAILED = "the runner itself failed"
+
+_PYTEST = re.compile(r"(?:^|[\s;&|(/])(?:py\.test|pytest)(?=$|[\s;&|)])")
+_OWN_REPORT = re.compile(r"--junit-?xml(?:=|\s+)(?:'[^']*'|\"[^\"]*\"|[^\s;&|]+)")
+_NOT_FOUND = re.compile(
+    r"not found|No such file or directory|[Pp]ermission denied|No module named '?(?:pytest|unittest)\b"
+)
+_SUMMARY = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s.*$", re.MULTILINE)
+_FAILED_IN_SUMMARY = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
+
+
+class GateRun(msgspec.Struct, frozen=True):
+    """One gate's run: its result, the tests its report holds, and what was wrong with it."""
+
+    result: GateResult
+    cases: dict[str, Case]
+    text: str
+    tricks: tuple[Trick, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Round(msgspec.Struct, frozen=True):
+    """All gates, once."""
+
+    runs: tuple[GateRun, ...]
+
+    @property
+    def cases(self) -> dict[str, Case]:
+        """Every reported test; one that failed in any gate is failing."""
+        found: dict[str, Case] = {}
+        for run in self.runs:
+            for identifier, case in run.cases.items():
+                if identifier not in found or case.outcome == "failing":
+                    found[identifier] = case
+        return found
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.runs) and all(run.result.passed for run in self.runs)
+
+    @property
+    def text(self) -> str:
+        """What the gates that did not pass had to say."""
+        return "\n".join(run.text for run in self.runs if not run.result.passed)
+
+
+def runs_pytest(command: str) -> bool:
+    return bool(_PYTEST.search(command))
+
+
+def expects_report(command: str) -> bool:
+    """Whether a run of this command without a report says nothing."""
+    return "{junit}" in command or runs_pytest(command)
+
+
+class Bench:
+    """Runs gates in a directory; `known` are the tests that failed before the task began.
+
+    Only at the `baseline` is a gate without a single test broken: later it is a candidate that took its tests away.
+    """
+
+    def __init__(self, commands: Commands, directory: Path, known: Iterable[str], *, baseline: bool) -> None:
+        self._baseline = baseline
+        self._commands = commands
+        self._directory = directory
+        self._known = frozenset(known)
+
+    def run(self, gate: Gate, index: TreeIndex, *, options: str = "") -> GateRun:
+        """Run one gate; `options` are added to every pytest the command starts."""
+        folder = self._commands.fresh_folder(gate.name)
+        reports = folder / "report"
+        reports.mkdir()
+        report = reports / "junit.xml"
+        command = _OWN_REPORT.sub(f"--junitxml={report}", gate.command.replace("{junit}", shlex.quote(str(report))))
+        wanted = f"--junitxml={shlex.quote(str(report))} -o junit_family=xunit1 --continue-on-collection-errors"
+        ran = self._commands.run(
+            command, tree=self._directory, folder=folder, timeout_s=gate.timeout_s,
+            variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
+        )  # fmt: skip
+        run = _judge(gate, ran, report, index, self._known)
+        return _without_tests(run, index) if self._baseline else run
+
+
+def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozenset[str]) -> GateRun:
+    expected = expects_report(gate.command)
+    cases: dict[str, Case] = {}
+    trouble = "" if report.exists() or report.is_symlink() else "the run wrote no report"
+    if not trouble:
+        try:
+            cases = read_report(report, index)
+        except ReportUnreadable as error:
+            trouble = str(error)
+    failing = {i for i, c in cases.items() if c.outcome == "failing"}
+    broken = _broken(gate, ran, trouble if expected else "")
+    tricks = _tricks(gate, ran, failing, trouble if expected else "", broken)
+    reported = not trouble and (expected or bool(cases))
+    fair = not broken and not tricks
+    if reported:
+        passed = (
+            fair and bool(cases) and failing <= known and (ran.exit.code == 0 or (ran.exit.code == 1 and bool(failing)))
+        )
+    else:
+        passed = fair and not expected and ran.exit.code == 0
+    result = GateResult(
+        gate.name, gate.command, passed=passed, exit_code=ran.exit.code, seconds=round(ran.exit.seconds, 3), broken=broken,
+        counts=count(cases, known) if reported else None, output=ran.shown, log=str(ran.log),
+    )  # fmt: skip
+    return GateRun(result, cases, ran.text, tricks, _notes(gate, reported=reported))
+
+
+def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
+    """How many tests ended how."""
+    ended = {i: c if isinstance(c, str) else c.outcome for i, c in cases.items()}
+    failing = {i for i, outcome in ended.items() if outcome == "failing"}
+    return Counts(
+        total=len(ended),
+        passing=sum(outcome == "passing" for outcome in ended.values()),
+        failing=len(failing - set(known)),
+        skipped=sum(outcome in {"skipped", "xfailed"} for outcome in ended.values()),
+        known_failing=len(failing & set(known)),
+    )
+
+
+def _broken(gate: Gate, ran: Ran, trouble: str) -> str:
+    """Why the gate could not run at all, or an empty string."""
+    ended = ran.exit
+    if ended.ended_by in {"wall", "idle"}:
+        return f"{TIMED_OUT} after {gate.timeout_s:g} s"
+    if ended.ended_by == "missing":
+        return f"{COMMAND_MISSING}: {ended.detail}"
+    missing = _NOT_FOUND.search(ran.text[-2000:])
+    if ended.code in {126, 127} or (trouble and ended.code == 1 and missing and "No module" in missing[0]):
+        return f"{COMMAND_MISSING}: {_last_line(ran.text)}"
+    if runs_pytest(gate.command) and ended.code in {3, 4}:
+        return f"{RUNNER_FAILED}: {_last_line(ran.text)}"
+    return ""
+
+
+def _without_tests(run: GateRun, index: TreeIndex) -> GateRun:
+    """The same run, broken if its report holds no test that ran."""
+    if run.result.broken or run.result.counts is None or not all(case.uncollected for case in run.cases.values()):
+        return run
+    first = next(iter(run.cases.values()), None)
+    if first is not None:
+        broken = f"{CANNOT_COLLECT}: {first.id}: {_last_line(first.text)}"
+    else:
+        broken = NOTHING_COLLECTED if any(_holds_tests(f) for f in index.files) else NO_TESTS_YET
+    return msgspec.structs.replace(run, result=msgspec.structs.replace(run.result, passed=False, broken=broken))
+
+
+def _holds_tests(path: str) -> bool:
+    return bool(re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", path))
+
+
+def _tricks(gate: Gate, ran: Ran, failing: set[str], trouble: str, broken: str) -> tuple[Trick, ...]:
+    if broken:
+        return ()
+    summary = _SUMMARY.findall(ran.text)
+    if trouble and ran.exit.code == 0:
+        if runs_pytest(gate.command) and not summary:
+            return (Trick("exit-forced", gate.name, f"the process ended with 0 before its tests did: {trouble}"),)
+        return (Trick("report-missing", gate.name, f"exit 0, but {trouble}"),)
+    told = _FAILED_IN_SUMMARY.search(summary[-1]) if summary and runs_pytest(gate.command) else None
+    if told and not failing and not trouble:
+        return (Trick("report-forged", gate.name, f"the runner said {told[0]}, its report says that nothing failed"),)
+    return ()
+
+
+def _notes(gate: Gate, *, reported: bool) -> tuple[str, ...]:
+    if reported or expects_report(gate.command):
+        several = len(_PYTEST.findall(gate.command)) > 1
+        return (
+            (f"{gate.name} runs pytest more than once; only the tests of the last run are counted",) if several else ()
+        )
+    return (f"{gate.name} is judged by its exit code alone: its command writes no report, so tests cannot be counted",)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it said nothing"

@@ -1,0 +1,226 @@
+"""What each kind of measurement looks at beyond one round of gates."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from flyball.core.measurement import Check, Files, NewTest, Quality, Trick
+from flyball.core.task import Commit
+from flyball.measures import documents, qa
+from flyball.measures.examination import Examination, Trial
+from flyball.measures.junit import Outcome
+from flyball.measures.protected import Protection, changed_paths
+from flyball.measures.quality import ChangedCode, changed_code, measure_quality
+from flyball.measures.red import accepted_outcomes, new_tests
+from flyball.measures.sources import is_test_file, source_tests
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a kind found out; `outcomes` where it is not simply what the trial reported."""
+
+    trial: Trial
+    outcomes: dict[str, Outcome] | None = None
+    broken: str = ""
+    new_tests: tuple[NewTest, ...] = ()
+    old_tests_broken: tuple[str, ...] = ()
+    green_runs: int = 0
+    flaky: tuple[str, ...] = ()
+    passing_on_rejected: tuple[str, ...] = ()
+    tricks: tuple[Trick, ...] = ()
+    files: Files = Files()
+    quality: Quality | None = None
+    checks: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Kind = Callable[[Examination, Protection], Found]
+
+
+def baseline(examination: Examination, _protection: Protection) -> Found:
+    """The untouched tree: what fails here is known to fail; a runner that hides failures or tests another tree is broken."""
+    trial = examination.trial()
+    runs = trial.round.runs
+    outcomes: dict[str, Outcome] = {i: case.outcome for i, case in trial.round.cases.items()}
+    notes = tuple(
+        f"{run.result.name} fails on the untouched tree" for run in runs if not run.result.passed and not run.cases
+    )
+    if trial.failing:
+        notes += (f"{len(trial.failing)} tests fail before the task began and are not required: {_few(trial.failing)}",)
+    if any(run.result.broken for run in runs):
+        return Found(trial, outcomes, notes=notes)
+    tricks, remarks = examination.canaries(trial.round)
+    broken = "; ".join(f"{trick.kind}: {trick.detail}" for trick in (*trial.tricks, *tricks))
+    return Found(trial, outcomes, broken=broken, notes=(*notes, *remarks))
+
+
+def red(examination: Examination, _protection: Protection) -> Found:
+    """New tests and why they fail; old tests once more without the new ones."""
+    request = examination.request
+    trial = examination.trial()
+    cases = trial.round.cases
+    fresh = new_tests(
+        cases,
+        examination.expectations.accepted,
+        tree=examination.tree.directory,
+        files=examination.index.files,
+        items=request.items,
+    )
+    broken = () if any(run.result.broken for run in trial.round.runs) else _old_tests_broken(examination)
+    return Found(
+        trial,
+        accepted_outcomes(cases, fresh),
+        new_tests=fresh,
+        old_tests_broken=broken,
+        files=_files(examination),
+    )
+
+
+def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
+    request, workspace = examination.request, examination.workspace
+    reverted = _test_files(examination, request.base, request.candidate)
+    sha = workspace.overlay(request.candidate, dict.fromkeys(reverted, request.base))
+    if sha == workspace.tree_of(request.base):
+        return ()
+    examination.use(sha, {})
+    outcomes = examination.trial().outcomes
+    wanted = (i for i, outcome in examination.expectations.accepted.items() if outcome == "passing")
+    return tuple(sorted(i for i in wanted if outcomes.get(i) != "passing"))
+
+
+def _test_files(examination: Examination, old: Commit, new: Commit) -> tuple[str, ...]:
+    read = examination.workspace.read_file
+    return tuple(
+        path
+        for path in changed_paths(examination.workspace, old, new)
+        if is_test_file(path, read(old, path), read(new, path))
+    )
+
+
+def green(examination: Examination, protection: Protection) -> Found:
+    """Two full rounds, then the canary, then the tests added since a rejection on the rejected tree."""
+    files, code = _files(examination), _code(examination)
+    numbers = measure_quality(code, examination.settings.code)
+    first = examination.trial()
+    if not first.green or _doubted(protection):
+        return Found(first, files=files, quality=numbers)
+    second = examination.trial()
+    flaky = tuple(
+        sorted(i for i in {**first.outcomes, **second.outcomes} if first.outcomes.get(i) != second.outcomes.get(i))
+    )
+    if not second.green or flaky:
+        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers)
+    tricks, notes = examination.canaries(second.round)
+    vacuous = () if tricks else _passing_on_rejected(examination, second.outcomes)
+    return Found(
+        second,
+        green_runs=0 if tricks else 2,
+        tricks=tricks,
+        notes=notes,
+        files=files,
+        quality=numbers,
+        passing_on_rejected=vacuous,
+    )
+
+
+def _doubted(protection: Protection) -> bool:
+    return any(not trick.harmless for trick in protection.tricks)
+
+
+def _passing_on_rejected(examination: Examination, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+    """Tests added since the QA rejection that pass on the rejected tree as well: they prove nothing about the finding."""
+    request, workspace = examination.request, examination.workspace
+    if not request.rejected:
+        return ()
+    touched = _test_files(examination, request.rejected, request.candidate)
+    old = {
+        test.id
+        for path in touched
+        for test in source_tests(workspace.read_file(request.rejected, path) or b"", path) or ()
+    }
+    added = [i for i in outcomes if i.partition("::")[0] in touched and i.partition("[")[0] not in old]
+    if not added:
+        return ()
+    examination.use(workspace.overlay(request.rejected, dict.fromkeys(touched, request.candidate)), {})
+    there = examination.trial().outcomes
+    return tuple(sorted(i for i in added if there.get(i) == "passing"))
+
+
+def refactor(examination: Examination, _protection: Protection) -> Found:
+    """One round, and the numbers of the changed code."""
+    numbers = measure_quality(_code(examination), examination.settings.code)
+    return Found(examination.trial(), files=_files(examination), quality=numbers)
+
+
+def document(examination: Examination, _protection: Protection) -> Found:
+    """One round, and what the changed documents hold."""
+    files = _files(examination)
+    return Found(examination.trial(), files=files, notes=(documents.SUPERFICIAL,) if files.diagrams else ())
+
+
+def gates(examination: Examination, _protection: Protection) -> Found:
+    """One round and nothing else."""
+    return Found(examination.trial(), files=_files(examination))
+
+
+def quality_assurance(examination: Examination, protection: Protection) -> Found:
+    """One round with its canary, and the eleven criteria."""
+    code, files = _code(examination), _files(examination)
+    numbers = measure_quality(code, examination.settings.code)
+    trial = examination.trial()
+    clean = trial.green and not _doubted(protection)
+    tricks, notes = examination.canaries(trial.round) if clean else ((), ())
+    given = qa.Evidence(
+        examination.request,
+        examination.settings,
+        examination.workspace,
+        code,
+        numbers,
+        tests=_tests_verdict(trial, clean=clean and not tricks),
+        lint=examination.lint() if examination.settings.qa.lint_clean == "on" else None,
+    )
+    notes += (documents.SUPERFICIAL,) if files.diagrams else ()
+    return Found(
+        trial,
+        green_runs=1 if clean and not tricks else 0,
+        tricks=tricks,
+        files=files,
+        quality=numbers,
+        checks=qa.checks(given),
+        notes=notes,
+    )
+
+
+def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
+    if clean:
+        return True, f"{len(trial.outcomes)} tests" if trial.outcomes else "every gate passes by its exit code"
+    parts = [f"{run.result.name}: {run.result.broken}" for run in trial.round.runs if run.result.broken]
+    parts += [f"{len(trial.failing)} fail: {_few(trial.failing)}"] if trial.failing else []
+    parts += [f"{len(trial.missing)} are gone: {_few(trial.missing)}"] if trial.missing else []
+    parts += [f"{len(trial.newly_skipped)} are newly skipped"] if trial.newly_skipped else []
+    parts += [
+        f"{run.result.name} ends with {run.result.exit_code}" for run in trial.round.runs if not run.result.passed
+    ]
+    return False, "; ".join(parts) or "the result cannot be trusted: see the tricks found"
+
+
+def _files(examination: Examination) -> Files:
+    return documents.measure_files(examination.workspace, examination.request.base, examination.request.candidate)
+
+
+def _code(examination: Examination) -> ChangedCode:
+    return changed_code(examination.workspace, examination.request.base, examination.request.candidate)
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+
+
+KINDS: dict[str, Kind] = {
+    "baseline": baseline,
+    "red": red,
+    "green": green,
+    "refactor": refactor,
+    "document": document,
+    "qa": quality_assurance,
+    "gates": gates,
+}

@@ -1,0 +1,112 @@
+"""Measures a candidate tree: what is said here is what flyball believes, so nothing here believes the candidate."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from flyball.core.effects import Measure
+from flyball.core.measurement import GateResult, Measurement, Trick
+from flyball.core.signature import signature
+from flyball.core.task import Settings
+from flyball.measures.commands import Commands
+from flyball.measures.examination import Examination
+from flyball.measures.expectations import Expectations, keep, load
+from flyball.measures.gate_tree import GateTree
+from flyball.measures.gates import count
+from flyball.measures.kinds import KINDS, Found
+from flyball.measures.protected import Protection, protect
+from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
+
+Kept = TypeVar("Kept")
+SHOWN = 200
+"""Ids in a measurement; the whole sets are kept as blobs."""
+
+
+class TreeMeasurer:
+    """Behind the port `Measurer`, for one task: `directory` is where gates run, `repository` the user's own folder."""
+
+    def __init__(
+        self,
+        *,
+        directory: Path,
+        repository: Path,
+        confine: Confine,
+        blobs: Blobs,
+        environment: Mapping[str, str],
+        nonce: Callable[[], str],
+    ) -> None:
+        self._directory = directory
+        self._repository = repository
+        self._confine = confine
+        self._blobs = blobs
+        self._environment = environment
+        self._nonce = nonce
+
+    def measure(
+        self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
+    ) -> Measurement:
+        """Everything that is true of the candidate; raises MeasurementStopped when told to stop."""
+        commands = Commands(
+            confine=self._confine, environment=self._environment, folder=folder, stop=stop, notify=notify
+        )
+        directory = self._directory / (request.copy or "task")
+        tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
+        examination = Examination(
+            request, settings, workspace, commands, tree, self._expectations(request), self._nonce
+        )
+        protection = protect(request, settings, workspace)
+        sha = examination.use_protected(protection)
+        found = KINDS[request.kind](examination, protection)
+        return self._assembled(examination, protection, sha, found)
+
+    def _expectations(self, request: Measure) -> Expectations:
+        baseline = load(self._blobs, request.baseline_ref)
+        accepted = load(self._blobs, request.accepted_ref)
+        return Expectations(baseline if request.kind == "red" or not accepted else accepted, baseline)
+
+    def _assembled(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
+        trial, kind = found.trial, examination.request.kind
+        known = frozenset(trial.failing) if kind == "baseline" else examination.expectations.known
+        failing = () if kind == "baseline" else trial.failing
+        tricks = () if kind == "baseline" else _once((*protection.tricks, *trial.tricks, *found.tricks))
+        failed = bool(failing) or not trial.round.passed
+        return Measurement(
+            candidate=examination.request.candidate,
+            tree=sha,
+            gates=tuple(_gates(found, tricks)),
+            counts=count(trial.outcomes, known),
+            tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
+            failing=failing[:SHOWN],
+            failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
+            missing=trial.missing[:SHOWN],
+            newly_skipped=trial.newly_skipped[:SHOWN],
+            new_tests=found.new_tests,
+            old_tests_broken=found.old_tests_broken[:SHOWN],
+            green_runs=found.green_runs,
+            flaky=found.flaky[:SHOWN],
+            passing_on_rejected=found.passing_on_rejected[:SHOWN],
+            tricks=tricks,
+            files=found.files,
+            quality=found.quality,
+            checks=found.checks,
+            signature=signature(trial.round.text, failing) if failed else None,
+            notes=_once((*protection.notes, *trial.notes, *found.notes)),
+        )
+
+
+def _gates(found: Found, tricks: tuple[Trick, ...]) -> Iterable[GateResult]:
+    """The results; a gate that was tricked has not passed, whatever it said."""
+    tricked = {trick.path for trick in tricks if not trick.harmless}
+    for run in found.trial.round.runs:
+        result = run.result
+        if result.name in tricked:
+            result = replace(result, passed=False)
+        if found.broken and not result.broken:
+            result = replace(result, passed=False, broken=found.broken)
+        yield result
+
+
+def _once(values: Iterable[Kept]) -> tuple[Kept, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,252 @@
+"""The eleven QA criteria (C50): seven block, four warn; what cannot be verified is `n/a`, never passed."""
+
+import ast
+import re
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from flyball.core.effects import Measure
+from flyball.core.measurement import Check, Quality
+from flyball.core.task import Settings
+from flyball.measures.documents import is_changelog, is_decision_record, is_readme
+from flyball.measures.protected import changed_paths
+from flyball.measures.quality import ChangedCode, Function
+from flyball.measures.reasons import top_names
+from flyball.measures.red import names
+from flyball.measures.sources import looks_like_test, parse, source_tests
+from flyball.ports import Workspace
+
+BLOCKING = frozenset(
+    {"tests_pass", "criteria_covered", "lint_clean", "complexity", "readme", "decision_record", "changelog"}
+)
+DUPLICATION = 5.0
+COMMENTED_ABOVE = 5
+_SNAKE = re.compile(r"_{0,2}[a-z0-9]+(?:_[a-z0-9]+)*_{0,2}|_+")
+_CAMEL = re.compile(r"_{0,2}[A-Z][A-Za-z0-9]*")
+_ANY_CASE = re.compile(r"(?:setUp|tearDown|visit_|do_|async[A-Z]|assert[A-Z]|run[A-Z]|max[A-Z]|id$|short[A-Z])")
+_COMMON = re.compile(
+    r"that|this|with|from|when|then|must|should|shall|have|into|each|which|their|there|these|those|than|them|they|will"
+    r"|returns?|given|functions?|methods?|class|values?|numbers?|strings?|errors?|tests?"
+)
+
+Verdict = tuple[bool | None, str]
+
+
+class LintRun(msgspec.Struct, frozen=True):
+    """How the configured lint command ended: None when it could not be run at all."""
+
+    clean: bool | None
+    detail: str
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What the checks look at."""
+
+    request: Measure
+    settings: Settings
+    workspace: Workspace
+    code: ChangedCode
+    quality: Quality
+    tests: Verdict
+    lint: LintRun | None
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Every path that differs from the base."""
+        return changed_paths(self.workspace, self.request.base, self.request.candidate)
+
+
+def checks(given: Evidence) -> tuple[Check, ...]:
+    """All eleven, in the order of the specification."""
+    return tuple(_check(name, look, given) for name, look in _LOOKS.items())
+
+
+def _check(name: str, look: Callable[[Evidence], Verdict], given: Evidence) -> Check:
+    blocking = name in BLOCKING
+    if getattr(given.settings.qa, name) == "off":
+        return Check(name, "n/a", blocking, "switched off: not verified")
+    verdict, detail = look(given)
+    return Check(name, "n/a" if verdict is None else "pass" if verdict else "fail", blocking, detail)
+
+
+def _tests_pass(given: Evidence) -> Verdict:
+    return given.tests
+
+
+def _criteria_covered(given: Evidence) -> Verdict:
+    items = given.request.items
+    if not items:
+        return None, "the task has no criteria"
+    words = list(_words_of_tests(given))
+    uncovered = [item.id for item in items if not any(names(text, item) for text in words)]
+    if len(items) == 1 and words:
+        uncovered = []
+    if uncovered:
+        return False, f"no test added or changed since the task began names {', '.join(uncovered)}"
+    return True, f"{len(items)} of {len(items)} criteria have a test"
+
+
+def _words_of_tests(given: Evidence) -> Iterable[str]:
+    for path in given.changed:
+        source = given.workspace.read_file(given.request.candidate, path) if looks_like_test(path) else None
+        if source is None:
+            continue
+        if path.endswith(".py"):
+            yield from (test.words for test in source_tests(source, path) or ())
+        else:
+            yield source.decode("utf-8", "replace")
+
+
+def _lint_clean(given: Evidence) -> Verdict:
+    if given.lint is None:
+        return None, "no lint command is configured"
+    return given.lint.clean is True, given.lint.detail
+
+
+def _complexity(given: Evidence) -> Verdict:
+    if not given.code.sources:
+        return None, given.quality.unmeasured or "no product code was changed"
+    limit = given.settings.code.complexity
+    over = [f"{f.where} ({f.complexity})" for f in given.code.changed if f.complexity >= limit]
+    if over:
+        return False, f"complexity must be under {limit}: {_listed(over)}"
+    return True, f"the worst changed function has {given.quality.complexity_worst}"
+
+
+def _readme(given: Evidence) -> Verdict:
+    """A README names something the change added, or gained a line with a word of a criterion."""
+    candidate, base = given.request.candidate, given.request.base
+    readmes = [path for path in given.workspace.list_files(candidate) if is_readme(path)]
+    if not readmes:
+        return False, "there is no README"
+    wanted = {name.lower() for name in _added_names(given)}
+    said = {w for item in given.request.items for w in re.findall(r"[a-z_]{4,}", item.text.lower())}
+    words = {word for word in said if not _COMMON.fullmatch(word)}
+    for path in readmes:
+        text = _text(given.workspace.read_file(candidate, path))
+        before = set(_text(given.workspace.read_file(base, path)).splitlines())
+        added = "\n".join(line for line in text.splitlines() if line not in before).lower()
+        if wanted & set(re.findall(r"\w+", text.lower())) or words & set(re.findall(r"[a-z_]{4,}", added)):
+            return True, f"{path} mentions it"
+    return False, f"{readmes[0]} does not mention the feature: name it there, and what it is for"
+
+
+def _added_names(given: Evidence) -> set[str]:
+    found: set[str] = set()
+    for path, text in given.code.sources.items():
+        if path.endswith(".py"):
+            before = parse(given.workspace.read_file(given.request.base, path))
+            after = parse(text.encode())
+            found |= top_names(after.body if after else []) - top_names(before.body if before else [])
+        else:
+            found |= {function.name.rpartition(".")[2] for function in given.code.changed if function.file == path}
+    return {name for name in found if len(name) > 2 and not name.startswith("_")}
+
+
+def _decision_record(given: Evidence) -> Verdict:
+    found = [path for path in _written(given) if is_decision_record(path)]
+    if found:
+        return True, found[0]
+    return False, "no decision record (*/decisions/* or ADR-*) was added or changed since the task began"
+
+
+def _changelog(given: Evidence) -> Verdict:
+    found = [path for path in _written(given) if is_changelog(path)]
+    return (True, found[0]) if found else (False, "no changelog was added or changed since the task began")
+
+
+def _written(given: Evidence) -> list[str]:
+    return [path for path in given.changed if given.workspace.read_file(given.request.candidate, path) is not None]
+
+
+def _duplication(given: Evidence) -> Verdict:
+    if not given.code.sources:
+        return None, given.quality.unmeasured or "no product code was changed"
+    percent = given.quality.duplication_percent
+    return percent < DUPLICATION, f"{percent:g} % of the changed files' lines are duplicates (limit {DUPLICATION:g} %)"
+
+
+def _naming(given: Evidence) -> Verdict:
+    modules = _python(given)
+    if not modules:
+        return None, "no Python was changed; names of other languages are not checked"
+    odd = [f"{path}:{line} {name}" for path, module in modules.items() for line, name in _odd_names(module)]
+    return (
+        (False, f"names that do not follow the language's custom: {_listed(odd)}")
+        if odd
+        else (True, "names follow custom")
+    )
+
+
+def _odd_names(module: ast.Module) -> Iterable[tuple[int, str]]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not _SNAKE.fullmatch(node.name) and not _ANY_CASE.match(node.name):
+                yield node.lineno, node.name
+        elif isinstance(node, ast.ClassDef) and not _CAMEL.fullmatch(node.name):
+            yield node.lineno, node.name
+
+
+def _api_documentation(given: Evidence) -> Verdict:
+    modules = _python(given)
+    if not modules:
+        return None, "no Python was changed; documentation of other languages is not checked"
+    bare = [f"{path} {name}" for path, module in modules.items() for name in _undocumented(path, module, given)]
+    return (
+        (False, f"public and changed, but without a docstring: {_listed(bare)}") if bare else (True, "all documented")
+    )
+
+
+def _undocumented(path: str, module: ast.Module, given: Evidence) -> Iterable[str]:
+    touched = {(f.file, f.start) for f in given.code.changed}
+    before = parse(given.workspace.read_file(given.request.base, path))
+    known = top_names(before.body) if before else set()
+    for node in module.body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            continue
+        changed = (path, node.lineno) in touched or node.name not in known
+        if changed and not ast.get_docstring(node):
+            yield node.name
+
+
+def _comments(given: Evidence) -> Verdict:
+    complex_ones = [f for f in given.code.changed if f.complexity > COMMENTED_ABOVE]
+    if not given.code.sources:
+        return None, given.quality.unmeasured or "no product code was changed"
+    bare = [f.where for f in complex_ones if not _explained(f)]
+    if bare:
+        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {_listed(bare)}"
+    return True, f"{len(complex_ones)} functions above {COMMENTED_ABOVE}, all explained"
+
+
+def _explained(function: Function) -> bool:
+    return bool(re.search(r"#\s*\w|//|/\*|\"\"\"|'''", function.body))
+
+
+def _python(given: Evidence) -> dict[str, ast.Module]:
+    read = {path: parse(text.encode()) for path, text in given.code.sources.items() if path.endswith(".py")}
+    return {path: module for path, module in read.items() if module is not None}
+
+
+def _listed(found: list[str]) -> str:
+    return ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+
+
+def _text(source: bytes | None) -> str:
+    return (source or b"").decode("utf-8", "replace")
+
+
+_LOOKS: dict[str, Callable[[Evidence], Verdict]] = {
+    "tests_pass": _tests_pass,
+    "criteria_covered": _criteria_covered,
+    "lint_clean": _lint_clean,
+    "complexity": _complexity,
+    "readme": _readme,
+    "decision_record": _decision_record,
+    "changelog": _changelog,
+    "duplication": _duplication,
+    "naming": _naming,
+    "api_documentation": _api_documentation,
+    "comments": _comments,
+}

@@ -1,0 +1,132 @@
+"""Complexity, size and duplication of the code a candidate changed, counted by lizard."""
+
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stderr
+from typing import Any
+
+import lizard
+import msgspec
+
+from flyball.core.measurement import Quality
+from flyball.core.task import CodeLimits, Commit
+from flyball.measures.protected import changed_paths
+from flyball.measures.sources import is_code, looks_like_test
+from flyball.ports import Workspace
+
+LARGEST = 512 * 1024
+"""Bytes of a source that is still analysed: longer ones are generated."""
+DUPLICATE_LINES = 6
+"""Equal lines in a row that make a duplicate."""
+
+
+class Function(msgspec.Struct, frozen=True):
+    """One function of a source and its numbers."""
+
+    file: str
+    name: str
+    complexity: int
+    lines: int
+    parameters: int
+    start: int
+    end: int
+    body: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.start} {self.name}"
+
+
+class ChangedCode(msgspec.Struct, frozen=True):
+    """The product code a candidate changed since the base."""
+
+    sources: dict[str, str]
+    functions: tuple[Function, ...]
+    changed: tuple[Function, ...]
+    unmeasured: tuple[str, ...]
+
+
+def changed_code(workspace: Workspace, base: Commit, candidate: Commit) -> ChangedCode:
+    """Read what differs between two commits; a function is changed if its text is not in the base's file."""
+    sources: dict[str, str] = {}
+    every: list[Function] = []
+    changed: list[Function] = []
+    unmeasured: list[str] = []
+    for path in changed_paths(workspace, base, candidate):
+        source = workspace.read_file(candidate, path) if is_code(path) and not looks_like_test(path) else None
+        if source is None:
+            continue
+        if len(source) > LARGEST or lizard.get_reader_for(path) is None:
+            unmeasured.append(path)
+            continue
+        text = source.decode("utf-8", "replace")
+        sources[path] = text
+        found = tuple(_functions(path, text))
+        before = (workspace.read_file(base, path) or b"").decode("utf-8", "replace")
+        old = {function.body for function in _functions(path, before)}
+        every += found
+        changed += [function for function in found if function.body not in old]
+    return ChangedCode(sources, tuple(every), tuple(changed), tuple(unmeasured))
+
+
+def _functions(path: str, text: str) -> Iterator[Function]:
+    lines = text.splitlines()
+    analysed: Any = None
+    with redirect_stderr(io.StringIO()):
+        analysed = lizard.analyze_file.analyze_source_code(path, text)
+    for each in analysed.function_list:
+        yield Function(
+            file=path,
+            name=each.name,
+            complexity=each.cyclomatic_complexity,
+            lines=each.end_line - each.start_line + 1,
+            parameters=each.parameter_count,
+            start=each.start_line,
+            end=each.end_line,
+            body="\n".join(lines[each.start_line - 1 : each.end_line]),
+        )
+
+
+def measure_quality(code: ChangedCode, limits: CodeLimits) -> Quality:
+    """The numbers of the changed code, and which changed functions exceed the limits."""
+    duplicated = duplicated_lines(code.sources.values())
+    total = sum(len(_solid(text)) for text in code.sources.values())
+    over = [f"{f.where}: {excess}" for f in code.changed if (excess := _excess(f, limits))]
+    missing = f"not measured (too long, or no reader for the language): {', '.join(code.unmeasured[:5])}"
+    return Quality(
+        complexity_total=sum(f.complexity for f in code.functions),
+        complexity_worst=max((f.complexity for f in code.changed), default=0),
+        duplicated_lines=duplicated,
+        duplication_percent=round(100 * duplicated / total, 2) if total else 0.0,
+        over_limit=tuple(over[:50]),
+        unmeasured=missing if code.unmeasured else "",
+    )
+
+
+def _excess(function: Function, limits: CodeLimits) -> str:
+    numbers = (
+        ("complexity", function.complexity, limits.complexity),
+        ("lines", function.lines, limits.function_lines),
+        ("parameters", function.parameters, limits.parameters),
+    )
+    return ", ".join(f"{name} {value} (limit {limit})" for name, value, limit in numbers if value > limit)
+
+
+def duplicated_lines(texts: Iterable[str]) -> int:
+    """Lines that stand in a run of equal lines somewhere else, too; blank lines and comments do not count."""
+    seen: dict[tuple[str, ...], tuple[int, int]] = {}
+    duplicated: set[tuple[int, int]] = set()
+    for number, text in enumerate(texts):
+        lines = _solid(text)
+        for at in range(len(lines) - DUPLICATE_LINES + 1):
+            window = tuple(lines[at : at + DUPLICATE_LINES])
+            if window in seen:
+                duplicated |= {(number, at + step) for step in range(DUPLICATE_LINES)}
+            else:
+                seen[window] = (number, at)
+    return len(duplicated)
+
+
+def _solid(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if len(line) > 2 and not line.startswith(("#", "//", "*", "/*", "import ", "from "))]
