@@ -1,0 +1,1 @@
+"""Coding agents as flyball drives them: any program, and the scripted one."""

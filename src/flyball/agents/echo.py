@@ -1,0 +1,67 @@
+"""Looks whether a text an agent printed merely stands in its tree."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import cached_property
+from io import FileIO
+from pathlib import Path
+
+SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})
+LARGEST_FILE = 2 * 1024 * 1024
+"""Of a longer file only this much is looked at."""
+LARGEST_TREE = 512 * 1024 * 1024
+
+
+class Echo:
+    """Whether a text stands in a tree, however its white space is laid out; files are listed once, read each time."""
+
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+
+    def __call__(self, text: str) -> bool:
+        words = text.encode("utf-8", "backslashreplace").split()
+        if not words:
+            return False
+        rarest, wanted, left = max(words, key=len), b" ".join(words), LARGEST_TREE
+        for path, size in self._files:
+            left -= min(size, LARGEST_FILE)
+            if left < 0:
+                break
+            content = _read(path) if size >= len(rarest) else b""
+            # Laying out the white space anew costs more than looking for one word.
+            if rarest in content and wanted in b" ".join(content.split()):
+                return True
+        return False
+
+    @cached_property
+    def _files(self) -> list[tuple[str, int]]:
+        return list(_plain_files(str(self._tree)))
+
+
+def _plain_files(folder: str) -> Iterator[tuple[str, int]]:
+    pending = [folder]
+    while pending:
+        try:
+            entries = list(os.scandir(pending.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.name in SKIPPED:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(entry.path)
+            elif entry.is_file(follow_symlinks=False):
+                yield entry.path, entry.stat(follow_symlinks=False).st_size
+
+
+def _read(path: str) -> bytes:
+    """The beginning of a plain file; what was swapped for a pipe or a link meanwhile is not waited for."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with FileIO(fd) as file:
+        return file.read(LARGEST_FILE) if stat.S_ISREG(os.fstat(fd).st_mode) else b""

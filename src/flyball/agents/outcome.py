@@ -1,0 +1,180 @@
+"""How a program's turn ended, normalised: never by its exit status alone where more is known."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import zoneinfo
+from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+import msgspec
+
+from flyball.core.claims import Claim, read_claim
+from flyball.core.limits import Limit, recognise, recognise_error, says_error
+from flyball.core.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.reset_times import known_zones
+from flyball.core.text import decode, scrub
+from flyball.process import Exit
+
+MESSAGE_BYTES = 64 * 1024
+DETAIL = 500
+_AMOUNTS = ("input_tokens", "output_tokens", "usd")
+CLEAN_EXIT = 'a clean exit counts as its signal (exit_signal = "exit-0")'
+
+_FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT})
+# A sandbox starts before the program, so a missing program is its exit and not ours.
+_SANDBOX_MISSING = re.compile(r"bwrap: execvp (.+): (No such file or directory|Permission denied|Exec format error)")
+
+
+def turn_ended(
+    end: Exit,
+    *,
+    report: bytes | None,
+    unreadable: str,
+    prompt: str,
+    nonce: str,
+    echoed: Callable[[str], bool],
+    now: datetime,
+    idle_s: float | None = None,
+    exit_is_signal: bool = False,
+    transcript: str = "",
+) -> TurnEnded:
+    """What happened in a turn; `now` is in the zone in which the program writes its times."""
+    message = decode(_whole_characters(end.stdout_tail[-MESSAGE_BYTES:], cut=end.stdout_bytes > MESSAGE_BYTES))
+    claim = read_claim(report_file=report, final_message=message, nonce=nonce, prompt=prompt, echoed=echoed)
+    if unreadable:
+        claim = msgspec.structs.replace(claim, problems=(unreadable, *claim.problems))
+    said_at = now - timedelta(seconds=idle_s) if end.ended_by == "idle" and idle_s else now
+    reported = claim.source == "report-file"
+    limit = _limit(end, _reported_error(report) if reported else None, said_at, trusted=reported)
+    kind, detail = (limit.kind, limit.detail) if limit else _ending(end)
+    if kind == "ok" and exit_is_signal and claim.source == "none":
+        claim, detail = msgspec.structs.replace(claim, exit_signal=True), CLEAN_EXIT
+    return TurnEnded(
+        kind,
+        detail[:DETAIL],
+        claim,
+        _usage(claim),
+        round(end.seconds, 3),
+        end.code,
+        limit.reset_at if limit else None,
+        transcript=transcript,
+        final_message=scrub(message)[-MESSAGE_BYTES:],
+        stray_processes=end.strays,
+    )
+
+
+def _ending(end: Exit) -> tuple[TurnKind, str]:
+    match end.ended_by:
+        case "missing":
+            return "not_installed", end.detail
+        case "stop":
+            return "interrupted", end.detail
+        case "wall" | "idle":
+            return "timed_out", f"{end.detail} (it ran {end.seconds:.1f} s)"
+        case "exit":
+            return _exited(end)
+
+
+def _exited(end: Exit) -> tuple[TurnKind, str]:
+    if end.code == 0:
+        return "ok", end.detail
+    number = _signal(end)
+    last = _last_line(end.stderr_tail)
+    missing = _SANDBOX_MISSING.fullmatch(last)
+    if missing and end.code == 1 and not end.stdout_bytes:
+        reason = f"{missing[1]} cannot be started ({missing[2]}); install it, or give the full path of a program"
+        return "not_installed", reason
+    if number is not None:
+        kind: TurnKind = "killed" if number in _FROM_OUTSIDE else "crashed"
+        return kind, ": ".join(filter(None, (f"ended by {_named(number)}", last or end.detail)))
+    if end.code is None:
+        return "crashed", end.detail
+    return "crashed", f"exit status {end.code}: {last or 'nothing on standard error'}"
+
+
+def _signal(end: Exit) -> int | None:
+    """The signal that ended the program; shells and sandboxes pass it on as 128 and its number."""
+    if end.signal is not None:
+        return end.signal
+    if end.code is not None and 128 < end.code <= 128 + signal.SIGSYS:
+        return end.code - 128
+    return None
+
+
+def _named(number: int) -> str:
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+
+
+def _limit(end: Exit, reported: Any, now: datetime, *, trusted: bool) -> Limit | None:
+    if end.ended_by in ("missing", "stop"):
+        return None
+    limit = recognise_error(reported, now, _zones)
+    if limit is not None:
+        return limit
+    if end.ended_by == "exit" and _signal(end) is not None:
+        return None
+    last = _last_object(end.stdout_tail)
+    if end.code != 0 or (says_error(last) and not trusted):
+        limit = recognise_error(last, now, _zones)
+    code = end.code if end.ended_by == "exit" else None
+    return limit or recognise(decode(end.stderr_tail), code, now, _zones)
+
+
+def _reported_error(report: bytes | None) -> Any:
+    """The `error` object of a report, by which a program may say that it is limited."""
+    try:
+        error = json.loads(report or b"{}").get("error")
+    except (ValueError, RecursionError):
+        return None
+    return {"type": error} if isinstance(error, str) else error
+
+
+def _last_object(stdout: bytes) -> Any:
+    """The JSON object standard output ends with: its last line, or from the last line that only opens one."""
+    lines = decode(stdout).rstrip().splitlines()
+    starts = [index for index, line in enumerate(lines) if line.startswith("{")]
+    if not starts:
+        return None
+    try:
+        return json.loads("\n".join(lines[starts[-1] :]))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _zones(name: str) -> tzinfo | None:
+    known = known_zones(name)
+    if known is not None or "/" not in name:
+        return known
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _usage(claim: Claim) -> Usage:
+    """What the report's metrics say was used; nothing is made up where they are silent."""
+    told = {name: float(value) for name, value in claim.metrics.items() if name in _AMOUNTS and _is_amount(value)}
+    if not told:
+        return Usage(estimated=True)
+    return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), round(told.get("usd", 0.0), 6))
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**15
+
+
+def _last_line(raw: bytes) -> str:
+    lines = (line.strip() for line in reversed(scrub(decode(raw)).splitlines()))
+    return next((line for line in lines if line), "")
+
+
+def _whole_characters(tail: bytes, *, cut: bool) -> bytes:
+    """A tail that begins within a character loses what is left of it."""
+    if not cut:
+        return tail
+    start = next((at for at, byte in enumerate(tail[:4]) if byte & 0xC0 != 0x80), 0)
+    return tail[start:]

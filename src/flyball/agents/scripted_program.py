@@ -1,0 +1,137 @@
+"""The scripted agent as a program of its own: `python -m flyball.agents.scripted_program SCRIPT` does the step for this turn.
+
+Which step that is it takes from the variables every agent gets (FLYBALL_STAGE, FLYBALL_ROLE, FLYBALL_SUBTASK, FLYBALL_ITERATION,
+FLYBALL_TURN) and from nothing else. docs/reference/scripted-agent.md has the whole language.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyball import process
+from flyball.agents.script import CONDITIONS, Action, ScriptInvalid, read_script
+
+BAD_SCRIPT = 2
+FAILED = 1
+LONGEST_COMMAND_S = 3600.0
+
+
+class _Ended(Exception):
+    """How a step leaves early."""
+
+    def __init__(self, code: int, reason: str = "") -> None:
+        self.code, self.reason = code, reason
+
+
+def main(argv: list[str], env: Mapping[str, str]) -> int:
+    """Do the step for the turn `env` describes; gives back the exit status."""
+    if len(argv) != 2:
+        return _failed(BAD_SCRIPT, "expected one argument, the script's file")
+    prompt = sys.stdin.buffer.read()
+    try:
+        script = read_script(Path(argv[1]).read_bytes(), argv[1])
+    except (ScriptInvalid, OSError) as error:
+        return _failed(BAD_SCRIPT, str(error))
+    turn = {name: env.get(f"FLYBALL_{name.upper()}", "") for name in CONDITIONS}
+    step = script.step_for(turn)
+    if step is None:
+        asked = ", ".join(f"{name} {value}" for name, value in turn.items() if value)
+        return _failed(BAD_SCRIPT, f"{script.name} has no step for {asked}; add one, or a last one without `when`")
+    try:
+        for action in step.actions:
+            _perform(action, env, prompt)
+            sys.stdout.flush()
+    except _Ended as ended:
+        return _failed(ended.code, ended.reason) if ended.reason else ended.code
+    except OSError as error:
+        return _failed(FAILED, f"{script.name}, step at line {step.line}: {error}")
+    return 0
+
+
+def _perform(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
+    if action.kind == "run":
+        _run(action, env, prompt)
+    elif action.kind == "report":
+        _report(action.value, env)
+    elif action.kind in ("print", "say"):
+        print(action.value.replace("{nonce}", env.get("FLYBALL_NONCE", "")), flush=True)  # noqa: T201 - its output
+    elif action.kind == "stderr":
+        print(action.value, file=sys.stderr, flush=True)  # noqa: T201
+    elif action.kind == "sleep":
+        time.sleep(action.value)
+    elif action.kind == "exit":
+        raise _Ended(action.value)
+    else:
+        _edit(action)
+
+
+def _edit(action: Action) -> None:
+    match action.kind:
+        case "write" | "append":
+            for path, text in action.value.items():
+                _put(Path(path), text, "w" if action.kind == "write" else "a")
+        case "delete":
+            for path in action.value:
+                _delete(Path(path), action.line)
+        case "replace":
+            _replace(action)
+
+
+def _put(path: Path, text: str, mode: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open(mode, encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def _delete(path: Path, line: int) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    elif path.exists() or path.is_symlink():
+        path.unlink()
+    else:
+        raise _Ended(FAILED, f"the action at line {line} deletes {path}, which does not exist")
+
+
+def _replace(action: Action) -> None:
+    path, old = Path(action.value["path"]), action.value["old"]
+    text = path.read_text(encoding="utf-8")
+    if not old or text.count(old) != 1:
+        found = f"the text to replace stands {text.count(old)} times in {path}; expected once"
+        raise _Ended(FAILED, f"the action at line {action.line}: {found}")
+    _put(path, text.replace(old, action.value["new"]), "w")
+
+
+def _run(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
+    """Commands get the prompt on standard input, as the agent itself did; one that fails ends the turn with its status."""
+    shell = ["/bin/sh", "-c", action.value]
+    done = process.capture(shell, cwd=Path.cwd(), env=env, input=prompt, timeout=LONGEST_COMMAND_S)
+    sys.stdout.buffer.write(done.stdout)
+    sys.stderr.buffer.write(done.stderr)
+    if done.code != 0:
+        code = done.code if done.code > 0 else 128 - done.code
+        raise _Ended(code, f"the command at line {action.line} ended with status {code}: {action.value.strip()}")
+
+
+def _report(report: dict[str, Any], env: Mapping[str, str]) -> None:
+    """The nonce is filled in unless the script has one of its own; null leaves it out."""
+    filled = {"nonce": env.get("FLYBALL_NONCE", ""), **report}
+    if filled["nonce"] is None:
+        del filled["nonce"]
+    _put(Path(env["FLYBALL_REPORT_FILE"]), json.dumps(filled, ensure_ascii=False, indent=1) + "\n", "w")
+
+
+def _failed(code: int, reason: str) -> int:
+    if reason:
+        print(f"scripted agent: {reason}", file=sys.stderr)  # noqa: T201
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv, dict(os.environ)))  # noqa: TID251 - a program of its own: the environment is its input
