@@ -13,8 +13,8 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from flyball.journal.durable import make_directory
-from flyball.journal.errors import JournalCorrupt, JournalError, JournalGone, JournalUnwritable
-from flyball.journal.migrations import MIGRATIONS, migrate, schema_of, transaction
+from flyball.journal.errors import JournalCorrupt, JournalGone, JournalUnwritable
+from flyball.journal.migrations import is_current, migrate, schema_of, transaction
 
 _WRITING = "mode=rwc"
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -30,8 +30,9 @@ _ADVICE = {
 class Database:
     """A connection any thread may use; each call is whole before the next begins."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, unwritable: JournalUnwritable | None = None) -> None:
         self.path = path
+        self._unwritable = unwritable
         self._connection = connection
         self._turn = threading.RLock()
         # While a connection is open none of its three files can be replaced by rights.
@@ -45,10 +46,10 @@ class Database:
         try:
             _make_parent(path)
             return cls(path, _connect(path, _WRITING, patience_s))
-        except JournalUnwritable:
+        except JournalUnwritable as error:
             if not path.exists():
                 raise
-            return cls(path, _connect_for_reading(path, patience_s))
+            return cls(path, _connect_for_reading(path, patience_s), error)
 
     def close(self) -> None:
         with self._turn, explained(self.path):
@@ -61,6 +62,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction, durable and still reachable by its name when the block is left without an error."""
+        if self._unwritable is not None:
+            raise self._unwritable
         with self._turn, explained(self.path):
             self._refuse_gone()
             with transaction(self._connection, "IMMEDIATE"):
@@ -78,21 +81,18 @@ class Database:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, with the next thing to do."""
+    """Turn what SQLite says of the world into our errors, with the next thing to do; a wrong statement stays what it is."""
     try:
         yield
     except sqlite3.Error as error:
-        if not hasattr(error, "sqlite_errorcode"):
-            raise
-        raise _explain(path, error) from error
-
-
-def _explain(path: Path, error: sqlite3.Error) -> JournalError:
-    primary = error.sqlite_errorcode & 0xFF
-    if primary in _DAMAGED:
-        return JournalCorrupt(str(path), str(error))
-    advice = _ADVICE.get(primary, "SQLite refused: look at the file and run the command again")
-    return JournalUnwritable(f"The journal {path} cannot be used ({error}): {advice}. What it holds is unharmed.")
+        primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if primary in _DAMAGED:
+            raise JournalCorrupt(str(path), str(error)) from error
+        if primary in _ADVICE:
+            raise JournalUnwritable(
+                f"The journal {path} cannot be used ({error}): {_ADVICE[primary]}. What it holds is unharmed."
+            ) from error
+        raise
 
 
 def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
@@ -124,7 +124,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience_s: float) -> N
 
 
 def _refuse_older(connection: sqlite3.Connection, path: Path) -> None:
-    if schema_of(connection, path) < len(MIGRATIONS):
+    if not is_current(connection, path):
         raise JournalUnwritable(
             f"The journal {path} is of an older flyball and read-only. Make it writable and try again."
         )

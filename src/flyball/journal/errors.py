@@ -22,9 +22,10 @@ import shlex
 from pathlib import Path
 
 from flyball.journal.records import Holder
+from flyball.ports import Refusal
 
 
-class JournalError(Exception):
+class JournalError(Refusal):
     """Anything the journal's room refuses or cannot do."""
 
 

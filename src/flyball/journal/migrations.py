@@ -65,9 +65,13 @@ def schema_of(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
+def is_current(connection: sqlite3.Connection, path: Path) -> bool:
+    return schema_of(connection, path) == len(MIGRATIONS)
+
+
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring a file to the newest schema; processes that open it together take turns."""
-    while schema_of(connection, path) < len(MIGRATIONS):
+    while not is_current(connection, path):
         with transaction(connection, "IMMEDIATE"):
             version = schema_of(connection, path)
             if version < len(MIGRATIONS):

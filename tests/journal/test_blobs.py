@@ -1,0 +1,79 @@
+import hashlib
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import given, strategies as st
+
+from flyball.journal.blobs import FileBlobs
+from flyball.journal.errors import BlobCorrupt, BlobMissing
+from flyball.journal.memory import MemoryBlobs
+
+TEXT = b"what the agent said"
+REF = hashlib.sha256(TEXT).hexdigest()
+
+
+@pytest.fixture(params=["file", "memory"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> FileBlobs | MemoryBlobs:
+    return FileBlobs(tmp_path) if request.param == "file" else MemoryBlobs()
+
+
+def test_a_text_is_named_by_its_hash_and_comes_back_as_it_was(blobs: FileBlobs | MemoryBlobs) -> None:
+    for data in (TEXT, b"", b"\0\xff" * 100_000):
+        ref = blobs.put(data)
+        assert ref == hashlib.sha256(data).hexdigest()
+        assert blobs.get(ref) == data
+
+
+def test_a_text_that_is_not_there_is_named(blobs: FileBlobs | MemoryBlobs) -> None:
+    with pytest.raises(BlobMissing, match=REF):
+        blobs.get(REF)
+
+
+@given(st.binary())
+def test_memory_keeps_any_bytes(data: bytes) -> None:
+    blobs = MemoryBlobs()
+    assert blobs.get(blobs.put(data)) == data
+
+
+def test_texts_are_spread_over_two_levels_of_folders(tmp_path: Path) -> None:
+    FileBlobs(tmp_path).put(TEXT)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / REF[:2] / REF[2:4] / REF]
+
+
+def test_a_text_put_twice_is_kept_once_and_not_written_again(tmp_path: Path) -> None:
+    blobs = FileBlobs(tmp_path)
+    blobs.put(TEXT)
+    before = (tmp_path / REF[:2] / REF[2:4] / REF).stat()
+    blobs.put(TEXT)
+    after = (tmp_path / REF[:2] / REF[2:4] / REF).stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+@pytest.mark.req("C62")
+def test_a_damaged_text_is_noticed_left_alone_and_healed_by_putting_it_again(tmp_path: Path) -> None:
+    blobs = FileBlobs(tmp_path)
+    path = tmp_path / REF[:2] / REF[2:4] / REF
+    blobs.put(TEXT)
+    path.write_bytes(TEXT[:-1])
+    with pytest.raises(BlobCorrupt, match="damaged"):
+        blobs.get(REF)
+    assert path.read_bytes() == TEXT[:-1]
+    blobs.put(TEXT)
+    assert blobs.get(REF) == TEXT
+
+
+@pytest.mark.parametrize("ref", ["", "abc", "../" * 20 + "etc/passwd", REF.upper(), REF + "0"])
+def test_a_name_that_is_no_hash_is_refused(tmp_path: Path, ref: str) -> None:
+    with pytest.raises(ValueError, match="64 hexadecimal digits"):
+        FileBlobs(tmp_path).get(ref)
+
+
+def test_threads_may_put_the_same_text_at_once(tmp_path: Path) -> None:
+    blobs = FileBlobs(tmp_path)
+    threads = [Thread(target=blobs.put, args=(TEXT,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [REF]
