@@ -12,6 +12,7 @@ import difflib
 import itertools
 import json
 import lzma
+import math
 import random
 import sys
 from collections.abc import Callable, Iterable
@@ -76,13 +77,13 @@ def load(path: Path) -> list[Loop]:
 
 def _loop(record: dict[str, Any]) -> Loop:
     contexts = [
-        [_step(number, item) for number, item in group]
+        [_step(number, item, begins=index == 0) for index, (number, item) in enumerate(group)]
         for _, group in itertools.groupby(enumerate(record["its"], 1), key=lambda pair: pair[1]["t"])
     ]
     return Loop(record["id"], record["id"].split("__")[0], bool(record["resolved"]), contexts)
 
 
-def _step(number: int, item: dict[str, Any]) -> Step:
+def _step(number: int, item: dict[str, Any], begins: bool) -> Step:
     output = _gate_text(item["out"] or "")
     gate = GateOutput(item["status"], item["status"] == "pass", output, tuple(item["fails"] or ()))
     line = StreamObservation(
@@ -90,16 +91,17 @@ def _step(number: int, item: dict[str, Any]) -> Step:
         context=item["t"] + 1,
         edit=item["edit_hash"],
         changed_files=tuple(item["applied"] or ()),
-        gates=(gate,),
+        restored=begins and number > 1,
+        gates=() if item["status"] == "edit_error" else (gate,),
         usd=item["cost"] or 0.0,
     )
-    return Step(of_stream(line), item["status"], output, item["asst"] or "", item["cost"] or 0.0)
+    return Step(of_stream(line, History()), item["status"], output, item["asst"] or "", item["cost"] or 0.0)
 
 
 def _gate_text(output: str) -> str:
     """The gate's own words, without what the recording tool said around them."""
     for chatter in ("\nAttempt to fix test errors?", "\nOnly 4 reflections allowed"):
-        output = output.split(chatter)[0]
+        output = output.partition(chatter)[0]
     return "\n".join(line for line in output.splitlines() if not line.startswith("Applied edit to "))
 
 
@@ -122,7 +124,7 @@ def replay(loop: Loop, policy: Policy) -> Outcome:
 
 
 def monitor(thresholds: Thresholds) -> Policy:
-    """flyball's own."""
+    """Asks the monitor itself."""
 
     def start() -> Judge:
         history = History()
@@ -177,10 +179,10 @@ def similar_prose(share: float, limit: int) -> Policy:
 
 
 POLICIES: dict[str, Policy] = {
-    "let it run": lambda: lambda step: CONTINUE,
-    "max 3 iterations": counting(3, lambda step: True),
-    "max 5 iterations": counting(5, lambda step: True),
-    "max 10 iterations": counting(10, lambda step: True),
+    "let it run": lambda: lambda _step: CONTINUE,
+    "max 3 iterations": counting(3, lambda _step: True),
+    "max 5 iterations": counting(5, lambda _step: True),
+    "max 10 iterations": counting(10, lambda _step: True),
     "identical edit 3x": counting(3, lambda step: step.seen.edit),
     "three failed edits": counting(3, lambda step: True if step.status == "edit_error" else None),
     "breaker: raw error text 5x": counting(5, lambda step: step.error),
@@ -228,7 +230,7 @@ def intervals(outcomes: list[Outcome], baseline: list[Outcome]) -> list[tuple[fl
     for _ in range(BOOTSTRAPS):
         mine, theirs = zip(*chance.choices(pairs, k=len(pairs)), strict=True)
         samples.append(score(mine, theirs))
-    columns = [sorted(value for value in column if value == value) for column in zip(*samples, strict=True)]
+    columns = [sorted(value for value in column if not math.isnan(value)) for column in zip(*samples, strict=True)]
     return [(column[len(column) // 40], column[-len(column) // 40 - 1]) for column in columns]
 
 
@@ -290,7 +292,9 @@ def main(arguments: list[str]) -> int:
         return 2
     loops = load(Path(paths[0]))
     passing = sum(loop.passes for loop in loops)
-    print(f"{len(loops)} loops, {passing} pass, {sum(loop.resolved and loop.passes for loop in loops)} of them resolved")
+    print(
+        f"{len(loops)} loops, {passing} pass, {sum(loop.resolved and loop.passes for loop in loops)} of them resolved"
+    )
     table(loops, POLICIES)
     if "--grid" in arguments:
         leave_one_out(loops)

@@ -1,7 +1,7 @@
 """What to do about a verdict: cures are tried before a person is asked (M18).
 
-Measured on recorded loops: inside one conversation the same failure does not heal, in a fresh one every fifth does. So a
-repetition inside a context ends the context, and only a failure that outlived fresh contexts ends the loop.
+Measured on recorded loops: inside one conversation the same failure does not heal, in a fresh one every fifth does.
+So a repetition inside a context ends the context, and only a failure that outlived fresh contexts ends the loop.
 """
 
 from flyball.core.observation import History, Observation, Result
@@ -20,19 +20,26 @@ def cure(history: History, seen: Observation, health: Health, limits: Thresholds
     """The cure, and the reason where it is not the health's own."""
     if seen.budget_gone:
         return Cure.STOP, "the budget is gone"
-    if health is Health.BLOCKED:
-        return Cure.ASK, ""
-    if seen.gate_held:
-        return Cure.CONTINUE, ""
-    if len(history.broken_on) >= limits.broken_trees:
-        return Cure.STOP, f"gate broken on {len(history.broken_on)} different trees: {seen.gate_broken}"
+    if health is Health.BLOCKED or seen.gate_held:
+        return (Cure.ASK if health is Health.BLOCKED else Cure.CONTINUE), ""
     remedy, reason = _remedy(history, seen, health, limits)
-    outlived = _outlived(history)
-    if remedy is not Cure.CONTINUE and outlived >= limits.endings_before_stop:
-        return Cure.STOP, f"the same failure ended {outlived} earlier contexts{_named(history)}"
+    verdict = _end_of_cures(history, seen, remedy, limits)
+    return (Cure.STOP, verdict) if verdict else (remedy, reason)
+
+
+def _end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thresholds) -> str:
+    """Why no further cure is worth trying, or nothing."""
+    if len(history.broken_on) >= limits.broken_trees:
+        return f"gate broken on {len(history.broken_on)} different trees: {seen.gate_broken}"
+    if remedy is Cure.CONTINUE:
+        return ""
+    failure = history.results[-1].failure
+    outlived = sum(failure in ending.failures for ending in history.endings) if failure else 0
+    if outlived >= limits.endings_before_stop:
+        return f"the same failure ended {outlived} earlier contexts{_named(history)}"
     if remedy is Cure.FRESH_CONTEXT and history.contexts >= limits.contexts:
-        return Cure.STOP, f"{history.contexts} contexts are spent{_named(history)}"
-    return remedy, reason
+        return f"{history.contexts} contexts are spent{_named(history)}"
+    return ""
 
 
 def _remedy(history: History, seen: Observation, health: Health, limits: Thresholds) -> tuple[Cure, str]:
@@ -57,16 +64,10 @@ def _repetition(context: list[Result], limits: Thresholds) -> str:
     again = [result.iteration for result in context if now.edit is not None and result.edit == now.edit]
     if len(again) >= limits.same_edit_in_context:
         return f"same edit {len(again)}x in one context, iterations {_listed(again)}"
-    idle = [result.iteration for result in context if result.unchanged]
-    if now.unchanged and len(idle) >= limits.unchanged_in_context and all(one.unchanged for one in context[-2:]):
+    idle = [one.iteration for one in context[-limits.unchanged_in_context :] if one.idle]
+    if len(idle) >= limits.unchanged_in_context:
         return f"tree unchanged {len(idle)}x in one context, iterations {_listed(idle)}"
     return ""
-
-
-def _outlived(history: History) -> int:
-    """How many contexts or rolled-back attempts ended at the present failure."""
-    failure = history.results[-1].failure
-    return sum(failure in ending.failures for ending in history.endings) if failure else 0
 
 
 def _listed(iterations: list[int]) -> str:

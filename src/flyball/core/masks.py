@@ -6,17 +6,19 @@ Each mask removes one cause named in M20. Whole dates and small integers stay: "
 import re
 
 _ANSI = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]|\x1b[ -/]+[0-~]|\x1b\[[0-?]*[ -/]*[@-~]")
+_GAP = re.compile(r"[^\S\n]{40,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 _FILE_NAME = r"(?:[\w@+~.-]+\.[A-Za-z]\w{0,7}|(?:GNU)?[Mm]akefile|Dockerfile|Rakefile|Gemfile)"
-# A path is of the file system when its root is a usual one or its last part has a suffix; "/api/users" is a route, not a path.
+# A path is of the file system when its root is a usual one or its last part has a suffix; "/api/users" is a route.
 _ROOTS = (
     r"tmp|var|home|Users|root|srv|opt|usr|private|mnt|media|work|workspaces?|app|builds?|data|github|nix|etc|proc|dev"
     r"|lib|lib64|bin|run|code|repo|src|rustc|project|projects|runner|snap|Library|Applications|cygdrive"
 )
 _PART = r"[^\s'\"`:,;()\[\]{}<>|*?/\\]+"
 _ABSOLUTE = re.compile(
-    rf"(?:file://)?(?<![\w.~/@])/(?:(?:{_ROOTS})(?:/{_PART})*/?|(?:{_PART}/)+{_FILE_NAME}(?![\w/]))|(?<!\w)[A-Za-z]:\\[^\s'\"`:,;()<>|*?]+"
+    rf"(?:file://)?(?<![\w.~/@])/(?:(?:{_ROOTS})(?:/{_PART})*/?|(?:{_PART}/)+{_FILE_NAME}(?![\w/]))"
+    rf"|(?<!\w)[A-Za-z]:\\[^\s'\"`:,;()<>|*?]+"
 )
 _UPWARD = re.compile(rf"(?<![\w./])(?:\.\./)+(?:{_PART}/)*(?={_PART})")
 _HERE = re.compile(r"(?<![\w./])\./(?=\w)")
@@ -28,14 +30,19 @@ _RULES: tuple[tuple[str, str], ...] = (
     (r"(\.\w+:) - (?=error|warning)", r"\1 "),
     (r"^\s*\d+:\d+(?=\s|:)", ""),
     (r"\(\d+:\d+\)|\[\d+:\d+\]", "(:)"),
-    (r"\b([Ll]ines?|[Rr]ow|[Cc]ol(?:umn)?|[Cc]har(?:acter)?|[Pp]osition|[Oo]ffset|ln)([ :=#]*)\d+(?:\s?-\s?\d+)?", r"\1 #"),
+    (
+        r"\b([Ll]ines?|[Rr]ow|[Cc]ol(?:umn)?|[Cc]har(?:acter)?|[Pp]osition|[Oo]ffset|ln)[ :=#]*\d+(?:\s?-\s?\d+)?",
+        r"\1 #",
+    ),
     # times and durations
     (r"\d{4}-\d\d-\d\d[T _]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?(?:Z|\s?[+-]\d\d:?\d\d)?", "<time>"),
     (r"datetime\.datetime\((?:\d+, ){6}\d+[^)]*\)", "<time>"),
     (r"(?<![\d:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?:\s?[AP]M)?(?![\d:])", "<time>"),
     (
-        r"(?<![\w.])(?:\d+h\s?)?(?:\d+m\s?)?\d+(?:\.\d+)?\s?"
-        r"(?:ns|[uµμ]s|ms|s|secs?|seconds?|milliseconds?|microseconds?|mins?|minutes?)\b",
+        (
+            r"(?<![\w.])(?:\d+h\s?)?(?:\d+m\s?)?\d+(?:\.\d+)?\s?"
+            r"(?:ns|[uµμ]s|ms|s|secs?|seconds?|milliseconds?|microseconds?|mins?|minutes?)\b"
+        ),
         "<duration>",
     ),
     # identities
@@ -68,8 +75,8 @@ LONGEST_LINE = 600
 
 
 def plain(text: str) -> str:
-    """The text without colours, links, cursor movements and control characters."""
-    return _CONTROL.sub("", _ANSI.sub("", text)) if "\x1b" in text else _CONTROL.sub("", text)
+    """The text without colours, links, cursor movements, control characters and wide gaps."""
+    return _GAP.sub(" " * 40, _CONTROL.sub("", _ANSI.sub("", text) if "\x1b" in text else text))
 
 
 def mask(line: str) -> str:

@@ -103,7 +103,7 @@ def _trend(history: History, seen: Observation) -> Trend:
     if seen.kind == "optimise" and seen.metric is not None:
         return Trend.STABLE if history.search.dry or history.iterations <= 1 else Trend.IMPROVING
     rates = [result.rate for result in history.results if result.rate is not None][-2:]
-    if len(rates) < 2 or rates[0] == rates[1]:  # noqa: PLR2004
+    if len(rates) < 2 or rates[0] == rates[1]:
         return Trend.STABLE
     return Trend.IMPROVING if rates[1] > rates[0] else Trend.DECLINING
 

@@ -5,6 +5,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
@@ -73,6 +74,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     rate: float | None = None
     edit: str | None = None
     unchanged: bool = False
+    idle: bool = False
     held: bool = False
     restored: bool = False
     summary: str = ""
@@ -158,7 +160,8 @@ def _result(history: History, seen: Observation) -> Result:
     unchanged = _unchanged(history, seen)
     failing_set = seen.coarse if failing is None else digest(failing)
     failure = seen.fine or (None if failing_set is None else f"set:{failing_set}")
-    if failure is None and unchanged:
+    idle = unchanged and not _tried(history, seen)
+    if failure is None and idle:
         failure = f"tree:{seen.tree or 'unchanged'}"
     return Result(
         iteration=seen.iteration,
@@ -169,6 +172,7 @@ def _result(history: History, seen: Observation) -> Result:
         rate=_rate(seen),
         edit=seen.edit,
         unchanged=unchanged,
+        idle=idle,
         held=seen.gate_held,
         restored=seen.restored,
         summary=seen.summary[:200],
@@ -176,15 +180,19 @@ def _result(history: History, seen: Observation) -> Result:
 
 
 def _unchanged(history: History, seen: Observation) -> bool:
-    """Whether the turn changed nothing. Without trees, a new edit that could not be applied is still an attempt."""
-    if seen.tree is None:
-        known = {result.edit for result in history.results if result.context == seen.context}
-        return seen.changed_files == () and (seen.edit is None or seen.edit in known)
     if seen.changed_files == ():
         return True
+    if seen.tree is None:
+        return False
     if seen.restored:
         return history.best is not None and seen.tree == history.best.tree
     return bool(history.trees) and seen.tree == history.trees[-1]
+
+
+def _tried(history: History, seen: Observation) -> bool:
+    """A new edit that could not be applied is still an attempt; a tree that was measured speaks for itself."""
+    known = {result.edit for result in history.results if result.context == seen.context}
+    return seen.tree is None and seen.edit is not None and seen.edit not in known
 
 
 def _rate(seen: Observation) -> float | None:
@@ -232,7 +240,7 @@ def _marked(item: Item, passed: bool, seen: Observation) -> Item:
 
 def reversals(item: Item) -> int:
     """How often the item went from passed to failed or back within its last results."""
-    return sum(one != other for one, other in zip(item.marks, item.marks[1:], strict=False))
+    return sum(one != other for one, other in pairwise(item.marks))
 
 
 def returned_to(trees: tuple[str, ...]) -> int:

@@ -6,10 +6,12 @@ stack frames. So a tool nobody thought of still gets a reading.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
-from flyball.core.masks import mask
+from flyball.core.masks import LONGEST_LINE, mask
+from flyball.core.noise import is_noise
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -41,48 +43,16 @@ _PYTEST_HEADING = re.compile(r"^_{3,} (?P<id>.+?) _{3,}$")
 _FILE = re.compile(r"^(?:--> |:::\s)?(?P<file>(?:[\w@+~.-]+/)*(?:[\w@+~.-]+\.[A-Za-z]\w{0,7}|[Mm]akefile)):(?: |$)")
 _LONE_FILE = re.compile(r"^(?:/|[A-Za-z]:\\)\S*\.\w{1,8}$")
 
-_NOISE = re.compile(
-    "|".join(
-        (
-            r"^\W*$",
-            # progress and passing tests
-            r"^[.FEsxXuSPI]{1,200}\s*(?:\[\s*\d+%\])?$",
-            r"^bringing up nodes|^\[gw\d+\]|^created: \d+/\d+ workers|^collecting|^collected \d|^plugins: |^rootdir: |^cachedir: ",
-            r"^configfile: |^platform \w+ -- |^Using --randomly|^random(?:ly)? seed|^Test order|^INFO: Running",
-            r"^\S+(?:::| \().*(?:\bPASSED|\bSKIPPED|\bXFAIL|\bFAILED|\bERROR)\s*(?:\[\s*\d+%\])?$|^(?:PASSED|SKIPPED|XFAIL) ",
-            r"\s(?:\.\.\.|…) (?:ok|skipped|FAIL|FAILED|ERROR|expected failure|ignored).*$|^test .* \.\.\. (?:ok|ignored|FAILED)",
-            r"^\s*[✓✔√↓○◌] |^\s*ok \d+|^\s*--- (?:PASS|SKIP)|^\s*=== |^PASS\b|^ok\s+\S+\s|^\?\s+\S+\s+\[no test files\]",
-            r"^\s*[❯▶] \S.*?(?:\(\d+ tests?.*\)|[\d.]+ ?ms\)?)",
-            r"^\w+ \([\w.]+\) \.\.\.$|^\s*(?:Use -v+ to get|Omitting \d+ identical|\.\.\.Full output truncated|Full diff:)",
-            r"^\s*Displaying first and last \d+ stack frames|^\s*Pass `--full-trace`",
-            # counters and times
-            r"^=*\s*(?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?|xfailed|xpassed|rerun)[, ].*)?in [\d.]+s\b.*$",
-            r"^\d+ (?:failed|passed|errors?)\b.*\bin [\d.]+ ?m?s|^Ran \d+ tests? in|^(?:FAILED|OK) \(|^!{3,}|^no tests ran in",
-            r"^(?:Test Suites|Tests|Snapshots|Time|Start at|Duration|Test Files|Type Errors|Errors)(?::|\s{1,})\s*(?:[\d.]|no )",
-            r"^\s*(?:Test Files|Tests|Start at|Duration|Errors)\s{2}|^Ran all test suites|^\s*RUN\s+v\d|^\s*DEV\s+v\d|\[\d+/\d+\]⎯",
-            r"^\s*⎯+|^# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms)\b|^ℹ |^\d+\.\.\d+$|^TAP version",
-            r"^\s*duration_ms|^\s*type: '(?:test|suite)'$|^\s*# Subtest:|^\s*stack: \|-|^\s*(?:---|\.\.\.)$|^✖ failing tests:",
-            r"^#? ?Node\.js v\d|^test at \S+:\d+:\d+",
-            r"^running \d+ tests?$|^test result:|^\s+(?:Compiling|Finished|Running|Doc-tests|Downloading|Downloaded|Checking|Blocking|Updating|Locking|Adding) ",
-            r"^error: (?:could not compile|aborting due to|test failed, to rerun|\d+ targets? failed|doctest failed)",
-            r"^warning: (?:build failed|`.*` \(.*\) generated)|^For more information about|^Some errors have detailed|^note: run with `RUST|^note: Some details",
-            r"^failures:$|^successes:$|^FAIL(?:\s+\S+\s+(?:[\d.]+s|\[(?:build|setup) failed\]))?$|^exit status \d+$|^coverage: ",
-            # tsc adds related places only where it draws excerpts
-            r"^\s{2,}\S+\.[cm]?tsx?:\d+:\d+(?: - .*)?$|^\s+The expected type comes from ",
-            r"^Found \d+ errors?|^All checks passed|^\[\*\] \d+ fixable|^No fixes available|^\W*\d+ fixable|^Success: no issues",
-            r"^\W*\d+ (?:problems?|errors?|warnings?)\b|^\W*\d+ errors? and \d+ warnings?|potentially fixable with",
-            r"^make(?:\[\d+\])?: (?:Entering|Leaving) directory|^npm (?:error|ERR!|warn|WARN|notice)(?:\s*$| A complete log|.*_logs/| Unknown \w+ config)",
-            r"^npm (?:error|ERR!)\s+(?:To see a list|npm run$|Did you mean|.*timing )|^npm notice|^> \S+@\S+ \S+$|^> [\w:-]+$",
-            r"^Compilation failed|^Note: .*(?:Recompile|deprecat|unchecked)|^Picked up (?:JAVA|_JAVA)|^\[ERROR\]\s*$",
-            r"^Traceback \(most recent call last\):|^During handling of the above|^The above exception was|^\s*\[Previous line repeated",
-            r"^(?:_ )+_?$|^Hint: make sure your test|^Traceback:$|^System check identified|^(?:Creating|Destroying|Cloning) test database",
-        )
-    )
+_WARNING = re.compile(
+    r"^(?:\S+?:(?:\d+:)*\s*|\s*\d+:\d+\s+)?(?:warning|note|npm warn|npm WARN)\b(?:\[|:|\s)"
+    r"|^\S+\(\d+,\d+\): warning|Warning: "
 )
-_WARNING = re.compile(r"^(?:\S+?:(?:\d+:)*\s*|\s*\d+:\d+\s+)?(?:warning|note|npm warn|npm WARN)\b(?:\[|:|\s)|^\S+\(\d+,\d+\): warning|Warning: ")
 _CARETS = re.compile(r"^\s*[|]?\s*[\^~][\s\^~]*$")
 _GUTTER = re.compile(r"^\s*(?P<mark>>)?\s*\d+\s*(?:\||[+~-](?:\s|$))\s?(?P<code>.*)$")
 _BARE_GUTTER = re.compile(r"^\s*\d+\s+\S")
+_TIGHT_GUTTER = re.compile(r"^\s*\d+\| ")
+_TILDES = re.compile(r"^\s*~+\s*$")
+_RUST_FRAME = re.compile(r"^\s+(?:\d+:|at )")
 _LABEL = re.compile(r"^\s*[|│]\s*(?P<label>.*)$")
 _DRAWING = re.compile(r"(?:^|(?<=\s))[|│^~+_\-]+(?=\s|$)")
 
@@ -95,7 +65,9 @@ _SCRIPT_FRAME = re.compile(
     r"|^[\s#]*at (?P<bare>.+?) \((?:<anonymous>|native|unknown|index \d+)\)$"
     r"|^\s+(?P<method>[\w.<>\[\] ]+) \((?P<path>[^()]+):\d+:\d+\)$|^\s+(?P<internal>(?:node:|file:|/)\S+):\d+:\d+$"
 )
-_FOREIGN = re.compile(r"node:|node_modules|site-packages|dist-packages|/lib/python\d|^<|/rustc/|/go/src/|/go-[\d.]+/|/usr/l")
+_FOREIGN = re.compile(
+    r"node:|node_modules|site-packages|dist-packages|/lib/python\d|^<|/rustc/|/go/src/|/go-[\d.]+/|/usr/l"
+)
 _GO_FRAME = re.compile(r"^(?P<name>[\w./*()\[\]]+)\(.*\)$")
 _GO_FOREIGN = re.compile(r"^(?:runtime|testing|reflect|internal|sync|panic)\b")
 _HEADLINE = re.compile(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning)\b|panic:|error\b|.*\berror\b|assert)")
@@ -136,6 +108,10 @@ class _Reader:
         if self.region == "failures" and not quoted and self._is_pytest_source(line):
             return
         self._keep(line)
+
+    def finish(self) -> None:
+        """Takes the end of the output."""
+        self._leave()
 
     def _turns_region(self, line: str) -> bool:
         if heading := _HEADING.match(line):
@@ -212,38 +188,36 @@ class _Reader:
         found = _GO_FRAME.match(line)
         if found and not _GO_FOREIGN.match(found["name"]):
             self._add(f"in {found['name']}")
-            self.region = "skip-frames"
+            self.region = "frames"
         if self.region == "goroutine" and (line.startswith(("FAIL", "exit status")) or not line.strip()):
             self.region = ""
             return False
         return True
 
     def _is_excerpt(self, line: str, following: str) -> bool:
-        if self.region == "skip-frames":
-            self.region = "skip-frames" if line.strip() and not line.startswith(("FAIL", "exit status")) else ""
-            return True
-        if self.region == "backtrace":
-            self.region = "backtrace" if re.match(r"^\s+(?:\d+:|at )", line) else ""
-            if self.region:
-                return True
-        if line == "stack backtrace:":
-            self.region = "backtrace"
-            return True
-        if _CARETS.match(line):
+        if self._is_backtrace(line) or _CARETS.match(line):
             return True
         if gutter := _GUTTER.match(line):
-            tight = re.match(r"^\s*\d+\| ", line) and _CARETS.match(following)
-            if gutter["mark"] or tight:
+            if gutter["mark"] or (_TIGHT_GUTTER.match(line) and _CARETS.match(following)):
                 self._add(mask(gutter["code"]))
-            return True
-        if _BARE_GUTTER.match(line) and re.match(r"^\s*~+\s*$", following):
             return True
         if label := _LABEL.match(line):
             text = _DRAWING.sub(" ", label["label"]).strip()
-            if re.search(r"\w", text):
-                self._add(mask(text))
+            self._add(mask(text) if re.search(r"\w", text) else "")
             return True
-        return False
+        return bool(_BARE_GUTTER.match(line) and _TILDES.match(following))
+
+    def _is_backtrace(self, line: str) -> bool:
+        """Frames of a Go or Rust backtrace, up to the first line that is none."""
+        if self.region == "frames":
+            self.region = "frames" if line.strip() and not line.startswith(("FAIL", "exit status")) else ""
+            return True
+        if line == "stack backtrace:":
+            self.region = "backtrace"
+            return True
+        if self.region == "backtrace":
+            self.region = "backtrace" if _RUST_FRAME.match(line) else ""
+        return self.region == "backtrace"
 
     def _is_pytest_source(self, line: str) -> bool:
         if line.startswith(">"):
@@ -255,7 +229,7 @@ class _Reader:
         if not line.strip():
             self.weak = False
             return
-        if _NOISE.search(line):
+        if is_noise(line):
             return
         if _LONE_FILE.match(line):
             self.files[mask(line)] = None
@@ -295,9 +269,9 @@ def _without_duration(line: str) -> str:
 def read(lines: Sequence[str]) -> Reading:
     """Reads the lines of one output, free of colours."""
     reader = _Reader()
-    for index, line in enumerate(lines):
-        reader.line(line.rstrip(), lines[index + 1] if index + 1 < len(lines) else "")
-    reader._leave()
+    for line, following in pairwise([*(line[:LONGEST_LINE].rstrip() for line in lines), ""]):
+        reader.line(line, following)
+    reader.finish()
     return Reading(
         tests=tuple(reader.tests or reader.headings),
         files=tuple(reader.files),

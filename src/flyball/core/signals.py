@@ -1,6 +1,7 @@
 """Signals behind a health: each says in one line what was seen, or nothing."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import msgspec
 
@@ -50,7 +51,7 @@ def regressions(history: History, limits: Thresholds) -> list[Finding]:
     course = " → ".join(f"{rate:.0%}" for rate in rates[-falls - 1 :])
     findings = [Finding(f"pass rate fell {falls}x running: {course}", falls > limits.falls)]
     counts = [result.failing_count for result in history.results[-falls - 1 :] if result.failing_count is not None]
-    if len(counts) > limits.falls and all(before < after for before, after in zip(counts, counts[1:], strict=False)):
+    if len(counts) > limits.falls and all(one < next_one for one, next_one in pairwise(counts)):
         findings.append(Finding("more tests fail each time"))
     return findings
 
@@ -70,7 +71,8 @@ def stalls(history: History, limits: Thresholds) -> list[Finding]:
         findings.append(Finding(f"nothing passed in {failed} batches running", failed > limits.failing_batches))
     idle = _running(history, lambda result: result.unchanged and not result.held)
     if idle >= limits.unchanged and len({result.failing_set for result in history.results[-idle:]}) == 1:
-        findings.append(Finding(f"{idle} iterations left the tree and the failing set unchanged", idle > limits.unchanged))
+        text = f"{idle} iterations left the tree and the failing set unchanged"
+        findings.append(Finding(text, idle > limits.unchanged))
     return findings
 
 
@@ -78,7 +80,9 @@ def dry_spell(history: History, limits: Thresholds) -> list[Finding]:
     """M19: an optimising loop may be patient; twice its longest dry spell, and never less than the patience set."""
     patience = max(limits.patience, 2 * history.search.longest_dry)
     dry = history.search.dry
-    return [Finding(f"no better number for {dry} iterations, patience {patience}", dry > patience)] if dry >= patience else []
+    if dry < patience:
+        return []
+    return [Finding(f"no better number for {dry} iterations, patience {patience}", dry > patience)]
 
 
 def gains(history: History) -> list[Finding]:

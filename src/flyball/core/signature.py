@@ -12,8 +12,8 @@ import msgspec
 from flyball.core.masks import mask, plain
 from flyball.core.outputs import Reading, read
 
-_HEAD = 100_000
-_TAIL = 300_000
+_HEAD = 64_000
+_TAIL = 192_000
 _SUMMARY_LENGTH = 160
 
 

@@ -1,0 +1,448 @@
+"""The monitor: one health and one cure for whatever a loop does."""
+
+import math
+
+import msgspec
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+from flyball.core.batch import (
+    BatchResult,
+    Failure,
+    GateOutput,
+    Review,
+    StreamObservation,
+    broken_gate,
+    of_batch,
+    of_stream,
+)
+from flyball.core.batch_text import BatchUnreadable, read_batch
+from flyball.core.monitor import (
+    Blocker,
+    Confidence,
+    Cure,
+    Health,
+    History,
+    Observation,
+    Thresholds,
+    Trend,
+    assess,
+    observe,
+)
+from flyball.core.observation import RECENT_RESULTS, RECENT_TREES, TRACKED_ITEMS
+
+
+def judged(*seen, thresholds=None):
+    """The verdicts on a whole loop."""
+    history, verdicts = History(), []
+    for one in seen:
+        history = observe(history, one)
+        verdicts.append(assess(history, one, thresholds or Thresholds()))
+    return verdicts
+
+
+def batch(number, passed=(), failed=(), **more):
+    return Observation(
+        iteration=number, kind="plan", batch=(*passed, *failed), passed=tuple(passed),
+        failed={name: f"{name} broke in run {number}: {'x' * number}" for name in failed}, **more,
+    )  # fmt: skip
+
+
+def red(number, failing=("t",), fine=None, **more):
+    return Observation(iteration=number, failing=tuple(failing), fine=fine or f"f{number}", **more)
+
+
+@pytest.mark.req("M2")
+def test_a_batch_without_a_review_is_blocked_and_leaves_no_trace():
+    history = observe(History(), batch(1, passed=["a"]))
+    seen = of_batch(BatchResult(batch=("a",), passed=("a",)), 2)
+    verdict = assess(observe(history, seen), seen)
+    assert observe(history, seen) == history
+    assert (verdict.health, verdict.recommendation) == (Health.BLOCKED, "run-review")
+    assert verdict.blockers[0].type == "missing-review"
+    assert not of_batch(BatchResult(review=Review()), 1).reviewed
+
+
+@pytest.mark.req("M4")
+def test_passed_but_rejected_is_failed():
+    review = Review("changes_requested", approved=("a",), rejected=("b",))
+    seen = of_batch(BatchResult(("a", "b", "c"), review, ("a", "b"), (Failure("c", "boom"),)), 1)
+    assert seen.passed == ("a",)
+    assert seen.failed == {"b": "not approved by the review", "c": "boom"}
+
+
+@pytest.mark.req("M1")
+def test_a_batch_result_is_read_from_json():
+    text = b'{"batch":["a"],"review":{"verdict":"approve"},"passed":["a"],"failed":[],"blocked":[]}'
+    seen = of_batch(msgspec.json.decode(text, type=BatchResult), 1)
+    assert seen.passed == ("a",)
+    assert seen.reviewed
+
+
+TEXT = """\
+Batch: [1.1, 1.2, 1.3, 1.4]
+Review: {verdict: CHANGES_REQUESTED, approved: [1.1], rejected: [1.2], anti_patterns: [AP-3]}
+Passed: [1.1, 1.2]
+Failed: [1.3: TypeError in parse_row, twice, 1.5: timed out]
+Blocked: [1.4 (external): waiting for a key]
+"""
+
+
+@pytest.mark.req("M1")
+def test_a_batch_result_is_read_from_the_text_form():
+    result = read_batch(TEXT)
+    assert result.batch == ("1.1", "1.2", "1.3", "1.4")
+    assert result.review == Review("CHANGES_REQUESTED", ("1.1",), ("1.2",), ("AP-3",))
+    assert result.failed == (Failure("1.3", "TypeError in parse_row, twice"), Failure("1.5", "timed out"))
+    assert result.blocked == (Blocker("1.4", "external", "waiting for a key"),)
+    bullets = read_batch("Batch: a, b\nReview: APPROVED\nPassed: a\nFailed:\n- b: boom\nBlocked: none\n")
+    assert of_batch(bullets, 1).passed == ("a",)
+    assert bullets.failed == (Failure("b", "boom"),)
+    assert bullets.blocked == ()
+
+
+@pytest.mark.req("M2")
+@pytest.mark.parametrize("review", ["", "Review:\n", "Review: {}\n", "Review: none\n"])
+def test_an_empty_review_in_the_text_form_is_a_missing_one(review):
+    assert not of_batch(read_batch(f"Batch: a\n{review}Passed: a\n"), 1).reviewed
+
+
+def test_text_that_is_no_batch_result_is_refused_with_what_was_expected():
+    with pytest.raises(BatchUnreadable, match="line 1: expected lines such as 'Batch:'"):
+        read_batch("hello\n")
+
+
+@pytest.mark.req("M10")
+@pytest.mark.parametrize(
+    ("kinds", "recommendation"),
+    [
+        (["dependency"], "unblock:[needs a key]"),
+        (["dependency", "external"], "escalate"),
+        (["fundamental"], "escalate"),
+    ],
+)
+def test_a_blocked_subtask_blocks_at_once(kinds, recommendation):
+    blockers = tuple(Blocker(f"s{number}", kind, "needs a key") for number, kind in enumerate(kinds))
+    (verdict,) = judged(batch(1, passed=["a"], blocked=blockers))
+    assert (verdict.health, verdict.recommendation, verdict.cure) == (Health.BLOCKED, recommendation, Cure.ASK)
+    assert verdict.blockers == blockers
+
+
+@pytest.mark.req("M11")
+def test_the_first_iteration_is_progress_whatever_failed():
+    (verdict,) = judged(batch(1, failed=["a", "b"]))
+    assert (verdict.health, verdict.cure) == (Health.PROGRESSING, Cure.CONTINUE)
+
+
+@pytest.mark.req("M12")
+def test_a_subtask_that_reversed_twice_is_flip_flopping():
+    verdicts = judged(batch(1, passed=["a"]), batch(2, failed=["a"]), batch(3, passed=["a"]))
+    assert [verdict.health for verdict in verdicts[:2]] == [Health.PROGRESSING] * 2
+    assert (verdicts[2].health, verdicts[2].recommendation) == (Health.FLIP_FLOPPING, "rollback")
+    assert "a reversed 2x" in verdicts[2].evidence
+
+
+@pytest.mark.req("M12")
+def test_reversals_older_than_four_results_are_forgotten():
+    results = ["passed", "failed", "passed", "passed", "passed", "passed"]
+    verdicts = judged(*(batch(n, **{name: ["a"]}) for n, name in enumerate(results, 1)))
+    assert verdicts[3].health is Health.FLIP_FLOPPING
+    assert verdicts[5].health is Health.PROGRESSING
+
+
+@pytest.mark.req("M12")
+def test_failing_tests_that_alternate_are_flip_flopping():
+    verdicts = judged(red(1, "A"), red(2, "B"), red(3, "A"))
+    assert verdicts[-1].health is Health.FLIP_FLOPPING
+
+
+@pytest.mark.req("M12")
+def test_a_tree_that_comes_back_is_flip_flopping_but_not_after_a_restore():
+    back = [red(1, tree="x"), red(2, tree="y"), red(3, tree="x")]
+    assert judged(*back)[-1].health is Health.FLIP_FLOPPING
+    restored = [*back[:2], msgspec.structs.replace(back[2], restored=True)]
+    assert judged(*restored)[-1].health is Health.PROGRESSING
+    assert judged(red(1, tree="x"), red(2, tree="x"))[-1].health is Health.PROGRESSING
+
+
+@pytest.mark.req("M13")
+def test_a_pass_rate_that_fell_twice_running_is_regressing():
+    rates = [0.9, 0.8, 0.7]
+    verdicts = judged(*(Observation(iteration=n, pass_rate=rate) for n, rate in enumerate(rates, 1)))
+    assert (verdicts[1].health, verdicts[1].trend) == (Health.PROGRESSING, Trend.DECLINING)
+    assert (verdicts[2].health, verdicts[2].cure) == (Health.REGRESSING, Cure.ROLLBACK)
+    assert verdicts[2].evidence == "pass rate fell 2x running: 90% → 80% → 70%"
+
+
+@pytest.mark.req("M13")
+def test_a_rise_between_two_falls_is_not_regressing():
+    rates = [0.9, 0.8, 0.85, 0.7]
+    verdicts = judged(*(Observation(iteration=n, pass_rate=rate) for n, rate in enumerate(rates, 1)))
+    assert verdicts[-1].health is Health.PROGRESSING
+
+
+@pytest.mark.req("M14")
+def test_three_batches_with_nothing_passed_are_a_stall():
+    verdicts = judged(*(batch(n, failed=[f"s{n}"]) for n in (1, 2, 3)))
+    assert [verdict.health for verdict in verdicts] == [Health.PROGRESSING, Health.PROGRESSING, Health.STALLED]
+    assert (verdicts[2].recommendation, verdicts[2].cure) == ("retry-with-change", Cure.FRESH_CONTEXT)
+
+
+@pytest.mark.req("M14")
+@pytest.mark.req("M17")
+def test_the_same_error_in_three_attempts_is_a_stall_and_named():
+    seen = [
+        Observation(
+            iteration=n,
+            kind="plan",
+            batch=("a", f"p{n}"),
+            passed=(f"p{n}",),
+            failed={"a": f"File x, line {n}\nTypeError: row"},
+        )
+        for n in (4, 5, 6)
+    ]
+    verdict = judged(*seen)[-1]
+    assert verdict.health is Health.STALLED
+    assert verdict.evidence == "same error 3x: TypeError: row, iterations 4, 5, 6"
+
+
+@pytest.mark.req("M14")
+def test_three_iterations_that_change_nothing_are_a_stall():
+    seen = [Observation(iteration=n, tree="x", failing=("t",), fine=f"f{n}", context=n) for n in (1, 2, 3, 4)]
+    assert [verdict.health for verdict in judged(*seen)][2:] == [Health.PROGRESSING, Health.STALLED]
+
+
+@pytest.mark.req("M15")
+def test_a_loop_that_moves_is_progressing():
+    verdicts = judged(red(1, "abc"), red(2, "ab"), red(3, "a"))
+    assert {verdict.health for verdict in verdicts} == {Health.PROGRESSING}
+    assert verdicts[-1].recommendation == "continue"
+
+
+@pytest.mark.req("M16")
+def test_confidence_grows_with_history_and_agreement():
+    failing = [batch(n, failed=[f"s{n}"]) for n in (1, 2, 3, 4)]
+    assert [verdict.confidence for verdict in judged(*failing)] == ["LOW", "LOW", "MEDIUM", "HIGH"]
+    blocker = (Blocker("a", "dependency", "x"),)
+    blocked = judged(*failing[:2], batch(3, blocked=blocker))
+    assert blocked[-1].confidence is Confidence.HIGH
+    assert judged(batch(1, blocked=blocker))[0].confidence is Confidence.LOW
+
+
+@pytest.mark.req("M16")
+def test_trend_follows_the_pass_rate():
+    rates = [0.5, 0.7, 0.7, 0.6]
+    verdicts = judged(*(Observation(iteration=n, pass_rate=rate) for n, rate in enumerate(rates, 1)))
+    assert [verdict.trend for verdict in verdicts] == ["stable", "improving", "stable", "declining"]
+
+
+@pytest.mark.req("M17")
+def test_thresholds_are_settings():
+    falls = [Observation(iteration=n, pass_rate=rate) for n, rate in enumerate([0.9, 0.8], 1)]
+    assert judged(*falls, thresholds=Thresholds(falls=1))[-1].health is Health.REGRESSING
+
+
+@pytest.mark.req("M18")
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [red(1, "ab", "same"), red(2, "abc", "same")],
+        [red(1, "a"), red(2, "a"), red(3, "a")],
+        [red(1, "a", edit="e1"), red(2, "ab", edit="e2"), red(3, "abc", edit="e1")],
+        [red(1, "a", changed_files=()), red(2, "ab", changed_files=())],
+    ],
+    ids=["same failure twice", "same failing set three times", "same edit again", "unchanged tree twice"],
+)
+def test_what_does_not_heal_inside_a_context_asks_for_a_fresh_one(seen):
+    verdicts = judged(*seen)
+    assert {verdict.cure for verdict in verdicts[:-1]} == {Cure.CONTINUE}
+    assert (verdicts[-1].health, verdicts[-1].cure) == (Health.PROGRESSING, Cure.FRESH_CONTEXT)
+    apart = [msgspec.structs.replace(one, context=number) for number, one in enumerate(seen)]
+    assert judged(*apart)[-1].cure is Cure.CONTINUE
+
+
+@pytest.mark.req("M18")
+def test_a_failure_that_ended_two_contexts_stops_the_loop_when_it_repeats_in_a_third():
+    seen = [red(n, "ab", "same", context=(n + 1) // 2, changed_files=("x",)) for n in range(1, 7)]
+    cures = [verdict.cure for verdict in judged(*seen)]
+    fresh = Cure.FRESH_CONTEXT
+    assert cures == [Cure.CONTINUE, fresh, Cure.CONTINUE, fresh, Cure.CONTINUE, Cure.STOP]
+
+
+@pytest.mark.req("M18")
+def test_five_spent_contexts_stop_the_loop():
+    seen = [red(n, f"t{(n + 1) // 2}", f"f{(n + 1) // 2}", context=(n + 1) // 2) for n in range(1, 11)]
+    verdicts = judged(*seen)
+    assert verdicts[7].cure is Cure.FRESH_CONTEXT
+    assert verdicts[9].cure is Cure.STOP
+    assert "5 contexts are spent" in verdicts[9].evidence
+
+
+@pytest.mark.req("M18")
+def test_a_gate_broken_on_two_trees_stops_the_loop():
+    one = Observation(iteration=1, tree="x", gate_broken="timed out", fine="a")
+    assert judged(one, msgspec.structs.replace(one, iteration=2, fine="b"))[-1].cure is Cure.CONTINUE
+    other = msgspec.structs.replace(one, iteration=2, tree="y", fine="b")
+    assert judged(one, other)[-1].cure is Cure.STOP
+    mended = Observation(iteration=2, tree="z", failing=("t",), fine="c")
+    assert judged(one, mended, msgspec.structs.replace(other, iteration=3))[-1].cure is Cure.CONTINUE
+
+
+@pytest.mark.req("M18")
+def test_a_spent_budget_stops_the_loop_and_a_gate_that_holds_continues_it():
+    assert judged(red(1, budget_gone=True))[0].cure is Cure.STOP
+    assert judged(red(1, "a", "s"), red(2, (), "s", gate_held=True))[-1].cure is Cure.CONTINUE
+
+
+@pytest.mark.req("M19")
+def test_an_optimising_loop_is_patient_for_twenty_iterations():
+    flat = [Observation(iteration=n, kind="optimise", metric=1.0, fine="same", failing=("t",)) for n in range(1, 23)]
+    healths = [verdict.health for verdict in judged(*flat)]
+    assert set(healths[:20]) == {Health.PROGRESSING}
+    assert healths[20] is Health.STALLED
+
+
+@pytest.mark.req("M19")
+def test_patience_is_twice_the_longest_dry_spell():
+    values = [1.0] * 16 + [2.0] + [2.0] * 29
+    seen = [Observation(iteration=n, kind="optimise", metric=value) for n, value in enumerate(values, 1)]
+    assert judged(*seen)[-1].health is Health.PROGRESSING
+    assert judged(*seen, Observation(iteration=99, kind="optimise", metric=2.0))[-1].health is Health.STALLED
+
+
+@pytest.mark.req("M19")
+def test_a_better_number_within_the_noise_is_no_improvement():
+    seen = [
+        Observation(iteration=n, kind="optimise", metric=1 - n / 1000, metric_noise=0.1, lower_is_better=True)
+        for n in range(1, 23)
+    ]
+    assert judged(*seen)[-1].health is Health.STALLED
+    quiet = [msgspec.structs.replace(one, metric_noise=0.0) for one in seen]
+    assert judged(*quiet)[-1].health is Health.PROGRESSING
+
+
+@pytest.mark.req("M33")
+def test_a_stream_observation_is_read_with_its_gates():
+    line = b'{"iteration":2,"context":1,"edit":"e","gates":[{"name":"test","passed":false,"output":"ValueError: x","failing":["t"]}]}'
+    seen = of_stream(msgspec.json.decode(line, type=StreamObservation), History())
+    assert (seen.failing, seen.summary, seen.gate_held) == (("t",), "ValueError: x", False)
+    held = of_stream(StreamObservation(3, gates=(GateOutput("test", True),)), History())
+    assert held.gate_held
+    assert of_stream(StreamObservation(4, context=2), observe(History(), held)).restored
+
+
+@pytest.mark.req("M18")
+@pytest.mark.parametrize(
+    "output",
+    ["Tests timed out after 60 seconds", "sh: pytest: command not found", "collected 0 items", "Ran 0 tests in 0s"],
+)
+def test_a_gate_that_measured_nothing_is_broken(output):
+    assert broken_gate(GateOutput("test", False, output))
+    assert broken_gate(GateOutput("test", False, "1 failed", ("t",))) is None
+
+
+def simulate(agent, turns=20):
+    """A loop that obeys cures: the agent maps (turn, tree) to (tree, failing); returns the verdicts until it stops."""
+    history, context, tree, restored, verdicts = History(), 1, "start", False, []
+    for turn in range(1, turns + 1):
+        before = tree
+        tree, failing = agent(turn, tree)
+        changed = () if tree == before else ("src.py",)
+        seen = red(
+            turn, failing, "".join(failing), tree=tree, changed_files=changed, context=context, restored=restored
+        )
+        history = observe(history, seen)
+        verdict = assess(history, seen)
+        verdicts.append(verdict)
+        restored = verdict.cure in {Cure.FRESH_CONTEXT, Cure.ROLLBACK}
+        context += verdict.cure is Cure.FRESH_CONTEXT
+        tree = history.best.tree if restored and history.best else tree
+        if verdict.cure is Cure.STOP:
+            break
+    return verdicts
+
+
+@pytest.mark.req("M18")
+def test_an_agent_that_changes_nothing_is_stopped_within_six_turns_after_two_fresh_contexts():
+    verdicts = simulate(lambda turn, tree: (tree, ("t",)))
+    assert len(verdicts) <= 6
+    assert [verdict.cure for verdict in verdicts].count(Cure.FRESH_CONTEXT) == 2
+    assert verdicts[-1].cure is Cure.STOP
+
+
+@pytest.mark.req("M18")
+def test_an_agent_that_adds_only_useless_files_is_stopped_within_six_turns():
+    verdicts = simulate(lambda turn, tree: (f"{tree}+{turn}", ("t",)))
+    assert len(verdicts) <= 6
+    assert verdicts[-1].cure is Cure.STOP
+
+
+@pytest.mark.req("M12")
+@pytest.mark.parametrize("cycles", [True, False], ids=["the same trees", "new trees"])
+def test_a_breaks_b_and_b_breaks_a_is_named_within_four_turns_and_stopped_within_eight(cycles):
+    def agent(turn, tree):
+        side = "B" if tree.startswith("A") else "A"
+        return (side if cycles else f"{side}{turn}"), (side,)
+
+    verdicts = simulate(agent)
+    assert Health.FLIP_FLOPPING in [verdict.health for verdict in verdicts[:4]]
+    assert len(verdicts) <= 8
+    assert verdicts[-1].cure is Cure.STOP
+
+
+names = st.sampled_from("abcd")
+observations = st.builds(
+    Observation,
+    iteration=st.integers(1, 50),
+    context=st.integers(1, 4),
+    kind=st.sampled_from(["fix", "plan", "optimise"]),
+    batch=st.lists(names, max_size=3).map(tuple),
+    passed=st.lists(names, max_size=3).map(tuple),
+    failed=st.dictionaries(names, st.sampled_from(["boom", "bang", ""]), max_size=2),
+    blocked=st.lists(st.builds(Blocker, names, st.sampled_from(["external", "dependency", ""])), max_size=1).map(tuple),
+    reviewed=st.booleans(),
+    tree=st.none() | names,
+    edit=st.none() | names,
+    changed_files=st.none() | st.lists(names, max_size=1).map(tuple),
+    failing=st.none() | st.lists(names, max_size=3).map(tuple),
+    pass_rate=st.none() | st.floats(0, 1),
+    metric=st.none() | st.floats(),
+    fine=st.none() | names,
+    gate_held=st.booleans(),
+    gate_broken=st.none() | st.just("timed out"),
+    restored=st.booleans(),
+    budget_gone=st.booleans(),
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(observations, max_size=25))
+def test_any_loop_gets_exactly_one_verdict_each_time_and_always_the_same(loop):
+    verdicts = judged(*loop)
+    assert verdicts == judged(*loop)
+    assert all(
+        isinstance(verdict.health, Health) and verdict.evidence and "\n" not in verdict.evidence for verdict in verdicts
+    )
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(observations, max_size=15))
+def test_a_history_survives_being_stored(loop):
+    assume(all(seen.metric is None or math.isfinite(seen.metric) for seen in loop))
+    history = History()
+    for seen in loop:
+        history = observe(history, seen)
+    restored = msgspec.json.decode(msgspec.json.encode(history), type=History)
+    assert restored == history
+
+
+def test_a_history_does_not_grow_with_the_loop():
+    history, sizes = History(), []
+    for number in range(1, 1201):
+        failing = tuple(f"test_{(number * 7 + index) % 5000}" for index in range(60))
+        history = observe(history, red(number, failing, tree=f"tree{number}", edit=f"e{number}", context=number // 3))
+        sizes.append(len(msgspec.json.encode(history)))
+    assert max(sizes[600:]) <= max(sizes[:600]) + 500
+    assert len(history.results) <= RECENT_RESULTS
+    assert len(history.trees) <= RECENT_TREES
+    assert len(history.items) <= TRACKED_ITEMS
