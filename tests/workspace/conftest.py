@@ -51,7 +51,9 @@ class User:
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     person = tmp_path / "person"
     person.mkdir()
-    (person / ".gitconfig").write_text("[user]\n\tname = User\n\temail = user@localhost\n[init]\n\tdefaultBranch = main\n")
+    (person / ".gitconfig").write_text(
+        "[user]\n\tname = User\n\temail = user@localhost\n[init]\n\tdefaultBranch = main\n"
+    )
     monkeypatch.setenv("HOME", str(person))
     for name in ("XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
@@ -117,7 +119,9 @@ def contents() -> Callable[[Path], dict[str, bytes]]:
                 if name == b".git":
                     continue
                 key = os.fsdecode(os.path.relpath(path, os.fsencode(folder)))
-                found[key] = b"-> " + os.readlink(path) if os.path.islink(path) else Path(os.fsdecode(path)).read_bytes()
+                found[key] = (
+                    b"-> " + os.readlink(path) if os.path.islink(path) else Path(os.fsdecode(path)).read_bytes()
+                )
         return found
 
     return read

@@ -57,7 +57,7 @@ def everything_once(workspace, at):
     workspace.restore("base")
     workspace.restore("one")
     workspace.export(workspace.overlay(saved.commit, {"b.txt": workspace.base}), workspace.checkout.folder / "out")
-    workspace.publish(saved.commit, None)
+    workspace.publish(saved.commit)
 
 
 def test_the_traps_work_when_plain_git_meets_them(user, trap):

@@ -101,7 +101,7 @@ def test_odd_folder_names_work(new_user, name, open_workspace, at):
     workspace = open_workspace(user)
     (workspace.root / "a.txt").write_text("changed\n")
     saved = workspace.snapshot("one", "checkpoint: one", at)
-    workspace.publish(saved.commit, None)
+    workspace.publish(saved.commit)
     assert user.git("show", "flyball/001-thing:a.txt") == "changed"
 
 
@@ -114,7 +114,7 @@ def test_a_sha256_repository_works(new_user, open_workspace, at):
     (workspace.root / "a.txt").write_text("changed\n")
     saved = workspace.snapshot("one", "checkpoint: one", at)
     assert len(saved.commit) == 64
-    workspace.publish(saved.commit, None)
+    workspace.publish(saved.commit)
     assert user.git("show", "flyball/001-thing:a.txt") == "changed"
     workspace.restore("base")
     assert (workspace.root / "a.txt").read_text() == "text\n"
@@ -131,7 +131,7 @@ def test_a_shallow_clone_works(user, tmp_path, new_user, open_workspace, at):
     workspace = open_workspace(shallow)
     (workspace.root / "b.txt").write_text("third\n")
     saved = workspace.snapshot("one", "checkpoint: one", at)
-    workspace.publish(saved.commit, None)
+    workspace.publish(saved.commit)
     assert shallow.git("show", "flyball/001-thing:b.txt") == "third"
     assert type(user)(workspace.root).git("log", "--oneline", "--format=%s") == "work"
 

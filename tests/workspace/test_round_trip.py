@@ -6,10 +6,14 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 NAME = st.one_of(
-    st.sampled_from([b"a", b"b", b"A", b"ab", b".x", b" ", b"-", b"new\nline", b"tab\t", b'q"', b"\\", b"*", b":(top)", b"\xff\xfe"]),
+    st.sampled_from(
+        [b"a", b"b", b"A", b"ab", b".x", b" ", b"-", b"new\nline", b"tab\t", b'q"', b"\\", b"*", b":(top)", b"\xff\xfe"]
+    ),
     st.binary(min_size=1, max_size=6).filter(lambda name: not set(name) & {0, 47} and name not in (b".", b"..")),
 ).filter(lambda name: name.lower() not in (b".git", b"git~1", b".loop", b".gitignore", b".gitattributes"))
-CONTENT = st.one_of(st.binary(max_size=40), st.sampled_from([b"", b"a\r\nb\n", b"\xef\xbb\xbfx", b"$Id$\n", b"\x00\xff"]))
+CONTENT = st.one_of(
+    st.binary(max_size=40), st.sampled_from([b"", b"a\r\nb\n", b"\xef\xbb\xbfx", b"$Id$\n", b"\x00\xff"])
+)
 FILE = st.one_of(
     CONTENT.map(lambda data: ("file", data)),
     CONTENT.map(lambda data: ("program", data)),

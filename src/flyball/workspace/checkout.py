@@ -50,6 +50,16 @@ class Checkout(msgspec.Struct, frozen=True):
         return self.folder / "history"
 
     @property
+    def exports(self) -> Path:
+        """The indexes of folders that trees are exported to."""
+        return self.folder / "exports"
+
+    @property
+    def copies(self) -> Path:
+        """Disposable copies, for turns beside the task's own."""
+        return self.folder / "copies"
+
+    @property
     def ready(self) -> Path:
         """Written last: a tree without it is half made, no agent has seen it, and it may be made again."""
         return self.folder / "ready"

@@ -1,7 +1,9 @@
 """What can stand in the way of work in a git repository, each with the next command to type."""
 
+from flyball.ports import Refusal
 
-class WorkspaceError(Exception):
+
+class WorkspaceError(Refusal):
     """A sentence that says what happened and, in `remedy`, what the person can type next.
 
     WorkspaceError

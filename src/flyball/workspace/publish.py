@@ -5,24 +5,25 @@ from pathlib import Path
 from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved
 from flyball.workspace.git import LONG, Git, failure, records
 from flyball.workspace.repository import Repository
-from flyball.workspace.vault import Vault
+from flyball.workspace.vault import RefUpdate, Vault, move_refs
 
 
 def publish(repository: Repository, vault: Vault, commit: str, branch: str, *, old: str | None, base: str) -> None:
     """Move `branch` from `old` (None: it must not exist) to `commit`. Repeating a publication changes nothing."""
     if not repository.objects.is_dir():
         raise _lost(vault, base)
-    ref = f"refs/heads/{branch}"
     there = branch_tip(repository, branch)
     if there == commit:
         return
     check_branch(repository, branch, old)
     _send(repository, vault, commit, _known_to_user(repository, vault, base, there))
-    _move(repository, ref, commit, old or vault.zero)
+    _move(repository, branch, commit, old, vault.zero)
 
 
 def branch_tip(repository: Repository, branch: str) -> str | None:
     """Where a branch of the user's repository stands."""
+    if not repository.common_dir.is_dir():
+        return None
     done = repository.git().run("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
     return done.stdout.decode().strip() or None
 
@@ -110,19 +111,13 @@ def _send(repository: Repository, vault: Vault, commit: str, known: list[str]) -
     git.out("pack-objects", "--revs", "--quiet", "--non-empty", pack, input=wanted.encode(), timeout=LONG)
 
 
-def _move(repository: Repository, ref: str, commit: str, old: str) -> None:
-    args = ("update-ref", "--no-deref", ref, commit, old)
-    done = repository.git().run(*args)
-    lock = repository.common_dir / f"{ref}.lock"
-    if done.code != 0 and lock.exists():
-        # Git waited two seconds for it; one controller at a time works on a task, so this lock is of a killed one.
-        lock.unlink(missing_ok=True)
-        done = repository.git().run(*args)
-    if done.code != 0:
-        there = branch_tip(repository, ref.removeprefix("refs/heads/"))
-        if there not in (commit, None if set(old) == {"0"} else old):
-            raise BranchMoved(
-                f"The branch {ref.removeprefix('refs/heads/')} was moved meanwhile: it is {_place(there)}.",
-                "Look at it, rename it, and try again.",
-            )
-        raise failure(args, done)
+def _move(repository: Repository, branch: str, commit: str, old: str | None, zero: str) -> None:
+    done = move_refs(repository.git(), [RefUpdate(f"refs/heads/{branch}", commit, old)], zero)
+    if done.code == 0:
+        return
+    there = branch_tip(repository, branch)
+    if there in (commit, old):
+        raise failure(("update-ref", branch), done)
+    raise BranchMoved(
+        f"The branch {branch} was moved meanwhile: it is {_place(there)}.", "Look at it, rename it, and try again."
+    )

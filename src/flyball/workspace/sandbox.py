@@ -1,7 +1,8 @@
 """Confines a command with bubblewrap: it sees its tree at the repository's own path and can write nowhere else.
 
 Mounting the tree over the user's repository makes absolute paths, editable installs and scripts in environment folders
-resolve to the candidate and not to the user's files. `--disable-userns` is never used: agents bring sandboxes of their own.
+resolve to the candidate and not to the user's files. `--disable-userns` is never used: agents bring sandboxes of their own
+(which Linux grants an ordinary user; a root without capabilities, as here, may not map itself into a further namespace).
 """
 
 import os
@@ -23,7 +24,7 @@ _SECRETS = (
 )
 # Whoever reaches one of these sockets can have files read and written from outside the sandbox.
 _SOCKETS = ("/run/docker.sock", "/run/podman", "/run/containerd", "/run/user", "/run/dbus")
-_PRIVATE = ("/tmp", "/var/tmp")  # noqa: S108  named to be covered, not used
+_PRIVATE = ("/tmp", "/var/tmp")
 _PROFILE = (
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from flyball.workspace.git import Git, failure, joined, records
+from flyball.workspace.repository import GITLINK
 
 LOOP = ".loop"
 # Of the task folders only the plan, the learnings and the report are committed (O3).
@@ -24,6 +25,7 @@ def stage(git: Git) -> tuple[str, ...]:
     changed += _untracked(git, "", notes)
     present, missing = _split(tree, [path for path in changed if not _belongs_to_loop(path)], notes)
     kept = _loop_files(tree)
+    notes += _in_submodules(git, tree)
     gone = [path for path in gone if not _belongs_to_loop(path) or _COMMITTED.fullmatch(path)]
     if gone or missing:
         git.out("update-index", "-z", "--force-remove", "--stdin", input=joined([*gone, *missing]))
@@ -92,6 +94,16 @@ def _split(tree: Path, paths: Iterable[str], notes: list[str]) -> tuple[list[str
         else:
             present.append(path)
     return present, missing
+
+
+def _in_submodules(git: Git, tree: Path) -> list[str]:
+    """Git looks into no folder that its index calls a submodule, even if it is an ordinary one by now."""
+    if not (tree / ".gitmodules").exists():
+        return []
+    listing = [entry.partition("\t") for entry in records(git.out("ls-files", "-s", "-z"))]
+    links = [tree / path for head, _, path in listing if head.startswith(GITLINK)]
+    filled = [link for link in links if link.is_dir() and not (link / ".git").exists() and any(link.iterdir())]
+    return [f"{link.relative_to(tree)} is a submodule: the files put there are not saved." for link in filled]
 
 
 def _belongs_to_loop(path: str) -> bool:

@@ -1,13 +1,14 @@
 """The vault: a git dir of flyball's own, out of an agent's reach, that every checkpoint is written to directly."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from flyball import process
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.files import write_file
-from flyball.workspace.git import LONG, Git, quoted
+from flyball.workspace.git import LONG, Git, failure, quoted
 from flyball.workspace.repository import Repository, bare_git_dir
 
 # The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
@@ -21,6 +22,22 @@ class RefUpdate(msgspec.Struct, frozen=True):
     ref: str
     new: str
     old: str | None
+
+
+def move_refs(git: Git, updates: Sequence[RefUpdate], zero: str) -> process.Captured:
+    """Move refs in one transaction, past the locks of a killed git.
+
+    Git waits two seconds for a lock. Only one controller works on a task and these refs are the task's own, so a lock
+    that is still there then belongs to nobody.
+    """
+    lines = "".join(f"update {each.ref}\0{each.new}\0{each.old or zero}\0" for each in updates).encode()
+    done = git.run("update-ref", "--no-deref", "-z", "--stdin", input=lines)
+    locks = [git.git_dir / f"{each.ref}.lock" for each in updates]
+    if done.code != 0 and any(lock.exists() for lock in locks):
+        for lock in locks:
+            lock.unlink(missing_ok=True)
+        done = git.run("update-ref", "--no-deref", "-z", "--stdin", input=lines)
+    return done
 
 
 class Vault(msgspec.Struct, frozen=True):
@@ -64,10 +81,10 @@ class Vault(msgspec.Struct, frozen=True):
         """
         if self.ref(f"refs/flyball/bases/{commit}") is not None:
             return
-        known = self.git().out("for-each-ref", "--format=^%(objectname)", "refs/flyball/bases/").decode()
+        known = [f"--keep-pack={path.name}" for path in (self.objects / "pack").glob("*.pack")]
         # Naming the commit shallow ends the walk at it; without the search for deltas a big tree is copied, not studied.
-        wanted = f"--shallow {commit}\n{commit}\n{known}"
-        options = ("--revs", "--quiet", "--non-empty", "--window=0")
+        wanted = f"--shallow {commit}\n{commit}\n"
+        options = ("--revs", "--quiet", "--non-empty", "--window=0", *known)
         pack = str(self.objects / "pack" / "pack")
         self.git().out("pack-objects", *options, pack, input=wanted.encode(), timeout=LONG)
         self.move([RefUpdate(f"refs/flyball/bases/{commit}", commit, self.ref(f"refs/flyball/bases/{commit}"))])
@@ -83,8 +100,10 @@ class Vault(msgspec.Struct, frozen=True):
 
     def move(self, updates: Iterable[RefUpdate]) -> None:
         """Move refs together, all or none, each only from where it is said to stand."""
-        lines = [f"update {each.ref}\0{each.new}\0{each.old or self.zero}\0" for each in updates]
-        self.git().out("update-ref", "--no-deref", "-z", "--stdin", input="".join(lines).encode())
+        wanted = list(updates)
+        done = move_refs(self.git(), wanted, self.zero)
+        if done.code != 0:
+            raise failure(("update-ref", *(each.ref for each in wanted)), done)
 
     def commit(self, name: str) -> str:
         """The full id of a commit that is in reach."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from flyball.core.task import Commit, TaskId
 from flyball.workspace import checkout as checkouts, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
-from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, save_labelled
+from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_tree, save_labelled
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
-from flyball.workspace.files import write_file
+from flyball.workspace.files import remove, write_file
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Mount
 from flyball.workspace.trees import Change, Lines
@@ -77,6 +77,7 @@ class GitWorkspace:
         self._refuse()
         base = self._base()
         self.checkout.folder.mkdir(parents=True, exist_ok=True)
+        self._sweep()
         write_file(self.checkout.excludes, self.repository.excludes())
         if not self.checkout.ready.exists() or not self.root.is_dir():
             self._make_tree()
@@ -88,6 +89,22 @@ class GitWorkspace:
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
         return save_labelled(self._work(), self.task, label, message=message, at=at, author=self.author)
+
+    def start(self, at: datetime) -> Snapshot:
+        """The checkpoint before any turn: the base, or in place the base with what the user had not committed."""
+        base = self.base
+        if not self.in_place:
+            return Snapshot(base, self.tree_of(base), None)
+        begun = self.snapshot("start", "checkpoint: start - the tree as it was found", at)
+        return begun if begun.tree != self.tree_of(base) else Snapshot(base, begun.tree, None, begun.notes)
+
+    def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
+        """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it."""
+        commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self.author)
+        known = self.vault.ref(f"refs/flyball/{self.task}/at/{label}")
+        if known != commit:
+            self.vault.move([RefUpdate(f"refs/flyball/{self.task}/at/{label}", commit, known)])
+        return Snapshot(commit, tree, parent, self.restore(commit))
 
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
@@ -133,11 +150,40 @@ class GitWorkspace:
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly that tree, but for what is named in `keep`."""
         name = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
-        export(self.vault, self.vault.tree(tree), directory, self.checkout.folder / "exports" / name, keep)
+        export(self.vault, self.vault.tree(tree), directory, self.checkout.exports / name, keep)
 
-    def publish(self, commit: str, old: str | None) -> None:
-        """Move the task's branch in the user's repository from `old` (None: absent) to `commit`."""
+    def publish(self, commit: str) -> None:
+        """Move the task's branch in the user's repository from where flyball last put it (at first: absent).
+
+        What is about to be put there is written down first, so that a kill in between is not taken for the user's doing.
+        """
+        prefix = f"refs/flyball/{self.task}/"
+        known = self.vault.refs(prefix)
+        old, intended = known.get("published"), known.get("publishing")
+        if intended is not None and intended == publishing.branch_tip(self.repository, self.branch):
+            old = intended
+        self.vault.move([RefUpdate(prefix + "publishing", commit, intended)])
         publishing.publish(self.repository, self.vault, commit, self.branch, old=old, base=self.base)
+        self.vault.move([RefUpdate(prefix + "published", commit, known.get("published"))])
+
+    def copy(self, name: str, commit: Commit) -> Path:
+        """A disposable copy of a checkpoint's files."""
+        folder = self.checkout.copies / name
+        self.export(self.tree_of(commit), folder)
+        write_file(self._copied(name), commit.encode() + b"\n")
+        return folder
+
+    def discard(self, name: str) -> tuple[str, ...]:
+        """Remove a disposable copy; the paths that were changed in it."""
+        folder, index = self.checkout.copies / name, self.checkout.copies / f"{name}.index"
+        commit = self._copied(name).read_text().strip()
+        tree, _ = WorkingTree(self.vault, folder, index, self.checkout.excludes).save_tree(commit)
+        edited = trees.changed(self.vault, commit, tree, renames=False)
+        remove(folder)
+        return tuple(each.path for each in edited)
+
+    def _copied(self, name: str) -> Path:
+        return self.checkout.copies / f"{name}.commit"
 
     def _refuse(self) -> None:
         self.repository.require_commit()
@@ -148,6 +194,12 @@ class GitWorkspace:
             )
         if self.in_place:
             self.repository.require_idle()
+
+    def _sweep(self) -> None:
+        """Remove what a killed controller left of its scratch indexes; the task's lock keeps others out."""
+        for folder in (self.checkout.folder, self.checkout.exports, self.checkout.copies):
+            for left in folder.glob("scratch-*"):
+                remove(left)
 
     def _base(self) -> Commit:
         """Fix the starting point once: the user may move HEAD while the task runs."""

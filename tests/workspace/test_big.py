@@ -1,0 +1,38 @@
+import subprocess
+import time
+
+import pytest
+
+from flyball.workspace.checkout import create
+from flyball.workspace.files import remove
+
+pytestmark = pytest.mark.slow
+
+
+def timed(call, *args, **options):
+    begun = time.monotonic()
+    call(*args, **options)
+    return time.monotonic() - begun
+
+
+def test_fifty_thousand_files_are_worked_near_the_speed_of_git(new_user, open_workspace, tmp_path, at):
+    user = new_user()
+    for number in range(500):
+        folder = user.root / f"d{number % 50}" / f"e{number}"
+        folder.mkdir(parents=True)
+        for file in range(100):
+            (folder / f"f{file}.txt").write_text(f"file {number} {file}\n" * 5)
+    user.commit()
+    before = user.git("status", "--porcelain"), (user.root / ".git" / "index").read_bytes()
+    workspace = open_workspace(user)
+    remove(workspace.root)
+    plain = timed(subprocess.run, ["git", "checkout-index", "-a", f"--prefix={tmp_path}/plain/"], cwd=user.root)
+    assert timed(create, workspace.checkout, workspace.vault, workspace.base) < 3 * plain + 5
+    (workspace.root / "d1" / "e1" / "f1.txt").write_text("changed\n")
+    workspace.snapshot("warm", "m", at)
+    (workspace.root / "d1" / "e1" / "f2.txt").write_text("changed\n")
+    status = timed(subprocess.run, ["git", "status", "--porcelain"], cwd=user.root)
+    assert timed(workspace.snapshot, "one", "m", at) < 10 * status + 2
+    assert workspace.changed(workspace.resolve("warm"), workspace.tip) == (("M", "d1/e1/f2.txt"),)
+    assert len(workspace.list_files(workspace.tip)) == 50_000
+    assert (user.git("status", "--porcelain"), (user.root / ".git" / "index").read_bytes()) == before

@@ -1,0 +1,345 @@
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from flyball.ports import Confine
+from flyball.workspace.sandbox import (
+    Confined,
+    Mount,
+    Unavailable,
+    Unconfined,
+    available,
+    command,
+    environment_folders,
+    secret_paths,
+)
+
+FOUND = available()
+works = pytest.mark.skipif(isinstance(FOUND, Unavailable), reason=str(FOUND))
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
+ordinary = pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which("setpriv") is None,
+    reason="setpriv, which makes root an ordinary user, is missing",
+)
+ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+
+@pytest.fixture
+def base():
+    """A folder outside /tmp, which the sandbox makes private."""
+    folder = Path(__file__).parent / f".sandbox-{os.getpid()}"
+    folder.mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def place(base, monkeypatch):
+    """A user's repository with an environment, a task's tree, flyball's home and a person's home."""
+    for name in (
+        "project/.venv/bin",
+        "home/tasks/x/tree",
+        "home/vault.git",
+        "person/.ssh",
+        "person/.claude",
+        "reports",
+    ):
+        (base / name).mkdir(parents=True)
+    (base / "project" / "who").write_text("the user's")
+    (base / "project" / ".venv" / "installed").write_text("by the user")
+    (base / "home" / "tasks" / "x" / "tree" / "who").write_text("the candidate")
+    (base / "home" / "secret").write_text("journal")
+    (base / "person" / ".ssh" / "id").write_text("key")
+    (base / "person" / ".netrc").write_text("password")
+    monkeypatch.setenv("HOME", str(base / "person"))
+    return base
+
+
+@pytest.fixture
+def confine(place):
+    return Confined(
+        program=str(FOUND),
+        root=place / "project",
+        hidden=(*secret_paths(place / "person"), place / "home"),
+        shown=(place / "person" / ".claude",),
+        environments=environment_folders(place / "project"),
+    )
+
+
+def run(confine, tree, script, **options):
+    argv, cwd, env = confine(["sh", "-c", script], tree=tree, env=options.pop("env", ENV), **options)
+    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, timeout=20, check=False)
+
+
+def tree_in(place):
+    return place / "home" / "tasks" / "x" / "tree"
+
+
+def test_the_command_line_is_built_without_touching_anything():
+    mounts = (
+        Mount("empty", Path("/secret")),
+        Mount("nothing", Path("/key")),
+        Mount("writable", Path("/at"), Path("/from")),
+    )
+    argv = command("bwrap", mounts, ["prog", "--flag"], folder=Path("/at"), network=False)
+    assert argv[0] == "bwrap"
+    assert argv[argv.index("--chdir") :] == ["--chdir", "/at", "--", "prog", "--flag"]
+    text = " ".join(argv)
+    for words in (
+        *("--die-with-parent", "--new-session", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+        *("--unshare-net", "--cap-drop ALL", "--ro-bind / /", "--tmpfs /tmp", "--tmpfs /secret"),
+        *("--ro-bind /dev/null /key", "--bind /from /at"),
+    ):
+        assert words in text
+    assert "--disable-userns" not in argv
+    assert "--unshare-net" not in command("bwrap", (), ["true"], folder=Path("/"))
+
+
+def test_without_the_program_the_reason_is_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = available()
+    assert isinstance(found, Unavailable)
+    assert "apt install bubblewrap" in found.reason
+
+
+def test_a_program_that_does_not_work_is_found_out(monkeypatch, tmp_path):
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho no permission to create namespaces >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert available() == Unavailable("bubblewrap does not work here: no permission to create namespaces")
+
+
+def test_unconfined_changes_nothing(tmp_path):
+    port: Confine = Unconfined()
+    assert port(["prog"], tree=tmp_path, env=ENV) == (["prog"], tmp_path, ENV)
+
+
+@works
+def test_the_tree_is_seen_at_the_repositorys_own_path(confine, place):
+    port: Confine = confine
+    done = run(port, tree_in(place), f"pwd; cat who; cat {place}/project/who; echo changed > who")
+    assert done.stdout.splitlines() == [str(place / "project"), "the candidatethe candidate"]
+    assert (tree_in(place) / "who").read_text() == "changed\n"
+    assert (place / "project" / "who").read_text() == "the user's"
+
+
+@works
+def test_nothing_outside_can_be_written(confine, place):
+    script = f"""
+    for path in {place}/person/x /etc/flyball-test /usr/flyball-test {place}/x; do touch $path && echo WROTE $path; done
+    touch {place}/person/.claude/ok && echo allowed
+    """
+    done = run(confine, tree_in(place), script)
+    assert done.stdout.split() == ["allowed"]
+    assert (place / "person" / ".claude" / "ok").exists()
+    assert not (place / "x").exists()
+
+
+@works
+def test_secrets_and_flyballs_own_folder_are_hidden(confine, place):
+    script = f"ls -A {place}/person/.ssh {place}/home; cat {place}/person/.netrc {place}/home/secret"
+    done = run(confine, tree_in(place), script)
+    assert "key" not in done.stdout
+    assert "id" not in done.stdout
+    assert "password" not in done.stdout
+    assert "journal" not in done.stdout
+    assert "vault.git" not in done.stdout
+
+
+@works
+def test_a_hidden_folder_cannot_be_uncovered_even_by_root(confine, place):
+    script = f"umount {place}/person/.ssh; mount -o remount,rw /; cat {place}/person/.ssh/id; touch /flyball-test"
+    done = run(confine, tree_in(place), script)
+    assert "key" not in done.stdout
+    assert not Path("/flyball-test").exists()
+
+
+@works
+def test_the_environment_of_the_repository_is_there_and_read_only(confine, place):
+    done = run(confine, tree_in(place), "cat .venv/installed; echo x > .venv/installed; touch .venv/new")
+    assert done.stdout == "by the user"
+    assert (place / "project" / ".venv" / "installed").read_text() == "by the user"
+    assert not (place / "project" / ".venv" / "new").exists()
+    again = run(confine, tree_in(place), "cat .venv/installed")
+    assert again.stdout == "by the user"
+
+
+@works
+def test_an_environment_of_the_trees_own_is_used_instead(confine, place):
+    (tree_in(place) / ".venv").mkdir()
+    (tree_in(place) / ".venv" / "installed").write_text("by setup")
+    assert run(confine, tree_in(place), "cat .venv/installed; touch .venv/new").stdout == "by setup"
+    assert (tree_in(place) / ".venv" / "new").exists()
+
+
+@works
+@pytest.mark.req("C42")
+def test_an_editable_install_resolves_to_the_candidate(confine, place):
+    for name, root in (("user", place / "project"), ("candidate", tree_in(place))):
+        (root / "pkg").mkdir()
+        (root / "pkg" / "__init__.py").write_text(f"who = {name!r}\n")
+    (place / "project" / ".venv" / "lib").mkdir()
+    (place / "project" / ".venv" / "lib" / "editable.pth").write_text(str(place / "project"))
+    script = "import site; site.addsitedir('.venv/lib'); import pkg; print(pkg.who, pkg.__file__)"
+    argv, cwd, env = confine([sys.executable, "-c", script], tree=tree_in(place), env=ENV)
+    done = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["candidate", str(place / "project" / "pkg" / "__init__.py")]
+
+
+@works
+def test_tmp_is_private(confine, place, tmp_path):
+    (tmp_path / "mine").write_text("x")
+    done = run(
+        confine,
+        tree_in(place),
+        f"ls {tmp_path}; echo x > /tmp/flyball-private && ls /tmp",
+        env=ENV | {"TMPDIR": str(tmp_path)},
+    )
+    assert "mine" not in done.stdout
+    assert "flyball-private" in done.stdout
+    assert not Path("/tmp/flyball-private").exists()
+
+
+@works
+def test_the_environment_is_only_what_is_given_and_not_on_the_command_line(confine, place, monkeypatch):
+    monkeypatch.setenv("LEAK", "leaked")
+    argv, cwd, env = confine(["env"], tree=tree_in(place), env=ENV | {"API_KEY": "k3y"})
+    assert not any("k3y" in word for word in argv)
+    done = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=True)
+    assert "API_KEY=k3y" in done.stdout
+    assert "leaked" not in done.stdout
+
+
+@works
+def test_a_tree_can_be_read_only_with_a_writable_place_for_reports(confine, place):
+    script = f"touch new; echo changed > who; echo report > {place}/reports/r; cat who; cat .venv/installed"
+    done = run(confine, tree_in(place), script, read_only_tree=True, writable=[place / "reports"])
+    assert done.stdout == "the candidateby the user"
+    assert (place / "reports" / "r").read_text() == "report\n"
+    assert not (tree_in(place) / "new").exists()
+
+
+@works
+def test_a_report_folder_inside_flyballs_hidden_home_can_be_written(confine, place):
+    folder = place / "home" / "reports"
+    folder.mkdir()
+    run(confine, tree_in(place), f"echo report > {folder}/r", writable=[folder])
+    assert (folder / "r").read_text() == "report\n"
+
+
+@works
+def test_the_network_can_be_taken_away(confine, place):
+    alone = Confined(program=confine.program, root=confine.root, hidden=confine.hidden, network=False)
+    script = "grep -c : /proc/net/dev"
+    assert run(alone, tree_in(place), script).stdout.strip() == "1"
+
+
+@works
+def test_git_in_the_tree_is_read_only_as_a_whole(confine, place):
+    git = tree_in(place) / ".git"
+    (git / "hooks").mkdir(parents=True)
+    (git / "config").write_text("theirs")
+    script = "echo x > .git/config; touch .git/hooks/post-commit; mv .git elsewhere; rm -rf .git; cat .git/config"
+    done = run(confine, tree_in(place), script)
+    assert done.stdout == "theirs"
+    assert list((git / "hooks").iterdir()) == []
+
+
+@works
+def test_in_place_the_users_git_folder_is_read_only(user, open_workspace, base):
+    here = open_workspace(user, in_place=True)
+    confine = Confined(program=str(FOUND), root=here.mounted_at, hidden=(), git_dirs=here.git_dirs)
+    before = user.everything()
+    done = run(
+        confine, here.root, "git commit -q -am x; rm -rf .git; mv .git x; echo new > new.txt; git log --format=%s"
+    )
+    assert done.stdout == "Start\n"
+    assert user.everything() == before
+    assert (user.root / "new.txt").exists()
+
+
+@works
+def test_git_works_for_an_agent_in_the_sandbox(user, workspace, base):
+    hidden = (workspace.checkout.home,)
+    confine = Confined(program=str(FOUND), root=workspace.mounted_at, hidden=hidden, git_dirs=workspace.git_dirs)
+    before = user.everything()
+    script = (
+        "git status --porcelain; git log --format=%s; echo x > b.txt; git commit -q -am mine && git log --format=%s"
+    )
+    done = run(confine, workspace.root, script)
+    assert done.stdout.split() == ["Start", "mine", "Start"]
+    assert done.stderr == ""
+    assert user.everything() == before
+    assert (workspace.root / "b.txt").read_text() == "x\n"
+
+
+@works
+def test_nothing_outlives_the_sandbox(confine, place):
+    marker = f"flyball-orphan-{os.getpid()}"
+    run(confine, tree_in(place), f"(setsid sh -c 'exec -a {marker} sleep 300' &) ; (setsid sleep 301.5 &); true")
+    deadline = time.monotonic() + 2
+    while "301.5" in running() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "301.5" not in running()
+
+
+@works
+def test_the_sandbox_dies_with_whoever_started_it(confine, place):
+    argv, cwd, env = confine(["sleep", "302.5"], tree=tree_in(place), env=ENV)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", f"import subprocess; subprocess.run({argv!r}, env={env!r})"], cwd=cwd
+    )
+    deadline = time.monotonic() + 5
+    while "302.5" not in running() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "302.5" in running()
+    parent.kill()
+    parent.wait()
+    while "302.5" in running() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "302.5" not in running()
+
+
+def running() -> str:
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[:1] == [b"sleep"]:
+            lines.append(b" ".join(words).decode("utf-8", "replace"))
+    return "\n".join(lines)
+
+
+@works
+@ordinary
+def test_an_ordinary_user_has_the_same_sandbox_and_can_nest_another(confine, place):
+    for above, folders, files in os.walk(place):
+        for name in (".", *folders, *files):
+            os.chown(Path(above) / name, NOBODY, NOBODY, follow_symlinks=False)
+    script = f"""
+    cat who; echo changed > who
+    for path in {place}/person/x {place}/x; do touch $path && echo WROTE $path; done
+    cat {place}/person/.ssh/id {place}/home/secret; cat .venv/installed; echo
+    bwrap --ro-bind / / --unshare-user --unshare-pid --proc /proc --dev /dev sh -c 'echo nested'
+    """
+    argv, cwd, env = confine(["sh", "-c", script], tree=tree_in(place), env=ENV)
+    done = subprocess.run(
+        [*AS_NOBODY, *argv], cwd=cwd, env=env, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.stdout.splitlines() == ["the candidateby the user", "nested"]
+    assert (tree_in(place) / "who").read_text() == "changed\n"
+
+
+def test_environment_folders_are_found_at_the_root_and_one_below(tmp_path):
+    for name in (".venv", "node_modules", "web/node_modules", "a/b/node_modules"):
+        (tmp_path / name).mkdir(parents=True)
+    assert environment_folders(tmp_path) == (".venv", "node_modules", "web/node_modules")

@@ -1,0 +1,35 @@
+"""What root cannot see: a person without special rights meets files that forbid reading and removing."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NOBODY = 65534
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: the tests themselves run without special rights")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv, which makes root an ordinary user, is missing")
+def test_checkpoints_exports_and_branches_work_for_an_ordinary_user(tmp_path):
+    base = tmp_path / "base"
+    base.mkdir()
+    os.chown(base, NOBODY, NOBODY)
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    chosen = "unreadable or exactly_the_tree or byte_identical or git_that_works or branch_and_nothing"
+    pytest_call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(base / "t")]
+    done = subprocess.run(
+        ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *pytest_call, str(TESTS), "-k", chosen],
+        cwd=TESTS.parent.parent,
+        env={"PATH": os.environ["PATH"], "HOME": str(base), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "Permission denied" in done.stderr and "5 passed" not in done.stdout:
+        pytest.skip(f"the project's folder is closed to other users: {done.stderr.strip().splitlines()[-1]}")
+    assert "5 passed" in done.stdout, done.stdout + done.stderr

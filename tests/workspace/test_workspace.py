@@ -1,0 +1,62 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from flyball.ports import Workspace
+
+
+def test_it_plays_the_port(workspace):
+    port: Workspace = workspace
+    assert port.branch == "flyball/001-thing"
+
+
+def test_an_isolated_task_starts_at_its_base(workspace, at):
+    assert workspace.start(at).commit == workspace.base
+
+
+def test_a_dirty_tree_in_place_is_saved_before_the_first_turn(user, open_workspace, at):
+    clean = open_workspace(user, "001-clean", in_place=True)
+    assert clean.start(at).commit == clean.base
+    user.write("b.txt", "dirty\n")
+    here = open_workspace(user, "002-dirty", in_place=True)
+    begun = here.start(at)
+    assert begun == here.start(at)
+    assert here.read_file(begun.commit, "b.txt") == b"dirty\n"
+
+
+@pytest.mark.req("C61")
+def test_accepting_a_tree_puts_it_on_its_parent_and_may_be_repeated(workspace, at):
+    (workspace.root / "b.txt").write_text("weakened\n")
+    (workspace.root / "c.txt").write_text("new\n")
+    candidate = workspace.snapshot("turn-1", "m", at)
+    tree = workspace.overlay(candidate.commit, {"b.txt": workspace.base})
+    accepted = workspace.accept("one", "checkpoint: one", at, tree=tree, parent=workspace.base)
+    assert accepted.parent == workspace.base
+    assert (workspace.root / "b.txt").read_text() == "one\ntwo\n"
+    assert (workspace.root / "c.txt").read_text() == "new\n"
+    assert workspace.tip == accepted.commit == workspace.checkpoints["one"]
+    assert workspace.accept("one", "checkpoint: one", at, tree=tree, parent=workspace.base) == accepted
+
+
+def test_a_copy_is_disposable_and_tells_what_was_edited(workspace, at, contents):
+    copy = workspace.copy("reviewer", workspace.base)
+    assert contents(copy) == contents(workspace.root)
+    (copy / "b.txt").write_text("edited\n")
+    (copy / "new.txt").write_text("new\n")
+    (copy / "x.log").write_text("ignored\n")
+    assert workspace.discard("reviewer") == ("b.txt", "new.txt")
+    assert not copy.exists()
+    again = workspace.copy("reviewer", workspace.base)
+    assert workspace.discard("reviewer") == ()
+    assert not again.exists()
+
+
+def test_two_exports_do_not_disturb_each_other(workspace, tmp_path, at):
+    (workspace.root / "b.txt").write_text("changed\n")
+    saved = workspace.snapshot("one", "m", at)
+    for tree, name in ((saved.tree, "x"), (workspace.tree_of(workspace.base), "y"), (saved.tree, "x")):
+        workspace.export(tree, tmp_path / name)
+    assert (tmp_path / "x" / "b.txt").read_text() == "changed\n"
+    assert (tmp_path / "y" / "b.txt").read_text() == "one\ntwo\n"
+    assert os.listdir(Path(workspace.checkout.exports))
