@@ -8,7 +8,7 @@ import msgspec
 
 from flyball import process
 from flyball.core.text import decode, scrub
-from flyball.ports import Confine, Notify, Stop
+from flyball.ports import Confine, Notify, Refusal, Stop
 
 SHOWN = 8 * 1024
 LOGGED = 256 * 1024 * 1024
@@ -20,7 +20,7 @@ _PASSED_ON = re.compile(
 _SET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "CI": "true"}
 
 
-class MeasurementStopped(Exception):
+class MeasurementStopped(Refusal):
     """The measurement was told to stop before it was finished; nothing can be said of the candidate."""
 
 
@@ -57,10 +57,13 @@ class Commands:
 
     def fresh_folder(self, name: str) -> Path:
         """A new empty folder outside every tree."""
-        self._count += 1
-        folder = self._folder / f"{self._count:02d}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)[:40]}"
-        folder.mkdir(parents=True, exist_ok=False)
-        return folder
+        plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:40]
+        while True:
+            self._count += 1
+            folder = self._folder / f"{self._count:02d}-{plain}"
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                return folder
 
     def run(
         self,

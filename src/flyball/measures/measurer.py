@@ -10,7 +10,7 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Measurement, Trick
 from flyball.core.signature import signature
 from flyball.core.task import Settings
-from flyball.measures.commands import Commands
+from flyball.measures.commands import Commands, MeasurementStopped
 from flyball.measures.examination import Examination
 from flyball.measures.expectations import Expectations, keep, load
 from flyball.measures.gate_tree import GateTree
@@ -47,10 +47,19 @@ class TreeMeasurer:
     def measure(
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
     ) -> Measurement:
-        """Everything that is true of the candidate; raises MeasurementStopped when told to stop."""
-        commands = Commands(
-            confine=self._confine, environment=self._environment, folder=folder, stop=stop, notify=notify
-        )
+        """Everything that is true of the candidate; when told to stop, that nothing is known of it."""
+        try:
+            return self._measure(
+                request,
+                settings,
+                workspace,
+                Commands(confine=self._confine, environment=self._environment, folder=folder, stop=stop, notify=notify),
+            )
+        except MeasurementStopped as stopped:
+            unknown = GateResult("gates", "", passed=False, broken=str(stopped))
+            return Measurement(request.candidate, "", gates=(unknown,))
+
+    def _measure(self, request: Measure, settings: Settings, workspace: Workspace, commands: Commands) -> Measurement:
         directory = self._directory / (request.copy or "task")
         tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
         examination = Examination(

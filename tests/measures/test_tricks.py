@@ -1,0 +1,425 @@
+"""C42: each trick leaves the gate not green, and is named."""
+
+import sys
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.measurement import Measurement
+from flyball.core.task import Gate, Item
+
+pytestmark = pytest.mark.req("C42")
+
+MUL = '''
+    """Arithmetic."""
+
+
+    def add(a, b):
+        """Add."""
+        return a + b
+
+
+    def mul(a, b):
+        """Multiply."""
+        return a * b
+    '''
+TESTS = "tests/test_mul.py"
+
+
+def tricked(measured: Measurement, kind: str, path: str = "") -> None:
+    named = [t for t in measured.tricks if t.kind == kind and not t.harmless and path in t.path]
+    assert named, measured.tricks
+    assert measured.green_runs < 2
+
+
+def not_passing(measured: Measurement) -> bool:
+    return any(not gate.passed for gate in measured.gates) or bool(measured.missing) or bool(measured.failing)
+
+
+def test_an_honest_implementation_is_green_twice_and_accused_of_nothing(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL})
+    assert measured.tricks == ()
+    assert measured.green_runs == 2
+    assert measured.failing == ()
+    assert measured.flaky == ()
+    assert (measured.counts.total, measured.counts.passing) == (5, 5)
+    assert measured.gates[0].passed
+    assert measured.signature is None
+    assert measured.tree == green_lab.workspace.tree_of(measured.candidate)
+
+
+def test_deleting_the_accepted_tests_is_named_test_deleted_and_they_run_all_the_same(green_lab) -> None:
+    measured = green_lab.measure("green", {TESTS: None})
+    tricked(measured, "test-deleted", TESTS)
+    assert not_passing(measured)
+    assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
+
+
+def test_deleting_an_old_test_is_named_test_deleted_even_when_everything_else_is_right(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL, "tests/test_old.py": "X = 1\n"})
+    tricked(measured, "test-deleted", "tests/test_old.py")
+    assert "test_add is gone" in measured.tricks[0].detail
+
+
+def test_moving_a_test_file_away_is_named_test_deleted(green_lab) -> None:
+    text = (green_lab.workspace.root / TESTS).read_text()
+    measured = green_lab.measure("green", {"calc.py": MUL, TESTS: None, "old/test_mul.py.bak": text})
+    tricked(measured, "test-deleted", TESTS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("assert mul(2, 3) == 6", "mul", "assertions are gone"),
+        ("assert mul(2, 3) == 6", "assert True", "always true"),
+        ("assert mul(2, 3) == 6", "assert mul(2, 3) == 6 or True", "always true"),
+        ("assert mul(2, 3) == 6", "return\n    assert mul(2, 3) == 6", "returns before"),
+        (
+            "assert mul(2, 3) == 6",
+            "try:\n        assert mul(2, 3) == 6\n    except Exception:\n        pass",
+            "swallows",
+        ),
+        ("assert mul(2, 3) == 6", "assert mul(2, 3) != 7", "its body was changed"),
+        (", (1, 7, 7), (-2, 3, -6)]", "]", "2 of 3 parametrised cases are gone"),
+    ],
+)
+def test_weakening_a_test_is_named_test_weakened_and_the_accepted_one_still_fails(green_lab, old, new, said) -> None:
+    text = (green_lab.workspace.root / TESTS).read_text()
+    assert old in text
+    measured = green_lab.measure("green", {TESTS: text.replace(old, new), "calc.py": MUL.replace("a * b", "0")})
+    tricked(measured, "test-weakened", TESTS)
+    assert said in " ".join(t.detail for t in measured.tricks)
+    assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
+
+
+@pytest.mark.parametrize(
+    "line", ["@pytest.mark.skip", "@pytest.mark.xfail", "@pytest.mark.skipif(True, reason='later')"]
+)
+def test_marking_a_test_is_named_test_skipped(green_lab, line) -> None:
+    text = (green_lab.workspace.root / TESTS).read_text()
+    measured = green_lab.measure(
+        "green", {TESTS: text.replace("def test_ac_1_multiplies", f"{line}\ndef test_ac_1_multiplies")}
+    )
+    tricked(measured, "test-skipped", TESTS)
+    assert not_passing(measured)
+
+
+def test_skipping_inside_a_test_or_for_a_whole_file_is_named_test_skipped(green_lab) -> None:
+    text = (green_lab.workspace.root / TESTS).read_text()
+    measured = green_lab.measure(
+        "green", {TESTS: text.replace("import pytest\n", "import pytest\n\npytestmark = pytest.mark.skip\n")}
+    )
+    tricked(measured, "test-skipped", TESTS)
+    measured = green_lab.measure(
+        "green",
+        {TESTS: text.replace("    assert mul(2, 3) == 6", "    pytest.skip('later')\n    assert mul(2, 3) == 6")},
+    )
+    tricked(measured, "test-skipped", TESTS)
+
+
+def test_product_code_that_skips_its_tests_is_named_test_skipped(green_lab) -> None:
+    lines = MUL.replace("return a * b", "import unittest\n        raise unittest.SkipTest('not today')")
+    measured = green_lab.measure("green", {"calc.py": lines})
+    tricked(measured, "test-skipped")
+    assert "tests/test_mul.py::test_ac_1_multiplies" in measured.newly_skipped
+
+
+def test_a_new_conftest_that_exits_by_force_is_removed_and_named_exit_forced(green_lab) -> None:
+    measured = green_lab.measure("green", {"conftest.py": "import os\nos._exit(0)\n"})
+    tricked(measured, "exit-forced", "conftest.py")
+    assert not_passing(measured)
+    assert measured.counts.total == 5
+
+
+def test_a_changed_conftest_is_put_back_and_named(new_lab) -> None:
+    lab = new_lab({"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"})
+    measured = lab.measure(
+        "green", {"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 2\n"}
+    )
+    tricked(measured, "test-config-changed", "tests/conftest.py")
+    assert measured.gates[0].passed, "the accepted conftest is what was measured"
+
+
+@pytest.mark.parametrize("call", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
+def test_product_code_that_exits_by_force_is_not_green(green_lab, call) -> None:
+    measured = green_lab.measure("green", {"calc.py": f"import os\n{call}\n"})
+    assert not measured.gates[0].passed
+    assert measured.green_runs == 0
+    if call == "os._exit(0)":
+        tricked(measured, "exit-forced")
+
+
+def test_product_code_that_exits_by_force_after_the_tests_have_begun_is_named_exit_forced(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL.replace("return a * b", "import os\n        os._exit(0)")})
+    tricked(measured, "exit-forced")
+    assert not measured.gates[0].passed
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pytest.ini", "[pytest]\naddopts = --co\n"),
+        (".pytest.ini", "[pytest]\naddopts = --co\n"),
+        ("pytest.toml", '[pytest]\naddopts = ["--co"]\n'),
+        ("tox.ini", "[pytest]\naddopts = --co\n"),
+        ("setup.cfg", "[tool:pytest]\naddopts = --co\n"),
+    ],
+)
+def test_collect_only_in_a_new_configuration_file_is_named_test_config_changed(green_lab, path, text) -> None:
+    measured = green_lab.measure("green", {path: text})
+    tricked(measured, "test-config-changed", path)
+    assert not_passing(measured)
+    assert measured.counts.total == 5
+
+
+def test_collect_only_in_the_manifest_is_named_and_its_other_sections_are_the_candidates(green_lab) -> None:
+    text = (green_lab.workspace.root / "pyproject.toml").read_text()
+    changed = text.replace('addopts = "-q"', 'addopts = "--co"').replace("key = 1", "key = 2")
+    measured = green_lab.measure("green", {"pyproject.toml": changed})
+    tricked(measured, "test-config-changed", "pyproject.toml")
+    assert "--co" in measured.tricks[0].detail
+    assert not_passing(measured)
+    laid = (green_lab.home / "gate" / "task" / "pyproject.toml").read_text()
+    assert "key = 2" in laid
+    assert '"-q"' in laid
+    assert "--co" not in laid
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "pytest.py",
+        "pytest/__init__.py",
+        "_pytest/__init__.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "tests/unittest.py",
+        "evil.pth",
+    ],
+)
+def test_a_file_in_place_of_the_runner_is_removed_and_named_runner_shadowed(green_lab, path) -> None:
+    measured = green_lab.measure("green", {path: "import sys\nsys.exit(0)\n"})
+    tricked(measured, "runner-shadowed", path)
+    assert not_passing(measured)
+    assert measured.counts.total == 5
+
+
+FORGE = """
+    import _pytest.reports
+
+    _real = _pytest.reports.TestReport.from_item_and_call.__func__
+
+
+    def _forged(cls, item, call):
+        report = _real(cls, item, call)
+        report.outcome = "passed"
+        report.longrepr = None
+        return report
+
+
+    _pytest.reports.TestReport.from_item_and_call = classmethod(_forged)
+
+
+    def mul(a, b):
+        return 0
+
+
+    def add(a, b):
+        return a + b
+    """
+
+
+def test_a_report_forged_by_product_code_is_found_by_the_canary_and_named(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": FORGE})
+    tricked(measured, "report-forged")
+    assert not measured.gates[0].passed
+    assert measured.green_runs == 0
+
+
+def test_a_report_forged_by_a_new_test_file_is_found_although_the_canary_is_another_file(green_lab) -> None:
+    measured = green_lab.measure(
+        "green",
+        {"calc.py": MUL.replace("a * b", "0"), "tests/test_a_new.py": FORGE + "\n\n    def test_x():\n        pass\n"},
+    )
+    tricked(measured, "report-forged")
+
+
+def test_a_forged_report_hook_in_conftest_is_removed_and_named_report_forged(green_lab) -> None:
+    hook = """
+        import pytest
+
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_runtest_makereport(item, call):
+            outcome = yield
+            outcome.get_result().outcome = "passed"
+        """
+    measured = green_lab.measure("green", {"tests/conftest.py": hook})
+    tricked(measured, "report-forged", "tests/conftest.py")
+    assert not_passing(measured)
+
+
+def test_a_report_rewritten_at_exit_is_named_report_forged(green_lab) -> None:
+    lines = """
+        import atexit
+        import os
+        import re
+
+
+        def _rewrite():
+            path = re.search(r"--junitxml=(\\S+)", os.environ["PYTEST_ADDOPTS"])[1]
+            text = open(path).read()
+            text = re.sub(r"<failure.*?</failure>", "", text, flags=re.S)
+            open(path, "w").write(text)
+            os._exit(0)
+
+
+        atexit.register(_rewrite)
+
+
+        def add(a, b):
+            return a + b
+
+
+        def mul(a, b):
+            return 0
+        """
+    measured = green_lab.measure("green", {"calc.py": lines})
+    tricked(measured, "report-forged")
+    assert not measured.gates[0].passed
+
+
+def test_product_code_that_deselects_accepted_tests_is_named_test_deleted(green_lab) -> None:
+    lines = """
+        import _pytest.main
+
+        _real = _pytest.main.Session.perform_collect
+
+
+        def _fewer(self, *args, **kwargs):
+            _real(self, *args, **kwargs)
+            self.items[:] = [i for i in self.items if "multiplies" not in i.name]
+            return self.items
+
+
+        _pytest.main.Session.perform_collect = _fewer
+
+
+        def add(a, b):
+            return a + b
+
+
+        def mul(a, b):
+            return a * b
+        """
+    fewer = {
+        "tests/test_a_first.py": lines + "\n\n        def test_first():\n            assert True\n",
+        "calc.py": MUL,
+    }
+    measured = green_lab.measure("green", fewer)
+    assert measured.green_runs in {0, 2}
+    if measured.green_runs == 0:
+        tricked(measured, "test-deleted")
+
+
+def test_a_package_imported_from_another_tree_is_named_wrong_tree(green_lab, tmp_path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "calc.py").write_text("def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n")
+    command = f"PYTHONPATH={elsewhere} {green_lab.settings.gates[0].command}".replace("-m pytest", "-P -m pytest")
+    green_lab.gates(Gate("test", command, 60.0))
+    measured = green_lab.measure("green")
+    tricked(measured, "wrong-tree")
+    assert str(elsewhere) in measured.tricks[0].detail
+    assert not measured.gates[0].passed
+
+
+def test_tests_that_write_into_the_environment_are_named_environment_changed(green_lab) -> None:
+    green_lab.settings = replace(green_lab.settings, setup="mkdir -p .venv && echo ok > .venv/marker")
+    lines = MUL + "\n\n    import pathlib\n\n    pathlib.Path('.venv/evil.pth').write_text('import os')\n"
+    measured = green_lab.measure("green", {"calc.py": lines})
+    tricked(measured, "environment-changed", ".venv/evil.pth")
+    assert not (green_lab.home / "gate" / "task" / ".venv").exists()
+
+
+@pytest.mark.parametrize("path", [".github/workflows/ci.yml", ".gitlab-ci.yml", "Jenkinsfile", ".ci/run"])
+def test_ci_configuration_is_protected(green_lab, path) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL, path: "exit 0\n"})
+    tricked(measured, "test-config-changed", path)
+
+
+def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
+    lab = new_lab({"Makefile": f"test:\n\t{sys.executable} -m pytest\n"})
+    changed = {"Makefile": "test:\n\ttrue\n"}
+    assert lab.measure("green", changed).tricks == ()
+    lab.gates(Gate("test", "make test", 60.0))
+    measured = lab.measure("green", changed)
+    tricked(measured, "test-config-changed", "Makefile")
+    assert measured.counts.total == 1, "pytest started by make was counted, too"
+
+
+def test_tests_lost_skipped_or_weakened_while_red_tests_are_written_are_named(lab) -> None:
+    weaker: Mapping[str, str] = {
+        "tests/test_old.py": "from calc import add\n\n\ndef test_add():\n    assert add\n    assert add\n"
+    }
+    assert not any(t.kind == "test-weakened" for t in lab.measure("red", weaker).tricks), (
+        "in RED an old test may change"
+    )
+    gone = {"tests/test_old.py": "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 1) == 1\n"}
+    tricked(lab.measure("red", gone), "test-deleted", "tests/test_old.py")
+
+
+def test_a_change_that_was_consented_to_is_measured_as_the_candidate_has_it(green_lab) -> None:
+    text = (green_lab.workspace.root / TESTS).read_text()
+    green_lab.consented = (TESTS,)
+    measured = green_lab.measure("green", {"calc.py": MUL, TESTS: text.replace("mul(2, 3) == 6", "mul(2, 4) == 8")})
+    assert measured.tricks == ()
+    assert measured.green_runs == 2
+    assert any(TESTS in note and "consented" in note for note in measured.notes)
+
+
+def test_a_path_the_task_names_is_exempt_and_listed(green_lab) -> None:
+    green_lab.items = (Item("AC-1", "mul works"), Item("AC-2", "set up CI with .gitlab-ci.yml"))
+    measured = green_lab.measure("green", {"calc.py": MUL, ".gitlab-ci.yml": "test: {}\n"})
+    assert measured.tricks == ()
+    assert any(".gitlab-ci.yml is exempt" in note for note in measured.notes)
+
+
+def test_naming_a_red_test_in_a_criterion_does_not_open_it_once_it_is_accepted(green_lab) -> None:
+    green_lab.items = (Item("AC-1", f"write tests in {TESTS}"),)
+    measured = green_lab.measure("green", {TESTS: "def test_ac_1_multiplies():\n    pass\n"})
+    tricked(measured, "test-deleted", TESTS)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"helpers.py": "def help():\n    return 1\n"},
+        {"tests/test_more.py": "from calc import mul\n\n\ndef test_more():\n    assert mul(2, 2) == 4\n"},
+        {"test_utils.py": "def shorten(text):\n    return text[:3]\n"},
+        {"pkg/__init__.py": "", "pkg/types.py": "A = 1\n", "pkg/json.py": "B = 2\n"},
+        {"README.md": "# calc\n"},
+        {"scripts/operator.py": "X = 1\n"},
+        {"docs/conftest.md": "about conftest\n"},
+    ],
+)
+def test_honest_additions_are_not_accused(green_lab, files) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL, **files})
+    assert measured.tricks == ()
+    assert measured.green_runs == 2
+
+
+def test_a_dependency_added_to_the_manifest_is_not_accused(green_lab) -> None:
+    text = (green_lab.workspace.root / "pyproject.toml").read_text()
+    changed = text.replace("dependencies = []", 'dependencies = ["typing-extensions"]')
+    measured = green_lab.measure("green", {"calc.py": MUL, "pyproject.toml": changed})
+    assert measured.tricks == ()
+    assert measured.green_runs == 2
+
+
+def test_only_the_layout_of_a_test_changed_is_named_but_harmless(green_lab) -> None:
+    text = (green_lab.workspace.root / TESTS).read_text()
+    measured = green_lab.measure("green", {"calc.py": MUL, TESTS: "# a remark\n" + text})
+    assert [(t.kind, t.harmless) for t in measured.tricks] == [("protected-changed", True)]
+    assert measured.green_runs == 2
