@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,10 @@ def exists(pid: int) -> bool:
     return any(process.pid == pid and process.state not in "ZX" for process in processes())
 
 
+def none_exist(pids: list[int]) -> bool:
+    return not any(map(exists, pids))
+
+
 def in_thread(scene: Scene, source: str, **options: Any) -> tuple[threading.Thread, list[Exit]]:
     ends: list[Exit] = []
     thread = threading.Thread(target=lambda: ends.append(scene.run(source, **options)))
@@ -70,9 +75,12 @@ def test_when_the_controller_is_killed_at_once_nothing_is_left(scene: Scene) -> 
     for delay in (0.05, 0.1, 0.12, 0.14, 0.16, 0.2):
         process = controller(scene, FOR_EVER)
         time.sleep(delay)
+        process.send_signal(signal.SIGSTOP)
+        below = [each.pid for each in descendants({process.pid}, processes())]
         process.kill()
         process.wait()
-        assert scene.gone_within(3)
+        assert scene.eventually(partial(none_exist, below), 3)
+        assert not scene.alive()
 
 
 def test_a_lock_held_for_the_run_is_free_only_when_the_last_descendant_is_gone(scene: Scene) -> None:
@@ -99,6 +107,29 @@ def test_when_the_warden_is_killed_the_program_ends_and_the_run_says_so(scene: S
     assert (ends[0].code, ends[0].signal, ends[0].ended_by) == (None, signal.SIGKILL, "exit")
     assert "warden was killed" in ends[0].detail
     assert ends[0].strays == 1
+    assert not scene.alive()
+
+
+def test_when_controller_and_warden_are_killed_the_program_ends_with_them(scene: Scene) -> None:
+    process = controller(scene, DEAF + SAY_PIDS + FOR_EVER)
+    _, keeper = pids(scene)
+    os.kill(process.pid, signal.SIGSTOP)
+    os.kill(keeper, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    assert scene.gone_within(3)
+
+
+def test_a_program_too_quick_for_any_list_of_processes_is_overtaken(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blind = Path(warden.__file__).read_text() + "\n\ndef processes() -> list[Process]:\n    return []\n"
+    (scene.folder / "warden.py").write_text(blind)
+    monkeypatch.setattr(warden, "__file__", str(scene.folder / "warden.py"))
+    runner = DEAF + "while True:\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
+    ended = scene.run(runner, linger=0.1, grace=0.1)
+    assert (ended.code, ended.strays > 0) == (0, True)
+    assert "could not be ended" not in ended.detail
     assert not scene.alive()
 
 
