@@ -24,7 +24,9 @@ from flyball.core.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import AT, MOVED
+from datetime import UTC, datetime
+AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
+MOVED = Moved("GREEN", "RED", "the new tests fail as they should")
 home, task = Path(sys.argv[1]), TaskId(sys.argv[2])
 journal = SqliteJournal.open(home / "journal.db")
 def say(*words): print(*words, flush=True)

@@ -18,7 +18,8 @@ import subprocess, sys
 from pathlib import Path
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.memory import MemoryJournal
-from flyball.testing.journal_suite import AT
+from datetime import UTC, datetime
+AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
 lease = Lease.take(MemoryJournal(), Path(sys.argv[1]), "task:001-x", this_process(AT))
 child = subprocess.Popen(["sleep", "60"], close_fds=False)
 print(child.pid, flush=True)

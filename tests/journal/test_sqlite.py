@@ -25,7 +25,9 @@ from flyball.core.task import TaskId
 from flyball.journal.errors import LeaseLost
 from flyball.journal.leases import this_process
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import AT, MOVED
+from datetime import UTC, datetime
+AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
+MOVED = Moved("GREEN", "RED", "the new tests fail as they should")
 journal = SqliteJournal.open(Path(sys.argv[1]))
 """
 

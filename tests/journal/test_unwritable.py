@@ -122,10 +122,13 @@ def test_a_journal_locked_by_another_program_says_so_after_a_while(tmp_path: Pat
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
+from flyball.core.events import Moved
 from flyball.core.task import TaskId
 from flyball.journal.errors import JournalUnwritable
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import AT, MOVED
+from datetime import UTC, datetime
+AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
+MOVED = Moved("GREEN", "RED", "the new tests fail as they should")
 if os.geteuid() == 0:
     os.setuid(65534)
 with SqliteJournal.open(Path(sys.argv[1])) as journal:
