@@ -59,7 +59,7 @@ def turn_ended(
         claim,
         _usage(claim),
         round(end.seconds, 3),
-        end.code,
+        end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,
         transcript=transcript,
         final_message=scrub(message)[-MESSAGE_BYTES:],
