@@ -24,7 +24,7 @@ from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.sandbox import Unconfined
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
 ITEMS = (Item("AC-1", "mul multiplies two numbers"),)
 
 BASE = {

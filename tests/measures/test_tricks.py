@@ -290,20 +290,12 @@ def test_a_report_rewritten_at_exit_is_named_report_forged(green_lab) -> None:
     assert not measured.gates[0].passed
 
 
-def test_product_code_that_deselects_accepted_tests_is_named_test_deleted(green_lab) -> None:
+def test_product_code_that_leaves_out_accepted_tests_is_named_test_deleted(green_lab) -> None:
     lines = """
-        import _pytest.main
+        import _pytest.runner
 
-        _real = _pytest.main.Session.perform_collect
-
-
-        def _fewer(self, *args, **kwargs):
-            _real(self, *args, **kwargs)
-            self.items[:] = [i for i in self.items if "multiplies" not in i.name]
-            return self.items
-
-
-        _pytest.main.Session.perform_collect = _fewer
+        _real = _pytest.runner.runtestprotocol
+        _pytest.runner.runtestprotocol = lambda item, *a, **k: [] if "multiplies" in item.name else _real(item, *a, **k)
 
 
         def add(a, b):
@@ -313,14 +305,9 @@ def test_product_code_that_deselects_accepted_tests_is_named_test_deleted(green_
         def mul(a, b):
             return a * b
         """
-    fewer = {
-        "tests/test_a_first.py": lines + "\n\n        def test_first():\n            assert True\n",
-        "calc.py": MUL,
-    }
-    measured = green_lab.measure("green", fewer)
-    assert measured.green_runs in {0, 2}
-    if measured.green_runs == 0:
-        tricked(measured, "test-deleted")
+    measured = green_lab.measure("green", {"calc.py": lines})
+    tricked(measured, "test-deleted")
+    assert measured.missing == ("tests/test_mul.py::test_ac_1_multiplies",)
 
 
 def test_a_package_imported_from_another_tree_is_named_wrong_tree(green_lab, tmp_path) -> None:

@@ -54,6 +54,7 @@ class Commands:
         self._stop = stop
         self._notify = notify
         self._count = 0
+        self.started = 0
 
     def fresh_folder(self, name: str) -> Path:
         """A new empty folder outside every tree."""
@@ -77,6 +78,7 @@ class Commands:
     ) -> Ran:
         """Run a command by the shell, both streams in one log, in order."""
         self._notify("command", command)
+        self.started += 1
         argv, directory, environment = self._confine(
             ["/bin/sh", "-c", "exec 2>&1\n" + command],
             tree=tree,

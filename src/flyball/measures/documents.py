@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from flyball.core.measurement import Files
 from flyball.core.task import Commit
-from flyball.ports import Workspace
+from flyball.measures.trees import Trees
 
 SUPERFICIAL = "Mermaid diagrams are checked by their first word, brackets and quotes only; no Mermaid parser is used"
 
@@ -33,7 +33,7 @@ def is_decision_record(path: str) -> bool:
     return is_document(path) and bool(_DECISION.fullmatch(path))
 
 
-def measure_files(workspace: Workspace, base: Commit, candidate: Commit) -> Files:
+def measure_files(workspace: Trees, base: Commit, candidate: Commit) -> Files:
     """What differs between base and candidate, and what the changed documents hold."""
     changes = workspace.changed(base, candidate) if base != candidate else ()
     written = [path for status, path in changes if status[:1] != "D"]

@@ -16,7 +16,7 @@ from flyball.measures.gates import Bench, GateRun, Round, runs_pytest
 from flyball.measures.junit import Outcome, TreeIndex
 from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.qa import LintRun
-from flyball.ports import Workspace
+from flyball.measures.trees import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
 _INSTALLS = re.compile(
@@ -49,7 +49,7 @@ class Examination:
         self,
         request: Measure,
         settings: Settings,
-        workspace: Workspace,
+        workspace: Trees,
         commands: Commands,
         tree: GateTree,
         expectations: Expectations,
@@ -65,6 +65,7 @@ class Examination:
         self._bench = Bench(commands, tree.directory, expectations.known, baseline=request.kind == "baseline")
         self._rewritten: Mapping[str, bytes] = {}
         self._sha = ""
+        self._laid: tuple[str, int] | None = None
         self.index = TreeIndex(())
 
     def use(self, sha: str, rewritten: Mapping[str, bytes]) -> None:
@@ -95,7 +96,11 @@ class Examination:
         return self._weigh(Round(tuple(runs)), self._environment(before))
 
     def _lay(self) -> None:
-        self.tree.lay(self._sha, self._rewritten)
+        """Lay the tree again unless nothing has run in it since."""
+        laid = (self._sha, self.commands.started)
+        if self._laid != laid:
+            self.tree.lay(self._sha, self._rewritten)
+            self._laid = laid
 
     def _environment(self, before: Mapping[str, tuple[int, int, int]]) -> tuple[Trick, ...]:
         """What the gates wrote into the environment, unless installing is what their commands are for."""
@@ -145,6 +150,7 @@ class Examination:
 
     def _run_canary(self, planted: canary.Canary, gate: Gate) -> GateRun:
         (self.tree.directory / planted.path).write_bytes(planted.source)
+        self._laid = None
         named = re.search(r"\.py\b(?!\s*-m)", gate.command) is not None
         options = f"{planted.options} {planted.path}" if named else planted.options
         return self._bench.run(gate, TreeIndex((*self.index.files, planted.path)), options=options)

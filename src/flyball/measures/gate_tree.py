@@ -10,7 +10,7 @@ from pathlib import Path
 from flyball.core.measurement import GateResult, Trick
 from flyball.core.task import Settings
 from flyball.measures.commands import Commands
-from flyball.ports import Workspace
+from flyball.measures.trees import Trees
 
 SETUP_FAILED = "the setup command failed"
 
@@ -26,7 +26,7 @@ Fingerprint = dict[str, tuple[int, int, int]]
 class GateTree:
     """Lays out trees in one directory; nobody but the gates' own commands can write there."""
 
-    def __init__(self, directory: Path, *, repository: Path, settings: Settings, workspace: Workspace) -> None:
+    def __init__(self, directory: Path, *, repository: Path, settings: Settings, workspace: Trees) -> None:
         self.directory = directory
         self._repository = repository
         self._settings = settings

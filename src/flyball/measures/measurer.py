@@ -17,6 +17,7 @@ from flyball.measures.gate_tree import GateTree
 from flyball.measures.gates import count
 from flyball.measures.kinds import KINDS, Found
 from flyball.measures.protected import Protection, protect
+from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 Kept = TypeVar("Kept")
@@ -52,14 +53,14 @@ class TreeMeasurer:
             return self._measure(
                 request,
                 settings,
-                workspace,
+                RememberedTrees(workspace),
                 Commands(confine=self._confine, environment=self._environment, folder=folder, stop=stop, notify=notify),
             )
         except MeasurementStopped as stopped:
             unknown = GateResult("gates", "", passed=False, broken=str(stopped))
             return Measurement(request.candidate, "", gates=(unknown,))
 
-    def _measure(self, request: Measure, settings: Settings, workspace: Workspace, commands: Commands) -> Measurement:
+    def _measure(self, request: Measure, settings: Settings, workspace: Trees, commands: Commands) -> Measurement:
         directory = self._directory / (request.copy or "task")
         tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
         examination = Examination(

@@ -12,8 +12,8 @@ from flyball.core.measurement import Trick
 from flyball.core.task import Commit, Item, Settings
 from flyball.measures.sections import is_sectioned, restore
 from flyball.measures.sources import is_test_file, looks_like_test
+from flyball.measures.trees import Trees
 from flyball.measures.weakening import compare, forced
-from flyball.ports import Workspace
 
 _CONFIGURATION = re.compile(
     r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
@@ -119,7 +119,7 @@ class _Sides(msgspec.Struct, frozen=True):
     changed: tuple[str, ...]
 
 
-def protect(request: Measure, settings: Settings, workspace: Workspace) -> Protection:
+def protect(request: Measure, settings: Settings, workspace: Trees) -> Protection:
     """Compare the candidate with what was accepted and say what must be measured instead of it."""
     sides = _sides(request, workspace)
     overlay: dict[str, Commit | None] = {}
@@ -143,7 +143,7 @@ def protect(request: Measure, settings: Settings, workspace: Workspace) -> Prote
     return Protection(overlay, rewritten, tuple(tricks), tuple(notes))
 
 
-def _sides(request: Measure, workspace: Workspace) -> _Sides:
+def _sides(request: Measure, workspace: Trees) -> _Sides:
     accepted = frozenset(workspace.list_files(request.accepted))
     candidate = frozenset(workspace.list_files(request.candidate))
     return _Sides(
@@ -154,15 +154,12 @@ def _sides(request: Measure, workspace: Workspace) -> _Sides:
     )
 
 
-def changed_paths(workspace: Workspace, old: Commit, new: Commit) -> tuple[str, ...]:
-    """Every path that differs, both ends of a rename included."""
-    if old == new:
-        return ()
-    before, after = set(workspace.list_files(old)), set(workspace.list_files(new))
-    return tuple(sorted((before ^ after) | {path for _, path in workspace.changed(old, new)}))
+def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]:
+    """Every path that differs; a moved file is one deleted and one added."""
+    return tuple(sorted({path for _, path in workspace.changed(old, new)})) if old != new else ()
 
 
-def _guarded(path: str, request: Measure, settings: Settings, workspace: Workspace, sides: _Sides) -> tuple[Trick, ...]:
+def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
     """The tricks of one changed path; empty when the path is not protected."""
     before = workspace.read_file(request.accepted, path)
     after = workspace.read_file(request.candidate, path)
@@ -181,7 +178,7 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Workspa
     return compare(path, before, after) if is_test_file(path, before, after) else ()
 
 
-def _weakened_while_writing(path: str, request: Measure, workspace: Workspace) -> tuple[Trick, ...]:
+def _weakened_while_writing(path: str, request: Measure, workspace: Trees) -> tuple[Trick, ...]:
     """In RED tests are there to be written and changed, but none may be lost, skipped or ask for less."""
     before, after = (workspace.read_file(commit, path) for commit in (request.accepted, request.candidate))
     if before is None or not is_test_file(path, before, after):
@@ -204,7 +201,7 @@ def _first_new_line(before: bytes | None, after: bytes | None) -> str:
 
 
 def _sectioned(
-    path: str, request: Measure, settings: Settings, workspace: Workspace
+    path: str, request: Measure, settings: Settings, workspace: Trees
 ) -> tuple[Mapping[str, bytes], tuple[Trick, ...]]:
     candidate = workspace.read_file(request.candidate, path)
     accepted = workspace.read_file(request.accepted, path)

@@ -15,7 +15,7 @@ from flyball.measures.quality import ChangedCode, Function
 from flyball.measures.reasons import top_names
 from flyball.measures.red import names
 from flyball.measures.sources import looks_like_test, parse, source_tests
-from flyball.ports import Workspace
+from flyball.measures.trees import Trees
 
 BLOCKING = frozenset(
     {"tests_pass", "criteria_covered", "lint_clean", "complexity", "readme", "decision_record", "changelog"}
@@ -45,7 +45,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
     request: Measure
     settings: Settings
-    workspace: Workspace
+    workspace: Trees
     code: ChangedCode
     quality: Quality
     tests: Verdict

@@ -12,7 +12,7 @@ from flyball.core.measurement import Quality
 from flyball.core.task import CodeLimits, Commit
 from flyball.measures.protected import changed_paths
 from flyball.measures.sources import is_code, looks_like_test
-from flyball.ports import Workspace
+from flyball.measures.trees import Trees
 
 LARGEST = 512 * 1024
 """Bytes of a source that is still analysed: longer ones are generated."""
@@ -46,7 +46,7 @@ class ChangedCode(msgspec.Struct, frozen=True):
     unmeasured: tuple[str, ...]
 
 
-def changed_code(workspace: Workspace, base: Commit, candidate: Commit) -> ChangedCode:
+def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCode:
     """Read what differs between two commits; a function is changed if its text is not in the base's file."""
     sources: dict[str, str] = {}
     every: list[Function] = []

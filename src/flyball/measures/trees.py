@@ -1,0 +1,53 @@
+"""What a measurement asks of a workspace, each fact once: commits do not change while one of them is measured."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from flyball.core.task import Commit
+
+
+class Trees(Protocol):
+    """The part of a workspace that a measurement reads."""
+
+    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]: ...
+    def read_file(self, commit: Commit, path: str) -> bytes | None: ...
+    def list_files(self, commit: Commit) -> tuple[str, ...]: ...
+    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str: ...
+    def tree_of(self, commit: Commit) -> str: ...
+    def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None: ...
+
+
+class RememberedTrees:
+    """Trees whose answers are kept, for every question to git costs a process."""
+
+    def __init__(self, workspace: Trees) -> None:
+        self._workspace = workspace
+        self._changed: dict[tuple[Commit, Commit], tuple[tuple[str, str], ...]] = {}
+        self._files: dict[Commit, tuple[str, ...]] = {}
+        self._read: dict[tuple[Commit, str], bytes | None] = {}
+
+    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+        if (old, new) not in self._changed:
+            self._changed[old, new] = self._workspace.changed(old, new) if old != new else ()
+        return self._changed[old, new]
+
+    def read_file(self, commit: Commit, path: str) -> bytes | None:
+        if (commit, path) not in self._read:
+            absent = commit in self._files and path not in self._files[commit]
+            self._read[commit, path] = None if absent else self._workspace.read_file(commit, path)
+        return self._read[commit, path]
+
+    def list_files(self, commit: Commit) -> tuple[str, ...]:
+        if commit not in self._files:
+            self._files[commit] = self._workspace.list_files(commit)
+        return self._files[commit]
+
+    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str:
+        return self._workspace.overlay(commit, paths)
+
+    def tree_of(self, commit: Commit) -> str:
+        return self._workspace.tree_of(commit)
+
+    def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
+        self._workspace.export(tree, directory, keep)
