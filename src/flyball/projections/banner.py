@@ -1,0 +1,33 @@
+"""The banner of an open circuit breaker: what happened, and the four choices."""
+
+from __future__ import annotations
+
+from flyball.core.state import State
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.wording import plain
+
+BEGIN = "---CIRCUIT_BREAKER_OPEN---"
+END = "---END_CIRCUIT_BREAKER_OPEN---"
+
+
+def banner(state: State, chronicle: Chronicle) -> str:
+    """What to print when the breaker halts the task."""
+    task = state.task.id
+    counts = chronicle.measured.counts if chronicle.measured else None
+    tests = f"{counts.passing}/{counts.total}" if counts and counts.total else "none measured"
+    recent = chronicle.errors.recent
+    lines = [
+        BEGIN,
+        f"PHASE: {state.stage}",
+        f"REASON: {plain(state.breaker.reason or 'opened')}",
+        f"ITERATIONS: {state.iteration} in this stage, {state.iterations} in all",
+        f"TESTS_PASSING: {tests}",
+        f"LAST_ERROR: {plain(recent[-1].error, 500) if recent else 'none'}",
+        "OPTIONS:",
+        f"  flyball reset {task}          clear the counters and try again",
+        f"  flyball skip {task}           leave this stage unverified and go on; every report will say so",
+        f"  flyball abort {task}          end the task",
+        f"  flyball modify {task} TEXT    give new guidance, then try again",
+        END,
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,246 @@
+"""One line for each event worth telling, for plain output and `logs`; one JSON object for `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from flyball.core.effects import Ask, Measure, RunAgent
+from flyball.core.events import (
+    Begun,
+    BreakerChanged,
+    Consented,
+    Ended,
+    Event,
+    Held,
+    ItemChanged,
+    ItemsSet,
+    Judged,
+    LearningRecorded,
+    LimitHit,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    SettingsChanged,
+    TaskOpened,
+    TaskStopped,
+    TurnSetAside,
+    WindowOpened,
+)
+from flyball.core.measurement import GateResult, Measurement
+from flyball.core.outcomes import (
+    Answered,
+    Conflicted,
+    Failed,
+    Integrated,
+    Interrupted,
+    Measured,
+    Prepared,
+    Restored,
+    Saved,
+    Stale,
+    TurnEnded,
+    Unanswered,
+    Waited,
+)
+from flyball.core.state import State
+from flyball.projections.standing import next_command
+from flyball.projections.wording import duration, listed, plain, plural, short, stamp
+
+PLACE_WIDTH = 11
+LONGEST = 240
+
+
+def line(event: Event, state: State) -> str | None:
+    """What happened, in one line, or None for what nobody needs to read; `state` is the state after the event."""
+    tell = _FACTS.get(type(event.fact))
+    text = tell(state, event.fact) if tell else None
+    if text is None:
+        return None
+    return f"{_place(state, event):<{PLACE_WIDTH}} {plain(text, LONGEST)}"
+
+
+def json_line(event: Event) -> bytes:
+    """The event as one line of JSON, without its line end."""
+    return msgspec.json.encode(event)
+
+
+def _place(state: State, event: Event) -> str:
+    fact = event.fact
+    if isinstance(fact, Judged):
+        return f"{fact.stage} {fact.iteration}"
+    return f"{state.stage} {state.iteration + 1}" if state.pass_effect else state.stage
+
+
+def _opened(_state: State, fact: TaskOpened) -> str:
+    return f"task {fact.task.id} ({fact.task.workflow}): {fact.task.request}"
+
+
+def _session(_state: State, fact: SessionStarted) -> str:
+    return f"flyball {fact.version} takes it up (pid {fact.pid} on {fact.host})"
+
+
+def _begun(_state: State, fact: Begun) -> str | None:
+    effect = fact.effect
+    again = f", attempt {fact.attempt}" if fact.attempt > 1 else ""
+    if isinstance(effect, RunAgent):
+        return f"turn {effect.turn} {_who(effect)} begins{again}"
+    if isinstance(effect, Measure):
+        return f"measuring {short(effect.candidate)} ({effect.kind}){again}"
+    if isinstance(effect, Ask):
+        return None if again else _question(effect)
+    return None
+
+
+def _question(effect: Ask) -> str:
+    question = effect.question
+    options = f" [{' | '.join(o.key for o in question.options)}]" if question.options else ""
+    default = f" (default: {question.default})" if question.default is not None else ""
+    return f"question {effect.id}: {question.text}{options}{default}"
+
+
+def _who(effect: RunAgent) -> str:
+    model = f", {effect.model}" if effect.model else ""
+    return f"{effect.role} ({effect.agent}{model})"
+
+
+def _ended(state: State, fact: Ended) -> str | None:
+    tell = _OUTCOMES.get(type(fact.outcome))
+    return tell(state, fact.id, fact.outcome) if tell else None
+
+
+def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
+    effect = state.pass_effect
+    who = f" {_who(effect)}" if effect and effect.id == id_ else ""
+    ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
+    detail = f": {outcome.detail}" if outcome.detail and ended else ""
+    return f"turn {id_.partition('/')[2]}{who} … {duration(outcome.seconds)}{ended}{detail}{_claimed(outcome)}"
+
+
+def _claimed(outcome: TurnEnded) -> str:
+    claim = outcome.claim
+    words = [claim.status.replace("_", " ")] if claim.status else []
+    words += [f"verdict {claim.verdict}"] if claim.verdict else []
+    words += ["signals exit"] if claim.exit_signal else []
+    said = f"; says {', '.join(words)}" if words else ""
+    return f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said
+
+
+def _measured(_state: State, _id: str, outcome: Measured) -> str:
+    measured = outcome.measurement
+    parts = [_gate(g, measured) for g in measured.gates] or ["measured; no gate is set"]
+    failed = [c.name for c in measured.checks if c.status == "fail"]
+    if measured.checks:
+        passed = sum(c.status == "pass" for c in measured.checks)
+        parts.append(
+            f"checks: {passed} of {len(measured.checks)} pass" + (f", {listed(failed)} fail" if failed else "")
+        )
+    parts += [f"flaky: {listed(measured.flaky)}"] if measured.flaky else []
+    parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
+    return "; ".join(parts)
+
+
+def _gate(gate: GateResult, measured: Measurement) -> str:
+    if gate.broken:
+        return f"gate {gate.name} cannot run: {gate.broken}"
+    if gate.counts is None:
+        return f"gate {gate.name}: {'passed' if gate.passed else f'failed, exit {gate.exit_code}'}"
+    counts = gate.counts
+    names = f" ({listed(_names(measured.failing))})" if counts.failing and measured.failing else ""
+    known = f", {counts.known_failing} known failing" if counts.known_failing else ""
+    skipped = f", {counts.skipped} skipped" if counts.skipped else ""
+    return f"gate {gate.name}: {counts.passing} passed, {counts.failing} failed{names}{skipped}{known}"
+
+
+def _names(failing: tuple[str, ...]) -> list[str]:
+    return [test.rpartition("::")[2] or test for test in failing]
+
+
+def _judged(_state: State, fact: Judged) -> str:
+    verdict = fact.verdict
+    if fact.can_exit:
+        return f"verdict: {fact.stage} is complete, {verdict.health}: gate held and exit signalled"
+    parts = [f"verdict: CONTINUE, {verdict.health}: {verdict.evidence}"]
+    parts += ["the work was rejected"] if fact.rejected else []
+    if fact.false_claim:
+        parts.append(f"false claim: {listed(list(fact.gate_1.missing), 1)}")
+    elif fact.gate_1.held:
+        parts.append("the gate holds, no exit signal")
+    elif fact.gate_1.missing:
+        parts.append(f"missing: {listed(list(fact.gate_1.missing), 1)}")
+    parts += [f"cure: {fact.rung}"] if fact.rung else []
+    parts += [f"breaker {fact.breaker.state}: {fact.breaker.reason}"] if fact.breaker.state != "CLOSED" else []
+    return "; ".join(parts)
+
+
+def _set_aside(_state: State, fact: TurnSetAside) -> str:
+    detail = f": {fact.detail}" if fact.detail else ""
+    return f"turn {fact.turn} is no iteration, {fact.why}{detail}"
+
+
+def _moved(_state: State, fact: Moved) -> str:
+    forced = " (forced, not verified)" if fact.forced else ""
+    return f"{fact.previous} -> {fact.stage}: {fact.reason}{forced}"
+
+
+def _held(_state: State, fact: Held) -> str:
+    until = f" until {stamp(fact.until)}" if fact.until else ""
+    return f"waits{until} ({fact.guard}): {fact.reason}"
+
+
+def _limit_hit(_state: State, fact: LimitHit) -> str:
+    return f"{fact.agent} hit its {fact.kind.replace('_', ' ')}; not before {stamp(fact.until)}"
+
+
+def _stopped(state: State, fact: TaskStopped) -> str:
+    word = {"done": "DONE", "blocked": "BLOCKED", "aborted": "BLOCKED, aborted"}.get(fact.kind, f"stopped, {fact.kind}")
+    following = next_command(state)
+    return f"{word}: {plain(fact.reason, 140)}" + (f"; next: {following}" if following else "")
+
+
+def _spoke(_state: State, fact: PersonSpoke) -> str | None:
+    return None if fact.word == "answer" else f"a person says {fact.word} {fact.text}".rstrip()
+
+
+def _saved(_state: State, _id: str, outcome: Saved) -> str | None:
+    return f"checkpoint {outcome.label} {short(outcome.commit)} accepted" if outcome.accepted else None
+
+
+_OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
+    Prepared: lambda _s, _i, o: f"workspace ready on {o.branch} at {short(o.base)}",
+    TurnEnded: _turn_ended,
+    Measured: _measured,
+    Saved: _saved,
+    Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
+    Integrated: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
+    Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
+    Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",
+    Waited: lambda _s, _i, _o: "the wait is over",
+    Answered: lambda _s, i, o: f"{i} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),
+    Unanswered: lambda _s, i, _o: f"{i}: nobody is there to answer",
+    Interrupted: lambda _s, i, o: f"{i} was interrupted" + (f": {o.detail}" if o.detail else ""),
+    Failed: lambda _s, i, o: f"{i} failed: {o.detail}",
+}
+
+_FACTS: dict[type, Callable[[State, Any], str | None]] = {
+    TaskOpened: _opened,
+    SessionStarted: _session,
+    Begun: _begun,
+    Ended: _ended,
+    Judged: _judged,
+    TurnSetAside: _set_aside,
+    Moved: _moved,
+    Held: _held,
+    LimitHit: _limit_hit,
+    WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
+    BreakerChanged: lambda _s, f: f"breaker {f.breaker.state}: {f.reason}",
+    ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
+    ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
+    LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
+    Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
+    PersonSpoke: _spoke,
+    SettingsChanged: lambda _s, _f: "settings changed by a person",
+    TaskStopped: _stopped,
+}

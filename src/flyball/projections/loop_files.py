@@ -1,0 +1,36 @@
+"""Everything in `.loop/NNN-slug/` as text: rendered from the facts, so that deleting the folder loses nothing."""
+
+from __future__ import annotations
+
+from flyball.core.state import State
+from flyball.projections.chronicle import Chronicle, shows
+from flyball.projections.loop_state import loop_state
+from flyball.projections.phase_status import phase_status
+from flyball.projections.report import report
+from flyball.projections.report_markdown import markdown
+from flyball.projections.standing import is_closing
+from flyball.projections.state_files import state_files
+from flyball.projections.task_files import context, learning_files, plan
+
+__all__ = ["COMMITTED", "STATUS_LOG", "phase_status", "render", "shows"]
+
+STATUS_LOG = "phase-status.log"
+COMMITTED = ("plan.md", "learnings/", "report.md")
+
+
+def render(state: State, chronicle: Chronicle, *, with_report: bool = False) -> dict[str, str]:
+    """Path within the task's folder and text of every rendered file.
+
+    The status log is appended to, not rendered: `phase_status` gives its blocks. The report is there once the task has
+    stopped or is closing, or on request.
+    """
+    files = {
+        "loop-state.md": loop_state(state, chronicle),
+        "context.md": context(state, chronicle),
+        "plan.md": plan(state, chronicle),
+        **learning_files(chronicle),
+        **state_files(state, chronicle),
+    }
+    if with_report or state.stopped is not None or is_closing(state):
+        files["report.md"] = markdown(report(state, chronicle))
+    return files

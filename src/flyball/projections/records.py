@@ -1,0 +1,340 @@
+"""What the chronicle keeps of each fact: values cut to what screens and reports show."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.effects import RunAgent
+from flyball.core.events import Judged, LearningRecorded
+from flyball.core.measurement import Counts, Measurement
+from flyball.core.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
+from flyball.projections.wording import plain
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """How many tests ended how; unlike the stored counts it always names every number."""
+
+    total: int = 0
+    passing: int = 0
+    failing: int = 0
+    skipped: int = 0
+    known_failing: int = 0
+
+
+class FileChanges(msgspec.Struct, frozen=True):
+    """How many files a candidate changed since the task began."""
+
+    created: int = 0
+    modified: int = 0
+    deleted: int = 0
+
+
+class CheckMade(msgspec.Struct, frozen=True):
+    """One QA criterion and how it ended."""
+
+    name: str
+    status: Literal["pass", "fail", "n/a"]
+    blocking: bool
+    detail: str
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One agent run; `outcome` is empty while it is under way, `set_aside` says why it was no iteration."""
+
+    number: int
+    stage: str
+    iteration: int
+    role: str
+    agent: str
+    model: str
+    context: int
+    purpose: str
+    item: str
+    begun_at: datetime
+    attempt: int = 1
+    ended_at: datetime | None = None
+    outcome: str = ""
+    detail: str = ""
+    seconds: float = 0.0
+    usage: Usage = Usage()
+    status: str = ""
+    exit_signal: bool = False
+    verdict: str = ""
+    summary: str = ""
+    source: str = "none"
+    problems: int = 0
+    transcript: str = ""
+    set_aside: str = ""
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """One iteration as it was weighed; `number` counts over the whole task, `iteration` within the stage."""
+
+    number: int
+    at: datetime
+    stage: str
+    iteration: int
+    turn: int
+    counts: Tally
+    candidate: str
+    held: bool
+    signal: bool
+    can_exit: bool
+    false_claim: bool
+    progress: bool
+    health: str
+    recommendation: str
+    cure: str
+    confidence: str
+    trend: str
+    evidence: str
+    missing: tuple[str, ...]
+    breaker: str
+    rung: str
+    rejected: bool
+    disagreements: tuple[str, ...]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row of the history table with the totals up to and including it."""
+
+    iteration: int
+    attempted: tuple[str, ...]
+    passed: tuple[str, ...]
+    failed: tuple[str, ...]
+    notes: str
+    passed_so_far: int
+    failed_so_far: int
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A checkpoint, with the last turn before it."""
+
+    label: str
+    commit: str
+    at: datetime
+    accepted: bool
+    stage: str
+    turn: int
+
+
+class Learning(msgspec.Struct, frozen=True):
+    """A learning, the turn it came from, and whether that turn's work was rolled back."""
+
+    number: int
+    kind: Literal["decision", "anti-pattern"]
+    title: str
+    at: datetime
+    stage: str
+    turn: int
+    context: str = ""
+    choice: str = ""
+    alternatives: tuple[str, ...] = ()
+    consequences: str = ""
+    depends_on: tuple[str, ...] = ()
+    invalidated_if: str = ""
+    rolled_back: bool = False
+
+
+class GateRun(msgspec.Struct, frozen=True):
+    """One gate command as it was run against one tree."""
+
+    name: str
+    command: str
+    passed: bool
+    exit_code: int | None
+    seconds: float
+    broken: str
+    counts: Tally | None
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """What was measured on one candidate, and the condition it held where it did."""
+
+    at: datetime
+    stage: str
+    candidate: str
+    gates: tuple[GateRun, ...]
+    counts: Tally
+    green_runs: int
+    checks: tuple[CheckMade, ...]
+    files: FileChanges
+    condition: str = ""
+
+
+class TrickSeen(msgspec.Struct, frozen=True):
+    """A trick, when it was first seen and how often."""
+
+    kind: str
+    path: str
+    detail: str
+    harmless: bool
+    at: datetime
+    stage: str
+    times: int = 1
+
+
+class Put(msgspec.Struct, frozen=True):
+    """A question that was put to a person, and what came of it."""
+
+    id: str
+    name: str
+    text: str
+    asked_at: datetime
+    answer: str | None = None
+    answered_at: datetime | None = None
+    by: str = ""
+
+
+class Word(msgspec.Struct, frozen=True):
+    at: datetime
+    word: str
+    text: str
+    question: str
+
+
+class Hold(msgspec.Struct, frozen=True):
+    at: datetime
+    guard: str
+    reason: str
+    until: datetime | None
+
+
+class Move(msgspec.Struct, frozen=True):
+    at: datetime
+    previous: str
+    stage: str
+    reason: str
+    forced: bool
+    rejected: bool
+
+
+class Rollback(msgspec.Struct, frozen=True):
+    at: datetime
+    stage: str
+    commit: str
+    undone: str
+
+
+class Consent(msgspec.Struct, frozen=True):
+    at: datetime
+    paths: tuple[str, ...]
+    by: str
+    allowed: bool
+
+
+def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> Turn:
+    return Turn(
+        effect.turn,
+        effect.stage,
+        effect.iteration,
+        effect.role,
+        effect.agent,
+        effect.model,
+        effect.context,
+        effect.purpose,
+        effect.item,
+        at,
+        attempt,
+    )
+
+
+def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
+    if not isinstance(outcome, TurnEnded):
+        kind = "interrupted" if isinstance(outcome, Interrupted) else "failed"
+        detail = outcome.detail if isinstance(outcome, Interrupted | Failed) else ""
+        seconds = (at - turn.begun_at).total_seconds()
+        return replace(turn, ended_at=at, outcome=kind, detail=plain(detail), seconds=seconds)
+    claim = outcome.claim
+    return replace(
+        turn,
+        ended_at=at,
+        outcome=outcome.kind,
+        detail=plain(outcome.detail),
+        seconds=outcome.seconds,
+        usage=outcome.usage,
+        status=claim.status,
+        exit_signal=claim.exit_signal,
+        verdict=claim.verdict,
+        summary=plain(claim.summary),
+        source=claim.source,
+        problems=len(claim.problems),
+        transcript=outcome.transcript,
+    )
+
+
+def verification(at: datetime, stage: str, measurement: Measurement) -> Verification:
+    gates = tuple(
+        GateRun(
+            g.name, g.command, g.passed, g.exit_code, g.seconds, plain(g.broken), _tally(g.counts) if g.counts else None
+        )
+        for g in measurement.gates
+    )
+    return Verification(
+        at,
+        stage,
+        measurement.candidate,
+        gates,
+        _tally(measurement.counts),
+        measurement.green_runs,
+        tuple(CheckMade(c.name, c.status, c.blocking, plain(c.detail)) for c in measurement.checks),
+        FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
+    )
+
+
+def _tally(counts: Counts) -> Tally:
+    return Tally(counts.total, counts.passing, counts.failing, counts.skipped, counts.known_failing)
+
+
+def judgement(number: int, at: datetime, fact: Judged, measured: Verification | None) -> Judgement:
+    verdict = fact.verdict
+    return Judgement(
+        number=number,
+        at=at,
+        stage=fact.stage,
+        iteration=fact.iteration,
+        turn=fact.turn,
+        counts=measured.counts if measured else Tally(),
+        candidate=measured.candidate if measured else "",
+        held=fact.gate_1.held,
+        signal=fact.gate_2,
+        can_exit=fact.can_exit,
+        false_claim=fact.false_claim,
+        progress=fact.progress,
+        health=str(verdict.health),
+        recommendation=plain(verdict.recommendation),
+        cure=str(verdict.cure),
+        confidence=str(verdict.confidence),
+        trend=str(verdict.trend),
+        evidence=plain(verdict.evidence),
+        missing=tuple(plain(m) for m in fact.gate_1.missing[:3]),
+        breaker=fact.breaker.state,
+        rung=fact.rung,
+        rejected=fact.rejected,
+        disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
+    )
+
+
+def learning(at: datetime, stage: str, turn: int, fact: LearningRecorded) -> Learning:
+    return Learning(
+        fact.number,
+        fact.kind,
+        plain(fact.title, 160),
+        at,
+        stage,
+        turn,
+        plain(fact.context, 400),
+        plain(fact.choice, 400),
+        _texts(fact.alternatives, 200),
+        plain(fact.consequences, 400),
+        _texts(fact.depends_on, 80),
+        plain(fact.invalidated_if, 200),
+    )
+
+
+def _texts(texts: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    return tuple(text for text in (plain(raw, limit) for raw in texts[:8]) if text)

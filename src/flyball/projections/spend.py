@@ -1,0 +1,55 @@
+"""Time, turns, tokens and money, by stage and role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from flyball.core.outcomes import Usage
+from flyball.projections.records import Turn
+
+
+class Spend(msgspec.Struct, frozen=True):
+    """What turns of one role in one stage took; empty names are the total."""
+
+    stage: str = ""
+    role: str = ""
+    agents: tuple[str, ...] = ()
+    turns: int = 0
+    seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    estimated: bool = False
+
+
+def spend(turns: Iterable[Turn]) -> tuple[Spend, ...]:
+    """One row for each stage and role in the order they first came."""
+    groups: dict[tuple[str, str], list[Turn]] = {}
+    for turn in turns:
+        groups.setdefault((turn.stage, turn.role), []).append(turn)
+    return tuple(_sum(stage, role, group) for (stage, role), group in groups.items())
+
+
+def total(turns: Iterable[Turn]) -> Spend:
+    """All of it in one row."""
+    return _sum("", "", list(turns))
+
+
+def _sum(stage: str, role: str, turns: list[Turn]) -> Spend:
+    usage = Usage()
+    for turn in turns:
+        usage = usage.plus(turn.usage)
+    names = (f"{t.agent} {t.model}".rstrip() for t in turns)
+    return Spend(
+        stage,
+        role,
+        tuple(dict.fromkeys(names)),
+        len(turns),
+        round(sum(t.seconds for t in turns), 3),
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.usd,
+        usage.estimated,
+    )

@@ -1,0 +1,131 @@
+"""Where a task stands, in the few words every screen shares."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from flyball.core.events import TaskStopped
+from flyball.core.state import State
+from flyball.core.task import Item
+from flyball.projections.chronicle import Chronicle
+
+Running = Literal["running", "paused", "completed", "halted"]
+TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
+
+_LAST_STAGES = frozenset({"SHIP", "REPORT", "COMPLETE"})
+_VERIFYING = frozenset({"RED", "GREEN", "QA"})
+_STATES: dict[str, Running] = {
+    "done": "completed",
+    "blocked": "halted",
+    "aborted": "halted",
+    "error": "halted",
+    "limit": "paused",
+    "paused": "paused",
+    "no_agent": "paused",
+    "interrupted": "paused",
+}
+
+_FLAGS = {
+    "iterations": "--max-iterations N",
+    "turns": "--max-turns N",
+    "hours": "--max-hours H",
+    "USD": "--budget-usd X",
+    "tokens": "--budget-tokens N",
+}
+
+
+def running_state(state: State) -> Running:
+    """running, paused, completed or halted; a loop that waits for a guard is paused."""
+    if state.stopped is not None:
+        return _STATES[state.stopped.kind]
+    return "paused" if state.held is not None else "running"
+
+
+def task_status(state: State) -> TaskStatus:
+    """The word a list of tasks shows."""
+    if state.decision == "DONE":
+        return "COMPLETE"
+    if state.decision == "BLOCKED":
+        return "BLOCKED"
+    if is_worked_on(state):
+        return "IN_PROGRESS"
+    agreed = state.items_confirmed or not state.task.settings.attended
+    return "APPROVED" if state.items and agreed else "DRAFT"
+
+
+def is_worked_on(state: State) -> bool:
+    """Whether any turn but planning has begun."""
+    begun = state.pass_effect is not None and state.pass_effect.role != "planner"
+    return begun or state.iterations > 0 or len(state.visits) > 1
+
+
+def is_closing(state: State) -> bool:
+    """Whether the work is over and only the report and the branch are left."""
+    return state.stage in _LAST_STAGES
+
+
+def health(state: State, chronicle: Chronicle) -> str:
+    """The monitor's last verdict; before the first there is none to quote."""
+    if chronicle.judgements:
+        return chronicle.judgements[-1].health
+    return "BLOCKED" if state.decision == "BLOCKED" else "INITIALIZING"
+
+
+def reason(state: State, chronicle: Chronicle) -> str:
+    """Why the decision is what it is."""
+    if state.stopped is not None:
+        return state.stopped.reason
+    if state.held is not None:
+        return state.held.reason
+    return chronicle.judgements[-1].evidence if chronicle.judgements else "no iteration has been judged yet"
+
+
+def forced_stages(state: State) -> tuple[str, ...]:
+    """Stages whose last visit a person ended by force: never counted as verified."""
+    last = {visit.stage: visit.forced for visit in state.visits if visit.completed_at is not None}
+    return tuple(stage for stage, forced in last.items() if forced)
+
+
+def live_items(state: State) -> tuple[Item, ...]:
+    """Items with their present status.
+
+    A status that was recorded stands. Criteria of a tdd task have none of their own: they are worked on together, and
+    completed when the task has left QA with nothing forced.
+    """
+    if state.task.workflow != "tdd":
+        return state.items
+    if (is_closing(state) or state.decision == "DONE") and not _VERIFYING & set(forced_stages(state)):
+        now: Literal["not-started", "in-progress", "completed"] = "completed"
+    else:
+        now = "in-progress" if is_worked_on(state) else "not-started"
+    return tuple(replace(i, status=now) if i.status == "not-started" else i for i in state.items)
+
+
+def next_command(state: State) -> str:
+    """What a person would type next; empty while the loop runs."""
+    task = state.task.id
+    stopped = state.stopped
+    if stopped is None:
+        return ""
+    if stopped.kind == "done":
+        branch = state.prepared.branch if state.prepared else ""
+        return f"git merge {branch}" if branch and not state.task.settings.in_place else f"flyball diff {task}"
+    if stopped.kind == "aborted":
+        return f"flyball checkpoints {task}"
+    return _way_on(state, stopped)
+
+
+def _way_on(state: State, stopped: TaskStopped) -> str:
+    task = state.task.id
+    if stopped.kind == "limit":
+        flag = next((flag for unit, flag in _FLAGS.items() if f" {unit}" in stopped.reason), "")
+        return f"flyball resume {task} {flag}".rstrip()
+    asked = state.questions.get(stopped.question) if stopped.question else None
+    if asked is None:
+        return f"flyball resume {task}"
+    keys = "|".join(option.key for option in asked.question.options)
+    if {option.key for option in asked.question.options} >= {"reset", "skip", "abort", "modify"}:
+        return f"flyball reset {task}"
+    return f"flyball answer {task} {stopped.question} {keys or 'TEXT'}".rstrip()

@@ -1,0 +1,264 @@
+"""The object of `status --json`: every field is always there, whatever its value."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from flyball.core.effects import RunAgent
+from flyball.core.events import Held, TaskStopped
+from flyball.core.phase_metrics import overall_percent
+from flyball.core.state import State
+from flyball.core.task import EffectId
+from flyball.projections import standing
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.wording import plain
+
+HOUR = timedelta(hours=1)
+
+
+class CheckpointShown(msgspec.Struct, frozen=True):
+    label: str
+    sha: str
+    at: datetime
+    accepted: bool
+    stage: str
+
+
+class OptionShown(msgspec.Struct, frozen=True):
+    key: str
+    meaning: str
+
+
+class QuestionShown(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    text: str
+    detail: str
+    options: tuple[OptionShown, ...]
+    default: str | None
+    asked_at: datetime | None
+    deadline_at: datetime | None
+
+
+class BreakerShown(msgspec.Struct, frozen=True):
+    state: str
+    no_progress: int
+    same_error: int
+    reason: str
+
+
+class UsageShown(msgspec.Struct, frozen=True):
+    input_tokens: int
+    output_tokens: int
+    usd: float
+    estimated: bool
+
+
+class Subtask(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    state: str
+
+
+class StoppedShown(msgspec.Struct, frozen=True):
+    kind: str
+    reason: str
+    evidence: tuple[str, ...]
+
+
+class HeldShown(msgspec.Struct, frozen=True):
+    guard: str
+    reason: str
+    until: datetime | None
+
+
+class Forced(msgspec.Struct, frozen=True):
+    stage: str
+    at: datetime
+    reason: str
+
+
+class UnverifiedShown(msgspec.Struct, frozen=True):
+    name: str
+    detail: str
+
+
+class TrickShown(msgspec.Struct, frozen=True):
+    kind: str
+    path: str
+    detail: str
+    stage: str
+    times: int
+
+
+class LimitsShown(msgspec.Struct, frozen=True):
+    """What the loop may spend, and what of the present hour is spent; null is no limit."""
+
+    calls_per_hour: int
+    calls_this_hour: int
+    window_ends_at: datetime | None
+    max_iterations: int | None
+    max_turns: int | None
+    max_hours: float | None
+    budget_usd: float | None
+    budget_tokens: int | None
+
+
+class TurnShown(msgspec.Struct, frozen=True):
+    number: int
+    stage: str
+    role: str
+    agent: str
+    model: str
+    begun_at: datetime
+
+
+class Status(msgspec.Struct, frozen=True):
+    """Where a task stands."""
+
+    task: str
+    request: str
+    workflow: str
+    status: standing.TaskStatus
+    state: standing.Running
+    stage: str
+    stage_iteration: int
+    decision: str
+    reason: str
+    health: str
+    progress_percent: int
+    iterations: int
+    turns: int
+    running_turns: tuple[TurnShown, ...]
+    false_claims: int
+    branch: str
+    head: str
+    subtasks: tuple[Subtask, ...]
+    checkpoints: tuple[CheckpointShown, ...]
+    questions: tuple[QuestionShown, ...]
+    breaker: BreakerShown
+    usage: UsageShown
+    elapsed_s: float
+    limits: LimitsShown
+    held: HeldShown | None
+    stopped: StoppedShown | None
+    forced: tuple[Forced, ...]
+    unverified: tuple[UnverifiedShown, ...]
+    tricks: tuple[TrickShown, ...]
+    next_command: str
+    started_at: datetime
+    updated_at: datetime
+
+
+def status(state: State, chronicle: Chronicle) -> Status:
+    """The status of a task after its last event."""
+    usage = state.usage
+    breaker = state.breaker
+    return Status(
+        task=state.task.id,
+        request=state.task.request,
+        workflow=state.task.workflow,
+        status=standing.task_status(state),
+        state=standing.running_state(state),
+        stage=state.stage,
+        stage_iteration=state.iteration,
+        decision=state.decision,
+        reason=plain(standing.reason(state, chronicle), 2000),
+        health=standing.health(state, chronicle),
+        progress_percent=progress_percent(state),
+        iterations=state.iterations,
+        turns=state.turns,
+        running_turns=_running_turns(state),
+        false_claims=state.false_claims,
+        branch=state.prepared.branch if state.prepared else "",
+        head=state.head,
+        subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
+        checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),
+        questions=open_questions(state, chronicle),
+        breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
+        usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated),
+        elapsed_s=round(state.elapsed.total_seconds(), 3),
+        limits=_limits(state),
+        held=_held(state.held),
+        stopped=_stopped(state.stopped),
+        forced=_forced(state),
+        unverified=unverified(chronicle),
+        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
+        next_command=standing.next_command(state),
+        started_at=state.task.opened_at,
+        updated_at=state.now,
+    )
+
+
+def progress_percent(state: State) -> int:
+    """How far the whole task is, by the weights of its stages."""
+    if state.decision == "DONE":
+        return 100
+    completed = {visit.stage for visit in state.visits if visit.completed_at is not None}
+    return overall_percent(state.stage, state.iteration, completed)
+
+
+def open_questions(state: State, chronicle: Chronicle) -> tuple[QuestionShown, ...]:
+    """Questions without an answer, oldest first."""
+    return tuple(_question(key, state, chronicle) for key, asked in state.questions.items() if asked.answer is None)
+
+
+def _question(key: EffectId, state: State, chronicle: Chronicle) -> QuestionShown:
+    question = state.questions[key].question
+    put = chronicle.questions.get(key)
+    return QuestionShown(
+        id=key,
+        name=question.name,
+        text=plain(question.text, 4000),
+        detail="\n".join(plain(line, 1000) for line in question.detail.splitlines()[:60]),
+        options=tuple(OptionShown(plain(o.key), plain(o.meaning)) for o in question.options),
+        default=question.default,
+        asked_at=put.asked_at if put else None,
+        deadline_at=question.deadline_at,
+    )
+
+
+def unverified(chronicle: Chronicle) -> tuple[UnverifiedShown, ...]:
+    """Checks that were not made, as of the last time QA was measured."""
+    checks = chronicle.checked.checks if chronicle.checked else ()
+    return tuple(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a")
+
+
+def _running_turns(state: State) -> tuple[TurnShown, ...]:
+    under_way = ((o.effect, o.begun_at) for o in state.open.values())
+    return tuple(
+        TurnShown(effect.turn, effect.stage, effect.role, effect.agent, effect.model, at)
+        for effect, at in under_way
+        if isinstance(effect, RunAgent)
+    )
+
+
+def _limits(state: State) -> LimitsShown:
+    limits = state.task.settings.limits
+    window = state.window
+    return LimitsShown(
+        limits.calls_per_hour,
+        window.calls if window else 0,
+        window.started_at + HOUR if window else None,
+        limits.max_iterations,
+        limits.max_turns,
+        limits.max_hours,
+        limits.budget_usd,
+        limits.budget_tokens,
+    )
+
+
+def _held(held: Held | None) -> HeldShown | None:
+    return HeldShown(held.guard, plain(held.reason), held.until) if held else None
+
+
+def _stopped(stopped: TaskStopped | None) -> StoppedShown | None:
+    if stopped is None:
+        return None
+    return StoppedShown(stopped.kind, plain(stopped.reason, 2000), tuple(plain(e, 1000) for e in stopped.evidence))
+
+
+def _forced(state: State) -> tuple[Forced, ...]:
+    return tuple(Forced(v.stage, v.completed_at, v.exit_reason) for v in state.visits if v.forced and v.completed_at)

@@ -1,0 +1,71 @@
+"""Foreign text, numbers and times as every screen writes them; nothing here lets a text act as markup."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from flyball.core.text import scrub
+
+_ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
+_LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
+_TICKS = re.compile(r"`+")
+
+
+def plain(text: str, limit: int = 300) -> str:
+    """One line of text without control characters, cut at a limit."""
+    storable = text[: limit * 8].encode("utf-8", "replace").decode("utf-8")
+    line = " ".join(scrub(" ".join(storable.split())).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def escaped(text: str, limit: int = 300) -> str:
+    """One line of foreign text that Markdown shows as it stands, in a paragraph, a list item or a table cell."""
+    line = _ACTIVE.sub(lambda found: "\\" + found[0], plain(text, limit))
+    return _LEADING.sub(_without_effect, line)
+
+
+def _without_effect(found: re.Match[str]) -> str:
+    lead = found[0]
+    return f"{lead}\\" if lead.isdigit() else f"\\{lead}"
+
+
+def code(text: str, limit: int = 300) -> str:
+    """One line as a code span that nothing inside can end."""
+    line = plain(text, limit)
+    if not line:
+        return ""
+    ticks = "`" * (max((len(run) for run in _TICKS.findall(line)), default=0) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def short(commit: str) -> str:
+    """A commit as people quote it."""
+    return plain(commit, 64)[:10]
+
+
+def stamp(at: datetime) -> str:
+    """A time to the second, in UTC."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def duration(seconds: float) -> str:
+    """How long something took: `41 s`, `3 min 5 s`, `2 h 4 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(words: tuple[str, ...] | list[str], most: int = 3) -> str:
+    """The first few, and how many more there are."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,269 @@
+"""Journals built by hand, fact by fact, for tests of what is folded from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from flyball.core.breaker import CLOSED, Breaker
+from flyball.core.claims import Claim
+from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Question, Restore, RunAgent, Save
+from flyball.core.events import (
+    Begun,
+    Ended,
+    Event,
+    Fact,
+    GateVerdict,
+    Judged,
+    Moved,
+    SessionStarted,
+    TaskOpened,
+    TaskStopped,
+)
+from flyball.core.evolve import evolve
+from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
+from flyball.core.monitor import Observation, Verdict
+from flyball.core.outcomes import Integrated, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
+from flyball.core.state import State
+from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
+
+OPENED_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+CHANGED = Files(created=1, modified=2)
+CRITERIA = (Item("AC-1", "rows are parsed"), Item("AC-2", "empty rows are skipped"))
+ROLES = {"RED": "tester", "GREEN": "implementer", "REFACTOR": "refactorer", "DOCUMENT": "documenter", "QA": "qa"}
+
+
+def tdd_task(
+    *, request: str = "parse the rows", items: tuple[Item, ...] = CRITERIA, settings: Settings | None = None
+) -> Task:
+    """A valid task of the tdd workflow."""
+    chosen = settings or Settings(
+        gates=(Gate("test", "pytest --junitxml={junit}"),),
+        roles={"default": AgentChoice("scripted"), "implementer": AgentChoice("scripted", "large")},
+    )
+    source = Source("docs/rows.md", "0" * 64)
+    return Task(TaskId("007-parse-rows"), "tdd", request, chosen, OPENED_AT, source=source, items=items)
+
+
+def measurement(
+    candidate: str,
+    *,
+    total: int = 12,
+    failing: tuple[str, ...] = (),
+    known_failing: int = 0,
+    checks: tuple[Check, ...] = (),
+    tricks: tuple[Trick, ...] = (),
+    files: Files = CHANGED,
+    notes: tuple[str, ...] = (),
+) -> Measurement:
+    """A measurement of one suite of tests."""
+    passing = total - len(failing) - known_failing
+    counts = Counts(total=total, passing=passing, failing=len(failing), known_failing=known_failing)
+    passed = not failing and not tricks
+    gate = GateResult("test", "pytest", passed=passed, exit_code=int(bool(failing)), seconds=1.5, counts=counts)
+    return Measurement(
+        candidate,
+        f"tree-of-{candidate}",
+        (gate,),
+        counts,
+        failing=failing,
+        green_runs=0 if failing else 2,
+        tricks=tricks,
+        files=files,
+        checks=checks,
+        notes=notes,
+    )
+
+
+def verdict(health: str = "PROGRESSING", **changes: Any) -> Verdict:
+    """A verdict of the monitor."""
+    values: dict[str, Any] = {
+        "health": health,
+        "recommendation": "continue",
+        "cure": "continue",
+        "confidence": "LOW",
+        "trend": "stable",
+        "evidence": "first iteration",
+    }
+    return msgspec.convert({**values, **changes}, Verdict)
+
+
+class Story:
+    """A journal that grows by whole steps; each fact is folded as it is added, so impossible orders fail at once."""
+
+    def __init__(self, task: Task | None = None, stage: str = "RED") -> None:
+        self.events: list[Event] = []
+        self.at = OPENED_AT
+        self._state: State | None = None
+        self.add(TaskOpened(task or tdd_task(), stage))
+
+    @property
+    def state(self) -> State:
+        assert self._state is not None
+        return self._state
+
+    def add(self, *facts: Fact, after_s: float = 1.0) -> Story:
+        """Append facts, all at one moment, some seconds after the last."""
+        if self.events:
+            self.at += timedelta(seconds=after_s)
+        for fact in facts:
+            event = Event(len(self.events) + 1, self.at, 1, fact)
+            self._state = evolve(self._state, event)
+            self.events.append(event)
+        return self
+
+    def perform(self, effect: Effect, outcome: Outcome, *, attempt: int = 1, seconds: float = 1.0) -> Story:
+        """An effect from beginning to end."""
+        return self.add(Begun(effect, attempt)).add(Ended(effect.id, outcome, attempt), after_s=seconds)
+
+    def start(self, *, notes: tuple[str, ...] = (), baseline: Measurement | None = None) -> Story:
+        """Session, workspace and baseline."""
+        self.add(SessionStarted(4711, "host", "0.1.0"))
+        prepared = Prepared(Commit("base0000"), "tree-0", f"flyball/{self.state.task.id}", notes)
+        self.perform(Prepare(EffectId("prepare")), prepared)
+        return self.measure(baseline or measurement("base0000", total=4, files=Files()), name="baseline")
+
+    def turn(self, claim: Claim | None = None, *, role: str = "", seconds: float = 41.0, **outcome: Any) -> Story:
+        """A turn of the stage's role, from prompt to saved tree."""
+        stage, number = self.state.stage, self.state.turns + 1
+        choice = self.state.task.settings.choice(role or ROLES.get(stage, "implementer"))
+        effect = RunAgent(
+            EffectId(f"turn/{number}"),
+            role=role or ROLES.get(stage, "implementer"),
+            stage=stage,
+            agent=choice.agent,
+            model=choice.model,
+            prompt="do it",
+            iteration=self.state.iteration + 1,
+            turn=number,
+        )
+        values: dict[str, Any] = {"kind": "ok", "usage": Usage(1000, 100, 0.05), "seconds": seconds}
+        ended = TurnEnded(claim=claim or Claim(), **{**values, **outcome})
+        self.perform(effect, ended, seconds=seconds)
+        return self.save(f"turn-{number}", name=f"save/{number}")
+
+    def save(self, label: str, *, name: str, accepted: bool = False) -> Story:
+        """A kept tree."""
+        saved = Saved(Commit(f"{len(self.events):08x}"), f"tree-{len(self.events)}", label, accepted)
+        save = Save(EffectId(name), label=label, message=label, parent=self.state.head, accepted=accepted)
+        return self.perform(save, saved)
+
+    def measure(self, measured: Measurement, *, name: str = "") -> Story:
+        """A measurement of the present pass, or one of its own name."""
+        base = self.state.prepared.base if self.state.prepared else Commit("")
+        effect = Measure(
+            EffectId(f"measure/{name or self.state.turns}"),
+            kind="baseline" if name == "baseline" else "gates",
+            candidate=Commit(measured.candidate),
+            base=base,
+            accepted=base,
+        )
+        return self.perform(effect, Measured(measured))
+
+    def judge(
+        self,
+        *,
+        held: bool = False,
+        signal: bool = False,
+        said: Verdict | None = None,
+        missing: Iterable[str] = (),
+        values: dict[str, Scalar] | None = None,
+        breaker: Breaker = CLOSED,
+        error: str = "",
+        **changes: Any,
+    ) -> Story:
+        """The verdict on the present pass."""
+        stage, iteration = self.state.stage, self.state.iteration + 1
+        seen = Observation(
+            iteration=iteration,
+            batch=(stage,),
+            passed=(stage,) if held else (),
+            failed={} if held else {stage: error},
+            fine=None if held else error or None,
+            summary=error,
+            gate_held=held,
+        )
+        fact = Judged(
+            stage=stage,
+            iteration=iteration,
+            turn=self.state.turns,
+            gate_1=GateVerdict(held, "the stage's condition", tuple(missing), values or {}),
+            gate_2=signal,
+            observation=seen,
+            verdict=said or verdict(),
+            breaker=breaker,
+            can_exit=held and signal,
+            false_claim=signal and not held,
+            **changes,
+        )
+        return self.add(fact)
+
+    def iterate(
+        self,
+        measured: Measurement | None = None,
+        *,
+        claim: Claim | None = None,
+        failing: tuple[str, ...] = (),
+        **judged: Any,
+    ) -> Story:
+        """One whole iteration: turn, measurement, verdict."""
+        self.turn(claim)
+        candidate = self.state.checkpoints[-1].commit
+        self.measure(measured or measurement(candidate, failing=failing))
+        return self.judge(**judged)
+
+    def leave(self, to: str, *, reason: str = "dual gate held", forced: bool = False) -> Story:
+        """Into another stage, with an accepted checkpoint unless forced."""
+        previous = self.state.stage
+        if not forced and previous != "QA":
+            self.save(previous, name=f"accept/{self.state.iterations}", accepted=True)
+        return self.add(Moved(to, previous, reason, forced=forced))
+
+    def restore(self, commit: Commit) -> Story:
+        """Back to a checkpoint."""
+        name = EffectId(f"restore/{self.state.restores + 1}")
+        return self.perform(Restore(name, commit, "regressing"), Restored(commit, "tree-back", Commit("undone00")))
+
+    def ask(self, question: Question) -> Story:
+        """A question, left open."""
+        return self.add(Begun(Ask(EffectId(f"ask/{self.state.asks + 1}"), question)))
+
+    def ship(self) -> Story:
+        """The branch written and the task done."""
+        self.save("report", name="save/report", accepted=True)
+        done = Integrated(self.state.head, f"flyball/{self.state.task.id}")
+        self.perform(Integrate(EffectId("integrate/final"), commit=self.state.head, final=True), done)
+        return self.add(TaskStopped("done", f"gates passed; the work is on branch {done.branch}"))
+
+
+def qa_checks(*, unverified: bool = True) -> tuple[Check, ...]:
+    """The results of a QA measurement."""
+    changelog = Check("changelog", "n/a", blocking=True, detail="off in the settings")
+    checks = (Check("tests_pass", "pass", blocking=True), Check("duplication", "fail", blocking=False, detail="7 %"))
+    return (*checks, changelog) if unverified else checks
+
+
+def short_tdd_run(task: Task | None = None) -> Story:
+    """A whole run: RED, GREEN with one false claim, REFACTOR, DOCUMENT, QA, SHIP, done."""
+    done = Claim(status="complete", exit_signal=True, summary="it is done", source="report-file")
+    story = Story(task).start(notes=("submodule vendor/x is not part of checkpoints",))
+    covered: dict[str, Scalar] = {"criteria_count": 2, "criteria_covered": 2}
+    story.iterate(claim=done, held=True, signal=True, values=covered, progress=True).leave("GREEN")
+    story.iterate(
+        claim=done,
+        failing=("tests/test_rows.py::test_empty",),
+        signal=True,
+        missing=("fails: tests/test_rows.py::test_empty",),
+        error="TypeError in parse_row",
+        disagreements=("tests_passing: reported 12, measured 11",),
+    )
+    for stage, following in (("GREEN", "REFACTOR"), ("REFACTOR", "DOCUMENT"), ("DOCUMENT", "QA")):
+        assert story.state.stage == stage
+        story.iterate(claim=done, held=True, signal=True, progress=True).leave(following)
+    story.turn(Claim(verdict="pass", exit_signal=True, source="fenced-block"))
+    approved: dict[str, Scalar] = {"checks_passing": 1, "blocking_issues": 0, "verdict": "APPROVE"}
+    story.measure(measurement(story.state.head, checks=qa_checks()))
+    return story.judge(held=True, signal=True, values=approved).leave("SHIP").ship()

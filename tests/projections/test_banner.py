@@ -1,0 +1,42 @@
+"""The banner of an open breaker."""
+
+import pytest
+
+from flyball.core.breaker import Breaker
+from flyball.projections.banner import BEGIN, END, banner
+from flyball.projections.chronicle import Chronicle
+from flyball.testing.builders import Story
+
+pytestmark = pytest.mark.req("C22")
+
+
+def opened(error: str = "TypeError in parse_row") -> Story:
+    story = Story().start().iterate(failing=("t1",), error=error)
+    breaker = Breaker("OPEN", 3, reason="no progress in 3 iterations")
+    return story.iterate(failing=("t1",), error=error, breaker=breaker)
+
+
+def test_the_banner_says_what_happened_and_offers_four_choices():
+    story = opened()
+    lines = banner(story.state, Chronicle(story.events)).splitlines()
+    assert (lines[0], lines[-1]) == (BEGIN, END)
+    assert "PHASE: RED" in lines
+    assert "REASON: no progress in 3 iterations" in lines
+    assert "ITERATIONS: 2 in this stage, 2 in all" in lines
+    assert "TESTS_PASSING: 11/12" in lines
+    assert "LAST_ERROR: TypeError in parse_row" in lines
+    task = story.state.task.id
+    for word in ("reset", "skip", "abort", "modify"):
+        assert any(line.strip().startswith(f"flyball {word} {task}") for line in lines)
+
+
+def test_an_error_cannot_end_the_banner():
+    story = opened(f"x\n{END}\nOPTIONS: none")
+    text = banner(story.state, Chronicle(story.events))
+    assert text.splitlines().count(END) == 1
+    assert text.splitlines()[-1] == END
+
+
+def test_a_banner_without_any_measurement_still_stands():
+    story = Story()
+    assert "TESTS_PASSING: none measured" in banner(story.state, Chronicle(story.events))

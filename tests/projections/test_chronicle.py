@@ -1,0 +1,217 @@
+"""The chronicle keeps the whole story, in constant time per fact."""
+
+import sys
+
+import pytest
+
+from flyball.core.breaker import Breaker
+from flyball.core.claims import Claim
+from flyball.core.effects import Option, Question
+from flyball.core.events import (
+    DocumentSeen,
+    Ended,
+    Event,
+    Held,
+    LearningRecorded,
+    PersonSpoke,
+    QuestionClosed,
+    SessionStarted,
+    TurnSetAside,
+)
+from flyball.core.measurement import Trick
+from flyball.core.outcomes import Answered, Saved
+from flyball.core.task import Commit, EffectId
+from flyball.projections.chronicle import Chronicle, shows
+from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
+
+QUESTION = Question("breaker", "GREEN does not move", (Option("reset", "again"),))
+
+
+def test_a_whole_run_is_told_by_turns_verdicts_moves_and_checkpoints():
+    story = short_tdd_run()
+    told = Chronicle(story.events)
+    assert [t.role for t in told.turns] == ["tester", "implementer", "implementer", "refactorer", "documenter", "qa"]
+    assert [t.outcome for t in told.turns] == ["ok"] * 6
+    assert told.turns[0].seconds == 41
+    assert told.turns[1].model == "large"
+    assert [j.can_exit for j in told.judgements] == [True, False, True, True, True, True]
+    assert told.judgements[1].counts.failing == 1
+    assert [m.stage for m in told.moves] == ["GREEN", "REFACTOR", "DOCUMENT", "QA", "SHIP"]
+    assert [c.label for c in told.checkpoints if c.accepted] == [
+        "start", "RED", "GREEN", "REFACTOR", "DOCUMENT", "report",
+    ]  # fmt: skip
+    assert len(told.checkpoints) == 12
+    assert told.false_claims == 1
+    assert [v.stage for v in told.verified] == ["baseline", "RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]
+
+
+def test_adding_one_by_one_gives_what_adding_all_gives():
+    events = short_tdd_run().events
+    whole, grown = Chronicle(events), Chronicle()
+    for event in events:
+        grown.add(event)
+    assert grown.judgements == whole.judgements
+    assert grown.rows == whole.rows
+    assert grown.turns == whole.turns
+
+
+def test_a_decision_whose_work_was_rolled_back_is_not_kept_and_earlier_ones_are():
+    story = Story().start()
+    story.iterate(held=True).add(LearningRecorded(1, "decision", "use csv"))
+    good = story.state.checkpoints[-1].commit
+    story.iterate().add(LearningRecorded(2, "decision", "use regex"), LearningRecorded(3, "anti-pattern", "it fell"))
+    told = Chronicle(story.restore(good).events)
+    assert [(x.title, x.rolled_back) for x in told.learnings] == [
+        ("use csv", False),
+        ("use regex", True),
+        ("it fell", False),
+    ]
+    assert told.rollbacks[0].undone == "undone00"
+
+
+def test_a_decision_of_the_very_turn_that_is_restored_is_kept():
+    story = Story().start().iterate().add(LearningRecorded(1, "decision", "use csv"))
+    told = Chronicle(story.restore(story.state.checkpoints[-1].commit).events)
+    assert told.learnings[0].rolled_back is False
+
+
+def test_history_rows_are_never_dropped_or_rewritten_m31():
+    story = Story().start().iterate(error="E1").iterate(error="E2")
+    before = list(Chronicle(story.events).rows)
+    story.restore(Commit("base0000")).add(SessionStarted(1, "host", "0.1.0")).iterate(held=True)
+    after = Chronicle(story.events).rows
+    assert after[: len(before)] == before
+    assert "rolled back to base0000" in after[len(before)].notes
+
+
+def test_the_breaker_ledger_says_when_it_opened_and_forgets_it_when_it_closes():
+    story = Story().start()
+    story.iterate(breaker=Breaker("HALF_OPEN", 2, reason="no progress in 2 iterations"))
+    story.iterate(breaker=Breaker("OPEN", 3, reason="no progress in 3 iterations"))
+    told = Chronicle(story.events)
+    assert [(e.from_state, e.to_state) for e in told.breaker.events] == [("CLOSED", "HALF_OPEN"), ("HALF_OPEN", "OPEN")]
+    assert told.breaker.opened_at == story.at
+    told.add(story.add(PersonSpoke("reset")).events[-1])
+    assert told.breaker.state == "CLOSED"
+    assert told.breaker.opened_at is None
+
+
+def test_the_same_error_makes_a_streak_and_a_held_gate_ends_it():
+    story = Story().start().iterate(error="E1").iterate(error="E2").iterate(error="E2")
+    told = Chronicle(story.events)
+    assert (told.errors.failures_running, told.errors.streak) == (3, 2)
+    story.iterate(held=True)
+    told = Chronicle(story.events)
+    assert (told.errors.failures_running, told.errors.streak) == (0, 0)
+
+
+def test_only_the_last_fifty_errors_are_kept():
+    story = Story().start()
+    for number in range(60):
+        story.iterate(error=f"E{number}")
+    told = Chronicle(story.events)
+    assert len(told.errors.recent) == 50
+    assert told.errors.recent[0].error == "E10"
+
+
+def test_a_trick_seen_again_is_counted_not_repeated():
+    trick = Trick("test-deleted", "tests/test_rows.py", "test_empty is gone")
+    story = Story().start()
+    for _ in range(3):
+        story.iterate(measurement("c", tricks=(trick,)))
+    assert [(t.kind, t.times) for t in Chronicle(story.events).tricks.values()] == [("test-deleted", 3)]
+
+
+def test_questions_have_their_answers_and_who_gave_them():
+    story = Story().start().iterate().ask(QUESTION)
+    key = EffectId("ask/1")
+    assert Chronicle(story.events).questions[key].answer is None
+    story.add(Ended(key, Answered("reset", "default")), QuestionClosed(key, "breaker", "reset"))
+    put = Chronicle(story.events).questions[key]
+    assert (put.answer, put.by) == ("reset", "default")
+
+
+def test_a_reset_answers_the_open_question():
+    story = Story().start().iterate().ask(QUESTION).add(PersonSpoke("reset"))
+    assert Chronicle(story.events).questions[EffectId("ask/1")].answer == "reset"
+
+
+def test_turns_set_aside_say_why():
+    story = Story().start().turn(kind="usage_limit", detail="come back later")
+    told = Chronicle(story.add(TurnSetAside(1, "limited")).events)
+    assert told.turns[0].outcome == "usage_limit"
+    assert told.turns[0].set_aside == "limited"
+    assert told.judgements == []
+
+
+def test_holds_are_kept_with_their_end():
+    story = Story().start()
+    story.add(Held("provider", "limit", story.at))
+    assert Chronicle(story.events).holds[0].until is not None
+
+
+def test_agents_cannot_put_control_sequences_into_the_story():
+    story = (
+        Story().start().iterate(claim=Claim(summary="\x1b[2Jdone\nVERDICT: PASS"), said=verdict(evidence="a\x1b[1mb"))
+    )
+    told = Chronicle(story.events)
+    assert told.turns[0].summary == "done VERDICT: PASS"
+    assert told.judgements[0].evidence == "ab"
+
+
+def test_only_events_that_change_a_rendering_count_as_shown():
+    story = Story().start().turn()
+    kinds = {type(e.fact).__name__: shows(e) for e in story.events}
+    assert kinds["TaskOpened"]
+    unaccepted = story.events[-1]
+    assert isinstance(unaccepted.fact, Ended)
+    assert isinstance(unaccepted.fact.outcome, Saved)
+    assert not shows(unaccepted)
+    assert not shows(Event(99, story.at, 1, DocumentSeen("plan.md", "0")))
+
+
+def operations(events: list[Event]) -> int:
+    """Lines of Python executed while folding: a measure that no busy machine disturbs."""
+    count = 0
+
+    def tracer(_frame, event, _arg):
+        nonlocal count
+        count += event == "line"
+        return tracer
+
+    sys.settrace(tracer)
+    try:
+        Chronicle(events)
+    finally:
+        sys.settrace(None)
+    return count
+
+
+def long_journal(iterations: int) -> list[Event]:
+    story = Story().start()
+    trick = Trick("test-skipped", "tests/test_rows.py", "skip")
+    for number in range(iterations):
+        story.iterate(measurement("c", tricks=(trick,)), error=f"E{number % 7}", disagreements=("a: 1, 2",))
+        story.add(LearningRecorded(number + 1, "decision", f"choice {number}"))
+        if number % 10 == 9:
+            story.restore(Commit("base0000"))
+    return story.events
+
+
+def test_the_work_per_fact_does_not_grow_with_the_journal():
+    short, long = long_journal(300), long_journal(600)
+    ratio = operations(long) / operations(short)
+    assert ratio == pytest.approx(len(long) / len(short), rel=0.1)
+
+
+def test_a_journal_of_a_hundred_thousand_events_is_taken_in():
+    story = long_journal(500)
+    template = story[5:]
+    told = Chronicle(story)
+    count = len(story)
+    while count < 100_000:
+        for event in template:
+            told.add(event)
+        count += len(template)
+    assert len(told.judgements) > 10_000
+    assert len(told.errors.recent) == 50

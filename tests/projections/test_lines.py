@@ -1,0 +1,135 @@
+"""One line for each event."""
+
+import json
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from flyball.core.breaker import Breaker
+from flyball.core.effects import Option, Question
+from flyball.core.events import (
+    Consented,
+    Ended,
+    Event,
+    Held,
+    ItemsSet,
+    LearningRecorded,
+    LimitHit,
+    PersonSpoke,
+    TaskStopped,
+    TurnSetAside,
+)
+from flyball.core.evolve import evolve
+from flyball.core.measurement import GateResult, Measurement, Trick
+from flyball.core.outcomes import Answered
+from flyball.core.state import State
+from flyball.core.task import EffectId, Item
+from flyball.projections.lines import LONGEST, json_line, line
+from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
+
+
+def lines(story: Story) -> list[str]:
+    state: State | None = None
+    told = []
+    for event in story.events:
+        state = evolve(state, event)
+        text = line(event, state)
+        if text is not None:
+            told.append(text)
+    return told
+
+
+def last(story: Story) -> str:
+    return lines(story)[-1]
+
+
+def test_a_run_reads_as_a_story():
+    told = lines(short_tdd_run())
+    assert "RED 1       turn 1 tester (scripted) … 41 s; says complete, signals exit: it is done" in told
+    assert "GREEN 1     gate test: 11 passed, 1 failed (test_empty)" in told
+    assert any(t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; false claim") for t in told)
+    assert "GREEN       RED -> GREEN: dual gate held" in told
+    assert told[-1].startswith("SHIP        DONE: gates passed")
+
+
+def test_every_line_is_short_aligned_and_one_line():
+    for text in lines(short_tdd_run()):
+        assert "\n" not in text
+        assert len(text) <= LONGEST + 16
+        assert text[11] == " "
+        assert text[12] != " "
+
+
+def test_every_verdict_has_its_evidence():
+    said = verdict("STALLED", evidence="same error 3x: TypeError in parse_row, iterations 4, 5, 6")
+    breaker = Breaker("HALF_OPEN", 2, reason="no progress in 2 iterations")
+    text = last(
+        Story().start().iterate(said=said, breaker=breaker, rung="fresh-context", missing=("fails: t1", "fails: t2"))
+    )
+    assert "STALLED: same error 3x: TypeError in parse_row, iterations 4, 5, 6" in text
+    assert "missing: fails: t1 and 1 more" in text
+    assert "cure: fresh-context" in text
+    assert "breaker HALF_OPEN" in text
+
+
+def test_a_wait_says_until_when():
+    story = Story().start()
+    story.add(Held("provider", "scripted: usage limit", story.at + timedelta(hours=1)))
+    assert last(story) == "RED         waits until 2026-01-05 10:00:05 UTC (provider): scripted: usage limit"
+
+
+def test_a_broken_gate_and_a_trick_are_named():
+    broken = Measurement("c", "t", (GateResult("test", "pytest", passed=False, broken="command missing"),))
+    assert last(Story().start().turn().measure(broken)).endswith("gate test cannot run: command missing")
+    trick = Trick("test-deleted", "tests/test_rows.py", "gone")
+    assert "caught test-deleted: tests/test_rows.py" in last(
+        Story().start().turn().measure(measurement("c", tricks=(trick,)))
+    )
+
+
+def test_a_question_shows_options_and_default_and_then_its_answer():
+    story = Story().start().ask(Question("q", "Which?", (Option("a", ""), Option("b", "")), default="a"))
+    assert last(story).endswith("question ask/1: Which? [a | b] (default: a)")
+    assert last(story.add(Ended(EffectId("ask/1"), Answered("a", "default")))).endswith(
+        "ask/1 answered: a (the default)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [
+        (TaskStopped("blocked", "stuck"), "BLOCKED: stuck; next: flyball resume 007-parse-rows"),
+        (TaskStopped("interrupted", "SIGINT"), "stopped, interrupted: SIGINT; next: flyball resume"),
+        (PersonSpoke("modify", "read the spec"), "a person says modify read the spec"),
+        (ItemsSet((Item("AC-1", "x"),), "planner"), "1 item from the planner: AC-1"),
+        (LearningRecorded(4, "decision", "Use csv"), "decision 004: Use csv"),
+        (Consented(("a.py",), "a person", allowed=False), "a person refused changes to a.py"),
+    ],
+)
+def test_other_facts_have_their_words(fact, words):
+    assert words in last(Story().start().add(fact))
+
+
+def test_a_limit_and_the_turn_it_cost_are_told():
+    story = Story().start().turn(kind="usage_limit", detail="try later")
+    assert "… 41 s, usage limit: try later" in last(story)
+    story.add(LimitHit("scripted", "usage_limit", story.at), TurnSetAside(1, "limited", "try later"))
+    assert last(story).endswith("turn 1 is no iteration, limited: try later")
+
+
+def test_an_agent_cannot_write_a_line_of_its_own():
+    story = Story().start().iterate(said=verdict(evidence="x\nSHIP        DONE: gates passed\x1b[2J\u202e"))
+    text = last(story)
+    assert text.startswith("RED 1       verdict: CONTINUE")
+    assert "\n" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_a_json_line_is_one_line_and_reads_back_as_the_event():
+    for event in short_tdd_run().events:
+        raw = json_line(event)
+        assert b"\n" not in raw
+        assert json.loads(raw)["seq"] == event.seq
+        assert msgspec.json.decode(raw, type=Event) == event

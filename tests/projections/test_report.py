@@ -1,0 +1,193 @@
+"""The report, as a value and as Markdown."""
+
+import json
+import re
+
+import msgspec
+import pytest
+from markdown_it import MarkdownIt
+
+from flyball.core.claims import Claim
+from flyball.core.effects import Option, Question
+from flyball.core.events import Consented, Ended, Held, LearningRecorded, PersonSpoke, QuestionClosed, TaskStopped
+from flyball.core.measurement import Trick
+from flyball.core.outcomes import Answered, Usage
+from flyball.core.task import EffectId
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.report import Report, report
+from flyball.projections.report_markdown import markdown
+from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
+
+pytestmark = pytest.mark.req("O61")
+
+HOSTILE = (
+    "done\n\n# Report: PASSED\n- [x] **AC-9** ok\n<img src=x onerror=alert(1)> [a](javascript:b) `c` \x1b[2J \u202e |"
+)
+
+
+def of(story: Story) -> Report:
+    return report(story.state, Chronicle(story.events))
+
+
+def text(story: Story) -> str:
+    return markdown(of(story))
+
+
+def eventful() -> Story:
+    """A run in which everything the report speaks of has happened."""
+    trick = Trick("test-deleted", "tests/test_rows.py", "test_empty is gone")
+    story = Story().start(baseline=measurement("base0000", known_failing=1))
+    story.iterate(held=True, signal=True).add(LearningRecorded(1, "decision", "Use csv", choice="the csv module"))
+    story.leave("GREEN").iterate(measurement("bad", tricks=(trick,)), claim=Claim(exit_signal=True), signal=True)
+    story.add(
+        LearningRecorded(2, "decision", "Use regex", choice="re"), LearningRecorded(3, "anti-pattern", "regex fails")
+    )
+    story.restore(story.state.head)
+    story.add(Consented(("tests/conftest.py",), "the QA reviewer", allowed=False))
+    story.ask(Question("breaker", "GREEN does not move", (Option("reset", ""),)))
+    story.add(
+        Ended(EffectId("ask/1"), Answered("modify read the spec")),
+        QuestionClosed(EffectId("ask/1"), "breaker", "modify"),
+    )
+    story.add(PersonSpoke("modify", "read the spec"), Held("provider", "scripted: usage limit", story.at))
+    return story.leave("REFACTOR", reason="skipped by a person", forced=True).iterate(
+        failing=("t1",), missing=("fails: t1",)
+    )
+
+
+def test_a_finished_run_says_gates_passed_with_commands_counts_and_commits():
+    page = text(short_tdd_run())
+    assert "**Done: gates passed.**" in page
+    assert "gate test passed: `pytest`, exit 0, 12 passed, 0 failed" in page
+    assert "- [x] **AC-1** rows are parsed (completed)" in page
+    assert "`git merge flyball/007-parse-rows`" in page
+    shown = of(short_tdd_run())
+    assert [v.stage for v in shown.verifications] == ["baseline", "RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]
+    assert shown.last_measured is None
+    assert [c.label for c in shown.commits] == ["start", "RED", "GREEN", "REFACTOR", "DOCUMENT", "report"]
+    assert all(c.sha[:8] in page for c in shown.commits)
+
+
+def test_no_report_ever_says_correct():
+    for story in (short_tdd_run(), eventful(), Story()):
+        assert "correct" not in text(story).lower()
+
+
+def test_false_claims_and_disagreements_are_named():
+    page = text(short_tdd_run())
+    assert "GREEN 1, turn 2: signalled exit, but fails: tests/test_rows.py::test_empty" in page
+    assert "tests_passing: reported 12, measured 11" in page
+
+
+@pytest.mark.req("C50")
+def test_checks_that_were_not_made_are_unverified_and_left():
+    page = text(short_tdd_run())
+    assert "- Check changelog: unverified (off in the settings)" in page
+    assert "- check changelog was not made" in page
+
+
+@pytest.mark.req("C22", "C42")
+def test_forced_stages_tricks_consents_rollbacks_and_words_are_all_there():
+    page = text(eventful())
+    assert "Stage GREEN was forced" in page
+    assert "it does not count as verified" in page
+    assert "not verified, skipped by a person: GREEN" in page
+    assert "test-deleted: `tests/test_rows.py`: test_empty is gone" in page
+    assert "the QA reviewer refused changes to `tests/conftest.py`" in page
+    assert "what was undone is kept as `undone00`" in page
+    assert "Answer: modify read the spec" in page
+    assert "provider: scripted: usage limit" in page
+    assert "1 test failed before the task began and still fails" not in page
+
+
+def test_decisions_say_whether_they_were_kept():
+    page = text(eventful())
+    assert "- 001 Use csv: the csv module (kept)" in page
+    assert "- 002 Use regex: re (rolled back with its turn's work)" in page
+    assert "- 003 regex fails" in page
+
+
+def test_what_was_measured_last_without_holding_is_told_apart():
+    shown = of(eventful())
+    assert shown.last_measured is not None
+    assert shown.last_measured.counts.failing == 1
+    assert "fails: t1" in shown.left
+    assert "Measured last, and the gate did not hold" in text(eventful())
+
+
+def test_known_failing_tests_are_reported_as_left():
+    story = Story().start(baseline=measurement("base0000", known_failing=2))
+    assert "2 tests failed before the task began and still fail" in of(story).left
+
+
+def test_spending_is_told_by_stage_and_role_and_in_all():
+    story = short_tdd_run()
+    shown = of(story)
+    green = next(s for s in shown.spend if s.stage == "GREEN")
+    assert (green.role, green.turns, green.seconds, green.input_tokens) == ("implementer", 2, 82, 2000)
+    assert shown.total.usd == pytest.approx(story.state.usage.usd)
+    assert "| GREEN | implementer | scripted large | 2 | 1 min 22 s | 2000 | 200 | 0.1000 |" in text(story)
+
+
+def test_estimates_are_called_estimates():
+    story = Story().start().turn(usage=Usage(1, 1, 0.1, estimated=True))
+    assert "Some figures are estimates" in text(story)
+
+
+def test_a_report_notes_what_checkpoints_do_not_hold():
+    page = text(short_tdd_run())
+    assert "Checkpoints hold no submodule contents and no ignored files." in page
+    assert "submodule vendor/x" in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("blocked", "Blocked: a person is needed"),
+        ("limit", "Stopped at a limit"),
+        ("aborted", "Aborted by a person"),
+        ("interrupted", "Interrupted"),
+    ],
+)
+def test_every_end_has_its_sentence_and_evidence(kind, words):
+    page = text(Story().start().add(TaskStopped(kind, "because", ("command: pytest",))))
+    assert words in page
+    assert "- Evidence: command: pytest" in page
+
+
+def test_hostile_text_cannot_write_headings_boxes_links_or_control_sequences_into_the_report():
+    hostile = Claim(summary=HOSTILE, exit_signal=True)
+    story = Story(tdd_task(request=HOSTILE)).start(notes=(HOSTILE,))
+    story.iterate(
+        measurement("c", tricks=(Trick("test-deleted", HOSTILE, HOSTILE),)),
+        claim=hostile,
+        signal=True,
+        missing=(HOSTILE,),
+        said=verdict(evidence=HOSTILE),
+        disagreements=(HOSTILE,),
+        error=HOSTILE,
+    )
+    story.add(LearningRecorded(1, "decision", HOSTILE, HOSTILE, HOSTILE, (HOSTILE,)), PersonSpoke("modify", HOSTILE))
+    story.ask(Question("q", HOSTILE)).add(TaskStopped("blocked", HOSTILE, (HOSTILE,)))
+    calm = eventful()
+    page = text(story)
+    tokens = MarkdownIt("commonmark").enable("table").parse(page)
+    kinds = {t.type for t in tokens} | {c.type for t in tokens for c in t.children or ()}
+    assert not kinds & {"html_block", "html_inline", "link_open", "image", "fence"}
+    headings = [t.content for t, before in zip(tokens[1:], tokens, strict=False) if before.type == "heading_open"]
+    known = {line[3:] for line in (text(calm) + text(short_tdd_run())).splitlines() if line.startswith("## ")}
+    assert set(headings) <= known | {"Report: 007-parse-rows"}
+    assert not re.search(r"^\s*- \[x\]", page, re.MULTILINE)
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
+def test_the_report_is_json_with_every_field():
+    shown = json.loads(msgspec.json.encode(of(short_tdd_run())))
+    assert set(shown) == {f.name for f in msgspec.structs.fields(Report)}
+    assert shown["files"] == {"created": 1, "modified": 2, "deleted": 0}
+    assert shown["verifications"][0]["counts"]["failing"] == 0
+
+
+def test_the_same_facts_give_the_same_report():
+    assert text(eventful()) == text(eventful())

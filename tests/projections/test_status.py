@@ -1,0 +1,153 @@
+"""The object of `status --json`."""
+
+import json
+
+import msgspec
+import pytest
+
+from flyball.core.breaker import Breaker
+from flyball.core.effects import Option, Question
+from flyball.core.events import Held, ItemChanged, ItemsSet, TaskStopped
+from flyball.core.task import AgentChoice, EffectId, Item, Settings
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.standing import next_command, running_state, task_status
+from flyball.projections.status import Status, status
+from flyball.testing.builders import Story, short_tdd_run, tdd_task
+
+PROMISED = {
+    "task", "workflow", "stage", "decision", "reason", "health", "iterations", "turns", "branch", "head", "checkpoints",
+    "questions", "breaker", "usage", "started_at", "updated_at", "subtasks",
+}  # fmt: skip
+FOUR = tuple(Option(key, "") for key in ("reset", "skip", "abort", "modify"))
+
+
+def of(story: Story) -> Status:
+    return status(story.state, Chronicle(story.events))
+
+
+def test_every_promised_field_is_there_even_for_a_task_just_opened():
+    shown = json.loads(msgspec.json.encode(of(Story())))
+    assert set(shown) >= PROMISED
+    assert set(shown["breaker"]) >= {"state", "no_progress", "same_error"}
+    assert set(shown["usage"]) >= {"input_tokens", "output_tokens", "usd"}
+    assert shown["usage"]["input_tokens"] == 0
+    assert (shown["decision"], shown["health"], shown["state"]) == ("CONTINUE", "INITIALIZING", "running")
+
+
+def test_a_finished_run_is_shown_as_done_with_what_it_cost():
+    shown = of(short_tdd_run())
+    assert (shown.decision, shown.status, shown.state, shown.stage) == ("DONE", "COMPLETE", "completed", "SHIP")
+    assert shown.progress_percent == 100
+    assert shown.usage.input_tokens == 6000
+    assert shown.usage.usd == pytest.approx(0.3)
+    assert shown.head == shown.checkpoints[-1].sha
+    assert shown.false_claims == 1
+    assert shown.next_command == "git merge flyball/007-parse-rows"
+    assert shown.updated_at > shown.started_at
+
+
+@pytest.mark.req("C50")
+def test_a_check_that_was_not_made_is_shown_as_unverified():
+    assert [u.name for u in of(short_tdd_run()).unverified] == ["changelog"]
+
+
+@pytest.mark.req("O60")
+def test_every_subtask_has_its_live_state():
+    story = Story().start()
+    assert {s.state for s in of(story).subtasks} == {"not-started"}
+    story.turn()
+    assert [(s.id, s.state) for s in of(story).subtasks] == [("AC-1", "in-progress"), ("AC-2", "in-progress")]
+    assert {s.state for s in of(short_tdd_run()).subtasks} == {"completed"}
+
+
+@pytest.mark.req("O60")
+def test_a_recorded_state_of_a_subtask_stands():
+    story = Story().start().add(ItemChanged("AC-2", "completed"))
+    assert [s.state for s in of(story).subtasks] == ["not-started", "completed"]
+
+
+@pytest.mark.req("C22")
+def test_a_skipped_stage_is_shown_as_forced_and_its_criteria_are_never_completed():
+    story = (
+        Story().start().iterate(held=True, signal=True).leave("GREEN").leave("REFACTOR", reason="skipped", forced=True)
+    )
+    for following in ("DOCUMENT", "QA", "SHIP"):
+        story.iterate(held=True, signal=True).leave(following)
+    shown = of(story.ship())
+    assert [f.stage for f in shown.forced] == ["GREEN"]
+    assert {s.state for s in shown.subtasks} == {"in-progress"}
+
+
+def test_open_questions_carry_all_a_person_needs():
+    question = Question("q", "Which format?", (Option("csv", "commas"),), default="csv", detail="seen: both")
+    story = Story().start().ask(question)
+    (shown,) = of(story).questions
+    assert (shown.id, shown.text, shown.default, shown.asked_at) == ("ask/1", "Which format?", "csv", story.at)
+    assert shown.options[0].key == "csv"
+    assert shown.detail == "seen: both"
+
+
+def test_a_loop_that_waits_for_a_guard_is_paused_and_says_until_when():
+    story = Story().start()
+    story.add(Held("provider", "scripted: usage limit", story.at))
+    shown = of(story)
+    assert shown.state == "paused"
+    assert shown.held is not None
+    assert shown.held.guard == "provider"
+    assert shown.reason == "scripted: usage limit"
+    assert of(story.turn()).held is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "decision"),
+    [
+        ("done", "completed", "DONE"),
+        ("blocked", "halted", "BLOCKED"),
+        ("aborted", "halted", "BLOCKED"),
+        ("error", "halted", "CONTINUE"),
+        ("limit", "paused", "CONTINUE"),
+        ("paused", "paused", "CONTINUE"),
+        ("interrupted", "paused", "CONTINUE"),
+        ("no_agent", "paused", "CONTINUE"),
+    ],
+)
+def test_every_way_of_stopping_has_its_state_and_decision(kind, state, decision):
+    story = Story().start().add(TaskStopped(kind, "because"))
+    assert (running_state(story.state), story.state.decision) == (state, decision)
+    assert of(story).reason == "because"
+
+
+@pytest.mark.req("O2")
+def test_the_word_in_a_list_is_derived_from_the_facts():
+    attended = Settings(roles={"default": AgentChoice("scripted")}, attended=True)
+    story = Story(tdd_task(items=(), settings=attended))
+    assert task_status(story.state) == "DRAFT"
+    story.start().add(ItemsSet((Item("AC-1", "x"),), "planner"))
+    assert task_status(story.state) == "DRAFT"
+    story.add(ItemsSet((Item("AC-1", "x"),), "person"))
+    assert task_status(story.state) == "APPROVED"
+    assert task_status(story.turn().state) == "IN_PROGRESS"
+    assert task_status(story.add(TaskStopped("blocked", "stuck")).state) == "BLOCKED"
+    assert task_status(short_tdd_run().state) == "COMPLETE"
+    assert task_status(Story().start().state) == "APPROVED"
+
+
+def test_the_next_command_fits_how_it_stopped():
+    story = Story().start()
+    task = story.state.task.id
+    assert next_command(story.state) == ""
+    assert next_command(story.add(TaskStopped("paused", "x")).state) == f"flyball resume {task}"
+    limit = TaskStopped("limit", "limit reached: 5 of 5 turns")
+    assert next_command(Story().start().add(limit).state) == f"flyball resume {task} --max-turns N"
+    asked = Story().start().ask(Question("breaker", "stuck", FOUR))
+    assert (
+        next_command(asked.add(TaskStopped("blocked", "stuck", (), EffectId("ask/1"))).state) == f"flyball reset {task}"
+    )
+    asked = Story().start().ask(Question("criteria", "right?", (Option("yes", ""),)))
+    stopped = asked.add(TaskStopped("blocked", "right?", (), EffectId("ask/1")))
+    assert next_command(stopped.state) == f"flyball answer {task} ask/1 yes"
+
+
+def test_the_breaker_is_shown_with_both_counters():
+    shown = of(Story().start().iterate(breaker=Breaker("HALF_OPEN", 2, 1, reason="no progress")))
+    assert (shown.breaker.state, shown.breaker.no_progress, shown.breaker.same_error) == ("HALF_OPEN", 2, 1)

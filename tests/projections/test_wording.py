@@ -1,0 +1,94 @@
+"""Foreign text must be shown as it stands: nothing in it may act as markup, as a line end or on a terminal."""
+
+import pytest
+from hypothesis import given, strategies as st
+from markdown_it import MarkdownIt
+
+from flyball.projections.wording import code, duration, escaped, plain
+
+HOSTILE = [
+    "# PASSED",
+    "- [x] all done",
+    "1. first",
+    "12) twelfth",
+    "> quoted",
+    "**bold** _it_ __b__ ~~no~~ `code`",
+    "<script>alert(1)</script> <b>",
+    "[click](javascript:alert(1)) ![img](x)",
+    "a | b | c",
+    "&lt; &copy;",
+    "trailing \\",
+    "--- \n===\n## next",
+    "```\nfence",
+    "snake_case_name stays",
+    "\x1b[31mred\x1b[0m \u202eevil",
+    "<http://x.y>",
+]
+
+
+def shown(markdown: str) -> tuple[str, set[str]]:
+    """The text a reader sees, and the kinds of tokens it is made of."""
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown)
+    inline = [child for token in tokens for child in token.children or ()]
+    kinds = {token.type for token in tokens} | {child.type for child in inline}
+    return "".join(child.content for child in inline), kinds
+
+
+PLAIN_KINDS = {
+    "bullet_list_open",
+    "bullet_list_close",
+    "list_item_open",
+    "list_item_close",
+    "paragraph_open",
+    "paragraph_close",
+    "inline",
+    "text",
+    "text_special",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_as_it_stands(text):
+    said, kinds = shown(f"- {escaped(text)}\n")
+    assert kinds <= PLAIN_KINDS
+    assert said == plain(text)
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 #*_`~[]()<>!|\\&;.-+=:/\n\t\u202e\x1b"), max_size=40))
+def test_no_text_becomes_markup_in_a_list_item(text):
+    said, kinds = shown(f"- x {escaped(text)}\n")
+    assert kinds <= PLAIN_KINDS
+    assert said.rstrip() == f"x {plain(text)}".rstrip()
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 #*_`~[]()<>!|\\&;.-+=:\n"), min_size=1, max_size=30))
+def test_no_text_becomes_markup_at_the_beginning_of_an_item(text):
+    said, kinds = shown(f"- {escaped(text)}\n")
+    assert kinds <= PLAIN_KINDS
+    assert said == plain(text)
+
+
+@given(st.text(alphabet=st.sampled_from("ab|\\`_*"), max_size=20))
+def test_a_table_cell_keeps_its_row_whole(text):
+    tokens = MarkdownIt("commonmark").enable("table").parse(f"| a | b |\n|---|---|\n| {escaped(text)} | end |\n")
+    cells = [t.children for t in tokens if t.type == "inline"]
+    assert len(cells) == 4
+    assert "".join(child.content for child in cells[3] or ()) == "end"
+
+
+@given(st.text(alphabet=st.sampled_from("ab `\n<*"), max_size=30))
+def test_nothing_inside_ends_a_code_span(text):
+    _said, kinds = shown(f"x {code(text)} y\n")
+    assert kinds <= PLAIN_KINDS | {"code_inline"}
+
+
+def test_plain_is_one_line_without_control_sequences_and_not_too_long():
+    assert plain("a\nb\x1b]0;title\x07c\u202e") == "a bc"
+    assert len(plain("x" * 5000, 300)) == 300
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "0 s"), (41, "41 s"), (185, "3 min 5 s"), (7440, "2 h 4 min"), (-3, "0 s")]
+)
+def test_durations_read_naturally(seconds, words):
+    assert duration(seconds) == words
