@@ -200,10 +200,11 @@ class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.close
     answer: str
 
 
-class LimitsChanged(_Fact, frozen=True, omit_defaults=True, tag="limits.changed"):
-    """A person changed what the loop may spend."""
+class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.changed"):
+    """A person changed what the loop may spend, or whether somebody can be asked."""
 
     limits: Limits
+    attended: bool = False
 
 
 class TaskStopped(_Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
@@ -234,7 +235,7 @@ Fact = (
     | DocumentSeen
     | PersonSpoke
     | QuestionClosed
-    | LimitsChanged
+    | SettingsChanged
     | TaskStopped
 )
 

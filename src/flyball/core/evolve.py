@@ -26,11 +26,11 @@ from flyball.core.events import (
     Judged,
     LearningRecorded,
     LimitHit,
-    LimitsChanged,
     Moved,
     PersonSpoke,
     QuestionClosed,
     SessionStarted,
+    SettingsChanged,
     TaskOpened,
     TaskStopped,
     TurnSetAside,
@@ -346,8 +346,8 @@ def _same(state: State, _fact: Any) -> State:
     return state
 
 
-def _limits_changed(state: State, fact: LimitsChanged) -> State:
-    settings = replace(state.task.settings, limits=fact.limits)
+def _settings_changed(state: State, fact: SettingsChanged) -> State:
+    settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
     stopped = None if state.stopped and state.stopped.kind == "limit" else state.stopped
     return replace(state, task=replace(state.task, settings=settings), stopped=stopped)
 
@@ -426,6 +426,6 @@ _TABLE: dict[type, Callable[[State, Any], State]] = {
     DocumentSeen: _same,
     PersonSpoke: _person_spoke,
     QuestionClosed: _question_closed,
-    LimitsChanged: _limits_changed,
+    SettingsChanged: _settings_changed,
     TaskStopped: _stopped,
 }

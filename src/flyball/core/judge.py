@@ -25,7 +25,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
     signal = claim.exit_signal and turn.kind == "ok"
     failure = _failure(measured, weighed)
     seen = _observation(state, turn, measured, weighed, failure)
-    verdict = assess(observe(state.history, seen), seen)
+    verdict = assess(observe(state.history, seen), seen, state.task.settings.monitor)
     breaker = breakers.after(
         state.breaker,
         state.task.settings.breaker.strikes(state.stage),

@@ -35,16 +35,17 @@ Weigh = Callable[[State, Measurement, Claim], Weighed]
 
 def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     """New tests for every criterion, all failing, each for the right reason; the old ones still pass."""
+    items = open_items(state.items)
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
-    covered = covered_criteria(state.items, sound)
-    missing = [f"no new test names {i.id}: {i.text}" for i in state.items if i.id not in covered]
+    covered = covered_criteria(items, sound)
+    missing = [f"no new test names {i.id}: {i.text}" for i in items if i.id not in covered]
     missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
     missing += [f"an old test no longer passes: {t}" for t in measured.old_tests_broken]
     missing += _doubts(measured)
     generated = sum(t.tests_in_source for t in measured.new_tests)
     failing = sum(t.tests_in_source for t in sound)
     values: dict[str, Scalar] = {
-        "criteria_count": len(state.items),
+        "criteria_count": len(items),
         "criteria_covered": len(covered),
         "tests_generated": generated,
         "tests_failing": failing,
@@ -54,8 +55,13 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
         _verdict("every criterion has a new test that fails for the right reason", missing, values),
         progress=generated > before[0] or len(covered) > before[1],
         score=float(len(covered) * 1000 + failing - len(measured.old_tests_broken)),
-        rate=len(covered) / len(state.items) if state.items else None,
+        rate=len(covered) / len(items) if items else None,
     )
+
+
+def open_items(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """What is still to be done; a document whose boxes are all ticked is worked through again."""
+    return tuple(i for i in items if i.status != "completed") or items
 
 
 def covered_criteria(items: Iterable[Item], tests: Iterable[NewTest]) -> frozenset[str]:
@@ -71,7 +77,7 @@ def _red_numbers(state: State, measured: Measurement | None) -> tuple[int, int]:
     if measured is None:
         return 0, 0
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
-    return sum(t.tests_in_source for t in measured.new_tests), len(covered_criteria(state.items, sound))
+    return sum(t.tests_in_source for t in measured.new_tests), len(covered_criteria(open_items(state.items), sound))
 
 
 def _fails_rightly(test: NewTest) -> bool:

@@ -7,6 +7,8 @@ from typing import Literal, NewType
 
 import msgspec
 
+from flyball.core.verdict import Thresholds
+
 TaskId = NewType("TaskId", str)
 EffectId = NewType("EffectId", str)
 Commit = NewType("Commit", str)
@@ -27,6 +29,19 @@ class AgentChoice(msgspec.Struct, frozen=True, omit_defaults=True):
 
     agent: str
     model: str = ""
+    fallback: tuple[str, ...] = ()
+
+
+class AgentSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All that is needed to make an agent."""
+
+    name: str
+    type: Literal["command", "scripted"] = "command"
+    command: tuple[str, ...] = ()
+    model: str = ""
+    env: tuple[str, ...] = ()
+    exit_signal: Literal["report", "exit-0"] = "report"
+    script: str = ""
     fallback: tuple[str, ...] = ()
 
 
@@ -110,12 +125,14 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     roles: dict[str, AgentChoice] = {}
     limits: Limits = Limits()
     breaker: BreakerSettings = BreakerSettings()
+    monitor: Thresholds = Thresholds()
     code: CodeLimits = CodeLimits()
     qa: QaSettings = QaSettings()
     sandbox: Literal["bwrap", "none"] = "bwrap"
     network: bool = True
     in_place: bool = False
     attended: bool = False
+    approve_plan: bool = False
     parallel: int = 2
     push: bool = False
 
@@ -151,6 +168,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     request: str
     settings: Settings
     opened_at: datetime
+    agents: tuple[AgentSpec, ...] = ()
     source: Source | None = None
     document: str = ""
     items: tuple[Item, ...] = ()

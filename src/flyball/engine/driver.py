@@ -45,6 +45,7 @@ class Driver:
         perform: Perform,
         make_stop: Callable[[], Stop],
         listeners: Sequence[Listener] = (),
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._task = task
         self._epoch = epoch
@@ -54,6 +55,7 @@ class Driver:
         self._perform = perform
         self._make_stop = make_stop
         self._listeners = listeners
+        self._check = check
         self._state: State | None = None
         self._running: dict[asyncio.Task[Outcome], EffectId] = {}
         self._stops: dict[EffectId, Stop] = {}
@@ -73,11 +75,11 @@ class Driver:
             stop.set(reason)
         self._wake.set()
 
-    async def run(self, started: SessionStarted) -> State:
-        """Take the task up and go on until it stops; the state it stopped in."""
+    async def run(self, started: SessionStarted, *said: Fact) -> State:
+        """Take the task up, with what was said on the way in, and go on until it stops; the state it stopped in."""
         self._state = fold(self._journal.read(self._task))
         try:
-            self._append(started)
+            self._append(started, *said)
             for fact in woken(self.state):
                 self._append(fact)
                 if isinstance(fact, Begun):
@@ -109,6 +111,7 @@ class Driver:
             await self._next_outcome()
 
     def _append(self, *facts: Fact, taking: Sequence[int] = ()) -> None:
+        self._check()
         events = self._journal.append(self._task, facts, epoch=self._epoch, at=self._clock.now(), taking=taking)
         for event in events:
             self._state = evolve(self._state, event)

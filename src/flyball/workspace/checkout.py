@@ -96,7 +96,12 @@ def give_agent_git(checkout: Checkout, repository: Repository, base: str, branch
         write_file(marker, b"made\n")
     if not checkout.history.is_symlink():
         checkout.history.symlink_to(repository.objects)
-    link = checkout.tree / ".git"
+    link_git(checkout, checkout.tree)
+
+
+def link_git(checkout: Checkout, folder: Path) -> None:
+    """Let git in `folder` find the agent's git dir; without one it would look for a repository in the folders above."""
+    link = folder / ".git"
     wanted = b"gitdir: " + os.fsencode(checkout.agent_git) + b"\n"
     if link.is_symlink() or not link.is_file() or link.read_bytes() != wanted:
         remove(link)

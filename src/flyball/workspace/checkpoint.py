@@ -3,6 +3,7 @@
 import os
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 import msgspec
 
@@ -12,6 +13,20 @@ from flyball.workspace.git import LONG, Git
 from flyball.workspace.staging import LOOP, stage
 from flyball.workspace.trees import entries, replace_path
 from flyball.workspace.vault import RefUpdate, Vault
+
+
+def label_name(label: str) -> str:
+    """A label as one component of a ref's name, whatever it holds; slashes would make labels stand in each other's way."""
+    return "at/" + "".join(c if c.isascii() and (c.isalnum() or c in "-_") else _escaped(c) for c in label)
+
+
+def label_of(name: str) -> str:
+    """The label a ref's last component stands for."""
+    return unquote(name, errors="surrogateescape")
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -116,9 +131,9 @@ def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at:
     """Save a checkpoint on the task's tip under a label of its own; saving the same tree again gives the same one."""
     vault, prefix = work.vault, f"refs/flyball/{task}/"
     known = vault.refs(prefix)
-    tip, there = known.get("tip"), known.get(f"at/{label}")
+    tip, there = known.get("tip"), known.get(label_name(label))
     if there is None:
-        refs = (RefUpdate(prefix + "tip", "", tip), RefUpdate(f"{prefix}at/{label}", "", None))
+        refs = (RefUpdate(prefix + "tip", "", tip), RefUpdate(prefix + label_name(label), "", None))
         return work.snapshot(tip, message, at, author, refs)
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):

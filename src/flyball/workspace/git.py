@@ -16,7 +16,6 @@ from flyball import process
 from flyball.workspace.errors import GitFailed, GitMissing, GitTooOld
 
 OLDEST_GIT = (2, 36)  # the first with core.fsync and `worktree list -z`
-EMPTY_TREE = {"sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 LONG = 3600.0
 
 _SETTINGS = (

@@ -6,6 +6,7 @@ resolve to the candidate and not to the user's files. `--disable-userns` is neve
 """
 
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -112,13 +113,16 @@ class Unconfined(msgspec.Struct, frozen=True):
 class Confined(msgspec.Struct, frozen=True):
     """How commands of one task are confined.
 
-    `root` is where trees appear. `hidden` is covered (flyball's home must be in it), then `readable` and `shown`, which
-    an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` are extra mounts the tree's `.git` needs.
+    `root` is where trees appear. `programs` are folders that hold programs a command needs; with what the command itself
+    names they can be read even below /tmp, which is private otherwise. `hidden` is covered (flyball's home must be in it),
+    then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` are
+    extra mounts the tree's `.git` needs.
     """
 
     program: str
     root: Path
     hidden: tuple[Path, ...]
+    programs: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()
     git_dirs: tuple[Mount, ...] = ()
@@ -138,8 +142,10 @@ class Confined(msgspec.Struct, frozen=True):
 
         The environment travels as the process's own and not on bubblewrap's command line, which every user can read.
         """
+        needed = _private_folders((*self.programs, *_named(argv)))
         mounts = [
-            *_hide(self.hidden),
+            *(Mount("read-only", path) for path in needed),
+            *_hide(self.hidden, needed),
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
@@ -170,7 +176,33 @@ class Confined(msgspec.Struct, frozen=True):
         return [Mount("read-only", self.root / ".git", git), *self.git_dirs]
 
 
-def _hide(paths: Sequence[Path]) -> list[Mount]:
+def _named(argv: Sequence[str]) -> list[Path]:
+    """The folders of files a command names by their whole path, also within a shell's `-c`."""
+    words = [word for arg in argv for word in _words(arg)]
+    paths = [Path(word) for word in words if word.startswith("/")]
+    return [path if path.is_dir() or str(path.parent) in _PRIVATE else path.parent for path in paths if path.exists()]
+
+
+def _words(arg: str) -> list[str]:
+    try:
+        return shlex.split(arg)
+    except ValueError:
+        return [arg]
+
+
+def _private_folders(paths: Sequence[Path]) -> list[Path]:
+    """Those of the paths that a private folder would hide, without those below another one."""
     real = {path.resolve() for path in paths if path.exists()}
-    visible = [path for path in sorted(real) if not any(path.is_relative_to(above) for above in _PRIVATE)]
+    below = [p for p in real if str(p) not in _PRIVATE and any(p.is_relative_to(above) for above in _PRIVATE)]
+    return sorted(p for p in below if not any(p != other and p.is_relative_to(other) for other in below))
+
+
+def _hide(paths: Sequence[Path], needed: Sequence[Path] = ()) -> list[Mount]:
+    real = {path.resolve() for path in paths if path.exists()}
+    visible = [
+        path
+        for path in sorted(real)
+        if any(path.is_relative_to(above) for above in needed)
+        or not any(path.is_relative_to(above) for above in _PRIVATE)
+    ]
     return [Mount("empty" if path.is_dir() else "nothing", path) for path in visible]

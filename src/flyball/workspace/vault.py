@@ -79,7 +79,8 @@ class Vault(msgspec.Struct, frozen=True):
         Only this one tree is copied, not the history behind it: restoring a checkpoint needs no more, the cost is that
         of one checkout however long the history is, and trees protected before are not copied again.
         """
-        if self.ref(f"refs/flyball/bases/{commit}") is not None:
+        ref = f"refs/flyball/bases/{commit}"
+        if self.ref(ref) is not None:
             return
         known = [f"--keep-pack={path.name}" for path in (self.objects / "pack").glob("*.pack")]
         # Naming the commit shallow ends the walk at it; without the search for deltas a big tree is copied, not studied.
@@ -87,7 +88,12 @@ class Vault(msgspec.Struct, frozen=True):
         options = ("--revs", "--quiet", "--non-empty", "--window=0", *known)
         pack = str(self.objects / "pack" / "pack")
         self.git().out("pack-objects", *options, pack, input=wanted.encode(), timeout=LONG)
-        self.move([RefUpdate(f"refs/flyball/bases/{commit}", commit, self.ref(f"refs/flyball/bases/{commit}"))])
+        try:
+            self.move([RefUpdate(ref, commit, None)])
+        except GitFailed:
+            # Another task of the same commit may have been as far a moment before.
+            if self.ref(ref) != commit:
+                raise
 
     def ref(self, name: str) -> str | None:
         done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", name)
@@ -118,11 +124,3 @@ class Vault(msgspec.Struct, frozen=True):
         if done.code != 0:
             raise UnknownCommit(f"There is no commit or tree {name} in the vault.", "See: flyball checkpoints TASK")
         return done.stdout.decode().strip()
-
-    def holds(self, commit: str) -> bool:
-        """Whether a commit and its tree can be read."""
-        try:
-            self.git().out("ls-tree", "-r", commit)
-        except GitFailed:
-            return False
-        return True

@@ -9,7 +9,7 @@ from pathlib import Path
 from flyball.core.task import Commit, TaskId
 from flyball.workspace import checkout as checkouts, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
-from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_tree, save_labelled
+from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_tree, label_name, label_of, save_labelled
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
@@ -62,7 +62,8 @@ class GitWorkspace:
     @property
     def checkpoints(self) -> dict[str, Commit]:
         """All checkpoints by label."""
-        return {name: Commit(commit) for name, commit in self.vault.refs(f"refs/flyball/{self.task}/at/").items()}
+        known = self.vault.refs(f"refs/flyball/{self.task}/at/")
+        return {label_of(name): Commit(commit) for name, commit in known.items()}
 
     @property
     def git_dirs(self) -> tuple[Mount, ...]:
@@ -101,9 +102,10 @@ class GitWorkspace:
     def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
         """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it."""
         commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self.author)
-        known = self.vault.ref(f"refs/flyball/{self.task}/at/{label}")
+        ref = f"refs/flyball/{self.task}/{label_name(label)}"
+        known = self.vault.ref(ref)
         if known != commit:
-            self.vault.move([RefUpdate(f"refs/flyball/{self.task}/at/{label}", commit, known)])
+            self.vault.move([RefUpdate(ref, commit, known)])
         return Snapshot(commit, tree, parent, self.restore(commit))
 
     def restore(self, commit: str) -> tuple[str, ...]:
@@ -118,7 +120,7 @@ class GitWorkspace:
     def resolve(self, name: str) -> Commit:
         """The commit a label, `tip`, `base` or an id means."""
         known = self.vault.refs(f"refs/flyball/{self.task}/")
-        return Commit(known.get(f"at/{name}") or known.get(name) or self.vault.commit(name))
+        return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
 
     def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
         return trees.diff(self.vault, old, new, paths)
@@ -170,6 +172,8 @@ class GitWorkspace:
         """A disposable copy of a checkpoint's files."""
         folder = self.checkout.copies / name
         self.export(self.tree_of(commit), folder)
+        if not self.in_place:
+            checkouts.link_git(self.checkout, folder)
         write_file(self._copied(name), commit.encode() + b"\n")
         return folder
 

@@ -1,0 +1,177 @@
+"""What `run` and `resume` share: settings, trust, the task, the controller, the screen, the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from flyball import process
+from flyball.cli.exits import DONE, exit_code, say
+from flyball.cli.people import NobodyThere, TerminalPeople
+from flyball.cli.screen import screen
+from flyball.clock import system_clock
+from flyball.config import file as config_file, trust
+from flyball.config.settings import Configured, Here, RunFlags, build, with_limits
+from flyball.core.events import Fact, SettingsChanged
+from flyball.core.state import State
+from flyball.core.task import TaskId
+from flyball.documents.source import SourceDocument, read_source
+from flyball.ports import Refusal
+from flyball.wiring.controller import Controller
+from flyball.wiring.site import Site
+from flyball.wiring.tasks import open_task, tasks_from
+from flyball.workspace.sandbox import Unavailable, available
+
+
+class Start(msgspec.Struct, frozen=True):
+    """What `run` was asked for beside its settings."""
+
+    request: str
+    source: Path | None
+    new: bool = False
+    as_json: bool = False
+
+
+class NothingAsked(Refusal):
+    """`run` was given neither words nor a document."""
+
+
+class SourceChanged(Refusal):
+    """The document is not the one the unfinished task was opened from."""
+
+
+def start(here: Path, asked: Start, flags: RunFlags) -> int:
+    """Open a task, or take up the one its document belongs to, and drive it."""
+    if not asked.request.strip() and asked.source is None:
+        raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
+    site = Site.find(here)
+    site.repository.require_commit()
+    configured = _configured(site, flags)
+    source = read_source(asked.source, site.repository.root) if asked.source else None
+    if source is not None and not asked.new:
+        known = _known(site, source, attended=configured.settings.attended)
+        if known is not None:
+            return _taken_up(site, known, flags, as_json=asked.as_json)
+    task = _opened(site, configured, asked, source)
+    for note in configured.notes:
+        say(note)
+    return drive(site, task, attended=configured.settings.attended, as_json=asked.as_json)
+
+
+def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
+    """Go on with a task that was stopped."""
+    site = Site.find(here)
+    return _taken_up(site, site.resolve(words), flags, as_json=as_json)
+
+
+def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) -> int:
+    """Run the controller with a screen and, where somebody is there, a person to ask."""
+    with screen(as_json=as_json, terminal=sys.stdout.isatty()) as shown:
+        people = TerminalPeople(shown) if attended else NobodyThere()
+        controller = Controller(
+            site,
+            task,
+            environment=os.environ,
+            people=people,
+            notify=shown.notify,
+            listeners=(shown.listener,),
+        )
+        state = controller.run(*said)
+        shown.closing(state)
+    return exit_code(state)
+
+
+def _configured(site: Site, flags: RunFlags) -> Configured:
+    file = config_file.read(site.repository.root)
+    sandbox = available()
+    missing = sandbox.reason if isinstance(sandbox, Unavailable) else ""
+    configured = build(file, flags, Here(sys.stdin.isatty() and sys.stdout.isatty(), missing))
+    trust.require(site.home, file, flags)
+    return configured
+
+
+def _opened(site: Site, configured: Configured, asked: Start, source: SourceDocument | None) -> TaskId:
+    if source is None:
+        return open_task(site, configured, request=asked.request)
+    return open_task(
+        site,
+        configured,
+        request=asked.request or source.request,
+        source=source.source,
+        document=source.text,
+        items=source.items,
+    )
+
+
+def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | None:
+    """The task to go on with, if one was opened from this document; a person may choose a new one instead."""
+    tasks = tasks_from(site, source.source)
+    if not tasks:
+        return None
+    task, state = tasks[-1], site.state(tasks[-1])
+    finished = state.stopped is not None and state.stopped.kind in {"done", "aborted"}
+    if finished and state.task.source and source.differs_from(state.task.source):
+        return None
+    if finished or not attended:
+        if not finished and state.task.source and source.differs_from(state.task.source):
+            raise SourceChanged(
+                f"{source.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
+                f" flyball resume {task}; or open a new one: flyball run --from {source.source.path} --new"
+            )
+        return task
+    changed = " (the document has changed since)" if state.task.source and source.differs_from(state.task.source) else ""
+    say(f"found {task} at {state.stage}, iteration {state.iterations}{changed}")
+    word = input("resume, new or abort? [resume] ").strip().lower() or "resume"
+    if word.startswith("a"):
+        sys.exit(DONE)
+    return None if word.startswith("n") else task
+
+
+def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> int:
+    state = site.state(task)
+    stopped = state.stopped
+    if stopped is not None and stopped.kind in {"done", "aborted"}:
+        say(f"{task} is finished: {stopped.reason}")
+        return exit_code(state)
+    changed = _changed(state, flags)
+    attended = changed.attended
+    if stopped is not None and stopped.kind == "blocked" and not site.journal.pending(task):
+        if not stopped.question:
+            site.journal.post(task, "resume", at=system_clock.now())
+        elif not attended or not _asked_again(site, state):
+            _tell_question(state)
+            return exit_code(state)
+    return drive(site, task, *_worth_saying(state, changed), attended=attended, as_json=as_json)
+
+
+def _changed(state: State, flags: RunFlags) -> SettingsChanged:
+    settings = state.task.settings
+    attended = settings.attended if flags.attended is None else flags.attended
+    return SettingsChanged(with_limits(settings.limits, flags), attended)
+
+
+def _worth_saying(state: State, changed: SettingsChanged) -> tuple[Fact, ...]:
+    settings = state.task.settings
+    return () if (settings.limits, settings.attended) == (changed.limits, changed.attended) else (changed,)
+
+
+def _asked_again(site: Site, state: State) -> bool:
+    """Put the question that blocks the task to whoever is at the terminal."""
+    assert state.stopped is not None
+    key = state.stopped.question
+    answer = TerminalPeople().ask(state.task, state.questions[key].question, process.Stop())
+    if answer is None:
+        return False
+    site.journal.post(state.task.id, "answer", text=answer, question=key, at=system_clock.now())
+    return True
+
+
+def _tell_question(state: State) -> None:
+    assert state.stopped is not None
+    key = state.stopped.question
+    options = " | ".join(o.key for o in state.questions[key].question.options)
+    say(f"{state.task.id} is BLOCKED: {state.stopped.reason}")
+    say(f"answer with: flyball answer {state.task.id} {key} '{options}', then: flyball resume {state.task.id}")

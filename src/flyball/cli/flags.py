@@ -1,0 +1,20 @@
+"""Options that several commands share, as typer knows them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+MaxIterations = Annotated[int | None, typer.Option(help="Stop after so many iterations.", min=1)]
+MaxTurns = Annotated[int | None, typer.Option(help="Stop after so many turns.", min=1)]
+MaxHours = Annotated[float | None, typer.Option(help="Stop after so many hours.")]
+BudgetUsd = Annotated[float | None, typer.Option(help="Stop before the turn that would spend more.")]
+BudgetTokens = Annotated[int | None, typer.Option(help="Stop before the turn that would use more.")]
+TurnTimeout = Annotated[str | None, typer.Option(help="End a turn after so long: seconds, or 30m.")]
+IdleTimeout = Annotated[str | None, typer.Option(help="End a turn that was silent for so long.")]
+Attended = Annotated[
+    bool | None, typer.Option("--attended/--unattended", help="Whether a person can be asked. Default: on a terminal.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+TaskWords = Annotated[str, typer.Argument(help="The task: its id, a part of it, or words that match it.")]

@@ -1,0 +1,39 @@
+"""`flyball resume`: go on where a task stopped."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from flyball.cli import flags
+from flyball.cli.exits import told
+
+
+def resume(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
+    task: flags.TaskWords = "",
+    attended: flags.Attended = None,
+    max_iterations: flags.MaxIterations = None,
+    max_turns: flags.MaxTurns = None,
+    max_hours: flags.MaxHours = None,
+    budget_usd: flags.BudgetUsd = None,
+    budget_tokens: flags.BudgetTokens = None,
+    turn_timeout: flags.TurnTimeout = None,
+    idle_timeout: flags.IdleTimeout = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Go on where a task stopped: after a pause, a limit, an answer, a crash."""
+    from flyball.cli.driving import take_up  # noqa: PLC0415 - the adapters are heavy
+    from flyball.config.settings import RunFlags  # noqa: PLC0415
+
+    typed = RunFlags(
+        attended=attended,
+        max_iterations=max_iterations,
+        max_turns=max_turns,
+        max_hours=max_hours,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        turn_timeout=turn_timeout,
+        idle_timeout=idle_timeout,
+    )
+    with told():
+        sys.exit(take_up(Path.cwd(), task, typed, as_json=as_json))

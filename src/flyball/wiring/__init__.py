@@ -1,0 +1,1 @@
+"""The only room that knows every adapter: it puts them together for a repository, a task, a run."""

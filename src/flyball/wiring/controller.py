@@ -1,0 +1,212 @@
+"""One controller for one task: leases, adapters, driver, signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from flyball import __version__, process
+from flyball.agents.command import Command, CommandAgent, Patience
+from flyball.agents.scripted import ScriptedAgent, load_script
+from flyball.clock import system_clock
+from flyball.core.events import Fact, SessionStarted
+from flyball.core.state import State
+from flyball.core.task import AgentSpec, Settings, Task, TaskId
+from flyball.core.text import decode, scrub
+from flyball.engine.driver import Driver, Listener
+from flyball.engine.performer import Performer
+from flyball.journal.leases import Lease, this_process, tree_scope
+from flyball.journal.records import task_scope
+from flyball.measures.measurer import TreeMeasurer
+from flyball.ports import Agent, Confine, Notify, People, Refusal, Stop
+from flyball.wiring.rendering import Rendering
+from flyball.wiring.site import Site
+from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
+from flyball.workspace.workspace import GitWorkspace
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class SandboxMissing(Refusal):
+    """The task wants a sandbox and this machine has none that works."""
+
+
+class Controller:
+    """Holds a task's leases while it runs it; a second one is told who holds them."""
+
+    def __init__(
+        self,
+        site: Site,
+        task: TaskId,
+        *,
+        environment: Mapping[str, str],
+        people: People,
+        notify: Notify,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self._site = site
+        self._task = task
+        self._environment = environment
+        self._people = people
+        self._notify = notify
+        self._listeners = listeners
+
+    def run(self, *said: Fact) -> State:
+        """Take the task up, with what was said on the command line, and drive it until it stops."""
+        task = self._site.state(self._task).task
+        with ExitStack() as held:
+            lease = self._lease(held, task)
+            workspace = GitWorkspace(
+                self._site.repository, self._site.home.folder, self._task, in_place=task.settings.in_place
+            )
+            rendering = Rendering(self._site, self._task, workspace.root)
+            driver = Driver(
+                self._task,
+                epoch=lease.epoch,
+                journal=self._site.journal,
+                inbox=self._site.journal,
+                clock=system_clock,
+                perform=self._performer(task, workspace),
+                make_stop=process.Stop,
+                listeners=(rendering, *self._listeners),
+                check=lease.check,
+            )
+            return asyncio.run(_driven(driver, said))
+
+    def _lease(self, held: ExitStack, task: Task) -> Lease:
+        holder = this_process(system_clock.now())
+        locks = self._site.home.locks
+        lease = held.enter_context(Lease.take(self._site.journal, locks, task_scope(self._task), holder))
+        if task.settings.in_place:
+            scope = tree_scope(self._site.repository.root)
+            held.enter_context(Lease.take(self._site.journal, locks, scope, holder))
+        return lease
+
+    def _performer(self, task: Task, workspace: GitWorkspace) -> Performer:
+        settings, home = task.settings, self._site.home
+        confine = confinement(self._site, settings, workspace, self._environment)
+        agents = {spec.name: _agent(spec, task, confine, self._environment, self._site) for spec in task.agents}
+        return Performer(
+            workspace=workspace,
+            agents=agents,
+            measurer=TreeMeasurer(
+                directory=home.gate_tree(self._task),
+                repository=self._site.repository.root,
+                confine=confine,
+                blobs=self._site.blobs,
+                environment=self._environment,
+                nonce=system_clock.nonce,
+            ),
+            people=self._people,
+            setup=_SetUp(settings, confine, self._environment),
+            clock=system_clock,
+            folder=home.task(self._task),
+            notify=self._notify,
+        )
+
+
+async def _driven(driver: Driver, said: Sequence[Fact]) -> State:
+    """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
+    loop = asyncio.get_running_loop()
+    seen: list[int] = []
+
+    def on_signal(number: int) -> None:
+        if seen:
+            os._exit(130)
+        seen.append(number)
+        driver.interrupt(f"interrupted by {signal.Signals(number).name}")
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, on_signal, number)
+    started = SessionStarted(os.getpid(), os.uname().nodename, __version__)
+    try:
+        return await driver.run(started, *said)
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def confinement(
+    site: Site, settings: Settings, workspace: GitWorkspace, environment: Mapping[str, str]
+) -> Confine:
+    """How this task's commands are confined."""
+    if settings.sandbox == "none":
+        return Unconfined()
+    program = available()
+    if isinstance(program, Unavailable):
+        raise SandboxMissing(f"{program.reason}. Or run without one: --sandbox none")
+    root = site.repository.root
+    user = Path(environment.get("HOME", "/")).expanduser()
+    return Confined(
+        program,
+        root,
+        hidden=(*secret_paths(user), site.home.home),
+        programs=_programs(environment),
+        git_dirs=workspace.git_dirs,
+        environments=environment_folders(root, settings.environment_folders),
+        network=settings.network,
+    )
+
+
+def _programs(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where programs and their libraries lie: this Python, this package, and the folders of PATH."""
+    found = [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[2]]
+    for entry in environment.get("PATH", os.defpath).split(os.pathsep):
+        folder = Path(entry)
+        if folder.is_absolute() and folder.is_dir():
+            found.append(folder.parent if folder.name in {"bin", "Scripts", ".bin"} else folder)
+    return tuple(found)
+
+
+def _agent(spec: AgentSpec, task: Task, confine: Confine, environment: Mapping[str, str], site: Site) -> Agent:
+    limits = task.settings.limits
+    patience = Patience(limits.turn_timeout_s, limits.idle_timeout_s)
+    common = {"task": task.id, "workflow": task.workflow}
+    if spec.type == "scripted":
+        return ScriptedAgent(
+            load_script(site.repository.root / spec.script),
+            name=spec.name,
+            confine=confine,
+            environment=environment,
+            clock=system_clock,
+            patience=patience,
+            **common,
+        )
+    command = Command(spec.name, spec.command, spec.env, spec.exit_signal)
+    return CommandAgent(
+        command, confine=confine, environment=environment, clock=system_clock, patience=patience, **common
+    )
+
+
+class _SetUp:
+    """The project's setup command, run once in the task's own tree."""
+
+    def __init__(self, settings: Settings, confine: Confine, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._confine = confine
+        self._environment = environment
+
+    def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
+        if not self._settings.setup:
+            return ""
+        folder.mkdir(parents=True, exist_ok=True)
+        argv, cwd, env = self._confine(["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment)
+        done = process.run(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdout=folder / "stdout",
+            stderr=folder / "stderr",
+            wall=self._settings.setup_timeout_s,
+            stop=stop,
+        )
+        if done.ended_by == "exit" and done.code == 0:
+            return ""
+        said = scrub(decode(done.stderr_tail or done.stdout_tail)).strip().splitlines()
+        last = said[-1] if said else done.detail or "it said nothing"
+        return f"{self._settings.setup}: {last} (all of it: {folder})"

@@ -1,0 +1,59 @@
+"""Opening a task: number, folder, first fact."""
+
+from __future__ import annotations
+
+from flyball.clock import system_clock
+from flyball.config.settings import Configured
+from flyball.core.decide import WORKFLOWS
+from flyball.core.events import Fact, TaskOpened
+from flyball.core.naming import slug
+from flyball.core.task import Item, Source, Task, TaskId
+from flyball.documents.loop_folder import highest_number
+from flyball.wiring.site import Site
+
+
+def open_task(
+    site: Site,
+    configured: Configured,
+    *,
+    request: str,
+    source: Source | None = None,
+    document: str = "",
+    items: tuple[Item, ...] = (),
+) -> TaskId:
+    """Give the work an id of its own and put it into the journal, both or neither."""
+    at = system_clock.now()
+
+    def opening(task: TaskId) -> list[Fact]:
+        opened = Task(
+            id=task,
+            workflow=configured.workflow,
+            request=request,
+            settings=configured.settings,
+            opened_at=at,
+            agents=configured.agents,
+            source=source,
+            document=document,
+            items=items,
+        )
+        return [TaskOpened(opened, WORKFLOWS[configured.workflow].stages[0])]
+
+    record = site.journal.open_task(
+        slug(request),
+        workflow=configured.workflow,
+        title=request,
+        at=at,
+        highest_on_disk=highest_number(site.repository.root),
+        opening=opening,
+    )
+    return record.id
+
+
+def tasks_from(site: Site, source: Source) -> list[TaskId]:
+    """Tasks that were opened from the same document, finished or not, newest last."""
+    found = []
+    for record in site.journal.tasks():
+        state = site.state(record.id)
+        if state.task.source is not None and state.task.source.path == source.path:
+            found.append(record.id)
+    return found
