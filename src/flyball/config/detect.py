@@ -1,0 +1,144 @@
+"""Proposes a flyball.toml for a project from the files that lie in it; it runs nothing."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+import msgspec
+
+from flyball.config.stacks import Finding, Reader, stacks
+from flyball.core.task import QaSettings
+
+AGENTS = ("claude", "codex", "gemini", "opencode", "copilot", "aider", "goose", "qwen")
+"""Programs of coding agents that `init` looks for."""
+_CHANGELOG = re.compile(r"(?:docs/)?(?:CHANGELOG|CHANGES|HISTORY|NEWS)(?:\.(?:md|rst|txt|adoc))?", re.IGNORECASE)
+_README = re.compile(r"README(?:\.(?:md|rst|txt|adoc))?", re.IGNORECASE)
+_DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
+_MEASURED = re.compile(r".*\.(?:py|js|jsx|ts|tsx|go|rs|java|kt|c|cc|cpp|h|cs|rb|php|swift|scala|lua)")
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A setting to write down, and why."""
+
+    key: str
+    value: str
+    reason: str
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What `init` would write."""
+
+    stack: tuple[str, ...] = ()
+    setup: Line | None = None
+    lint: Line | None = None
+    gates: tuple[Line, ...] = ()
+    environment: tuple[str, ...] = ()
+    qa_off: tuple[Line, ...] = ()
+    agents: tuple[str, ...] = ()
+
+
+def detect(files: Collection[str], read: Reader, installed: Callable[[str], bool]) -> Proposal:
+    """Look at the repository's files, given as paths below its root; `installed` says whether a program is there.
+
+    The first stack found sets things up; where several have gates, each gets one under a name of its own.
+    """
+    found = stacks(frozenset(files), read, installed)
+    setups = [f for f in found if f.setup]
+    lints = [f for f in found if f.lint]
+    return Proposal(
+        stack=tuple(f.stack for f in found),
+        setup=Line("setup", " && ".join(f.setup for f in setups), _why(f.setup_reason for f in setups))
+        if setups
+        else None,
+        lint=Line("lint", " && ".join(f.lint for f in lints), _why(f.lint_reason for f in lints)) if lints else None,
+        gates=tuple(_gates(found)),
+        environment=tuple(dict.fromkeys(name for f in found for name in f.environment)),
+        qa_off=tuple(_qa_off(files, has_lint=bool(lints))),
+        agents=tuple(name for name in AGENTS if installed(name)),
+    )
+
+
+def render(proposal: Proposal) -> str:
+    """The proposal as a flyball.toml that says why each line is there."""
+    return "\n".join((*_head(proposal), *_agents(proposal), *_gate_lines(proposal), *_qa_lines(proposal), ""))
+
+
+def _why(reasons: Iterator[str]) -> str:
+    return "; ".join(dict.fromkeys(reasons))
+
+
+def _gates(found: Collection[Finding]) -> Iterator[Line]:
+    tested = [f for f in found if f.gate]
+    for finding in tested:
+        yield Line("test" if len(tested) == 1 else f"test-{finding.stack}", finding.gate, finding.gate_reason)
+
+
+def _qa_off(files: Collection[str], *, has_lint: bool) -> Iterator[Line]:
+    def absent(pattern: re.Pattern[str]) -> bool:
+        return not any(pattern.fullmatch(path) for path in files)
+
+    if not has_lint:
+        yield Line("lint_clean", "off", "no linter is configured here")
+    if absent(_MEASURED):
+        yield Line("complexity", "off", "no file is in a language whose complexity can be measured")
+        yield Line("duplication", "off", "no file is in a language whose duplication can be measured")
+    if absent(_README):
+        yield Line("readme", "off", "there is no README")
+    if absent(_DECISION):
+        yield Line("decision_record", "off", "there are no decision records (decisions/ or ADR-*)")
+    if absent(_CHANGELOG):
+        yield Line("changelog", "off", "there is no changelog")
+
+
+def _head(proposal: Proposal) -> Iterator[str]:
+    seen = ", ".join(proposal.stack)
+    yield "# Settings of flyball. Every key: docs/reference/configuration.md of flyball."
+    yield f"# Found here: {seen}." if seen else "# No build or test tool was recognised here."
+    yield ""
+    yield 'workflow = "tdd"'
+    for line in (proposal.setup, proposal.lint):
+        if line is not None:
+            yield ""
+            yield from _setting(line)
+    yield ""
+
+
+def _agents(proposal: Proposal) -> Iterator[str]:
+    if proposal.agents:
+        yield f"# Agents found on this machine: {', '.join(proposal.agents)}."
+    yield "# Any program is an agent: it gets the prompt on standard input and works in the folder it is started in."
+    yield '# Name one here, or pass it: flyball run --agent-command "PROGRAM ARGUMENT"'
+    yield "# [agents.mine]"
+    yield '# command = ["PROGRAM", "ARGUMENT"]'
+    yield ""
+
+
+def _gate_lines(proposal: Proposal) -> Iterator[str]:
+    yield "[gates]"
+    if not proposal.gates:
+        yield "# No way to run tests was found. A gate is a command that ends with 0 when all is well;"
+        yield "# {junit} in it becomes the path of the JUnit report flyball wants."
+        yield '# test = "COMMAND {junit}"'
+    for line in proposal.gates:
+        yield from _setting(line)
+    if proposal.environment:
+        yield "# Installed dependencies: gates see these folders though git does not."
+        yield f"environment = [{', '.join(_text(name) for name in proposal.environment)}]"
+    yield ""
+
+
+def _qa_lines(proposal: Proposal) -> Iterator[str]:
+    known = QaSettings.__struct_fields__
+    yield "[qa]"
+    yield "# A check that is off is shown as unverified in every report."
+    for line in sorted(proposal.qa_off, key=lambda one: known.index(one.key)):
+        yield from _setting(line)
+
+
+def _setting(line: Line) -> Iterator[str]:
+    yield f"# {line.reason}"
+    yield f"{line.key} = {_text(line.value)}"
+
+
+def _text(value: str) -> str:
+    # JSON's escapes are TOML's, but for DEL, which TOML wants escaped.
+    return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")

@@ -1,0 +1,54 @@
+"""What can be wrong with settings, each as one sentence that says where it stands and what was expected."""
+
+from pathlib import Path
+
+
+class ConfigError(Exception):
+    """A sentence that says what happened and what to do next.
+
+    ConfigError
+    ├── ConfigInvalid     a setting in a file
+    ├── FlagInvalid       an option on the command line
+    ├── NotTrusted        the file would run or widen something nobody agreed to
+    └── HomeUnusable, HomeInsideRepository
+    """
+
+
+class ConfigInvalid(ConfigError):
+    """A setting in a file is not what was expected."""
+
+    def __init__(self, file: Path, line: int, key: str, problem: str) -> None:
+        named = f"{key}: " if key else ""
+        super().__init__(f"{file}, line {line}: {named}{problem}")
+        self.file = file
+        self.line = line
+        self.key = key
+        self.problem = problem
+
+
+class FlagInvalid(ConfigError):
+    """An option on the command line is not what was expected."""
+
+    def __init__(self, flag: str, problem: str) -> None:
+        super().__init__(f"{flag}: {problem}")
+        self.flag = flag
+        self.problem = problem
+
+
+class NotTrusted(ConfigError):
+    """The configuration names what would run or widen, and nobody has agreed to this content."""
+
+    def __init__(self, file: Path, wants: tuple[str, ...]) -> None:
+        super().__init__(
+            f"{file} is not trusted, and it would have effect: {'; '.join(wants)}. Read it, then type: flyball trust"
+        )
+        self.file = file
+        self.wants = wants
+
+
+class HomeUnusable(ConfigError):
+    """Flyball's own folder cannot be made or written."""
+
+
+class HomeInsideRepository(ConfigError):
+    """Flyball's own folder lies inside the repository, where an agent could reach it."""

@@ -1,0 +1,110 @@
+"""Where flyball keeps what an agent must not reach: one folder for each repository, outside all of them."""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from flyball.config.errors import HomeInsideRepository, HomeUnusable
+from flyball.core.task import TaskId
+
+VARIABLE = "FLYBALL_HOME"
+_PRIVATE = 0o700
+
+
+def home_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """`$FLYBALL_HOME`, or the platform's folder for a user's state."""
+    named = (os.environ if environment is None else environment).get(VARIABLE, "")
+    if not named:
+        return Path(platformdirs.user_state_dir("flyball", appauthor=False))
+    path = Path(named).expanduser()
+    if not path.is_absolute():
+        raise HomeUnusable(f"{VARIABLE} is {named!r}; expected an absolute path. Set it to one, or unset it.")
+    return path
+
+
+class RepositoryHome(msgspec.Struct, frozen=True):
+    """The folder of one repository below flyball's home, shared by all its linked worktrees."""
+
+    home: Path
+    name: str
+
+    @classmethod
+    def of(cls, common_dir: Path, root: Path, home: Path | None = None) -> "RepositoryHome":
+        """The folder for the repository whose shared git dir is `common_dir`, and whose tree is `root`."""
+        real = common_dir.resolve()
+        below = (home or home_folder()).resolve()
+        for own in (root.resolve(), real):
+            if below == own or own in below.parents:
+                raise HomeInsideRepository(
+                    f"{VARIABLE} is {below}, inside the repository {root}, where an agent could reach it; "
+                    "expected a folder outside. Set it to another folder, or unset it."
+                )
+        title = real.parent.name if real.name == ".git" else real.name.removesuffix(".git")
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-.")[:60] or "repository"
+        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
+        return cls(below, f"{slug}-{digest}")
+
+    @property
+    def folder(self) -> Path:
+        """Also where the vault is put."""
+        return self.home / "repos" / self.name
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal.sqlite"
+
+    @property
+    def blobs(self) -> Path:
+        return self.folder / "blobs"
+
+    @property
+    def locks(self) -> Path:
+        return self.folder / "locks"
+
+    @property
+    def trust(self) -> Path:
+        return self.folder / "trust"
+
+    def task(self, task: TaskId) -> Path:
+        return self.folder / "tasks" / task
+
+    def turns(self, task: TaskId) -> Path:
+        """Transcripts, a new folder for each attempt."""
+        return self.task(task) / "turns"
+
+    def measures(self, task: TaskId) -> Path:
+        """Logs and reports of gates."""
+        return self.task(task) / "measures"
+
+    def gate_tree(self, task: TaskId) -> Path:
+        return self.task(task) / "gate"
+
+    def rendered(self, task: TaskId) -> Path:
+        """What was last rendered into `.loop/`, by hash."""
+        return self.task(task) / ".rendered.json"
+
+    def prepare(self) -> "RepositoryHome":
+        """Make the folders, readable by their owner alone; raises where that cannot be."""
+        try:
+            for folder in (self.home, self.home / "repos", self.folder, self.locks, self.trust, self.folder / "tasks"):
+                folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            if stat.S_IMODE(self.folder.stat().st_mode) & 0o077:
+                self.folder.chmod(_PRIVATE)
+        except OSError as error:
+            raise self._unusable(error) from error
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise self._unusable(PermissionError(13, "Permission denied", str(self.folder)))
+        return self
+
+    def _unusable(self, error: OSError) -> HomeUnusable:
+        where = error.filename or self.folder
+        return HomeUnusable(
+            f"Flyball's folder {where} cannot be used ({error.strerror}); expected a folder you can write to. "
+            f"Repair it, or set {VARIABLE} to another folder outside the repository."
+        )

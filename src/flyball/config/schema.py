@@ -1,0 +1,194 @@
+"""The shape of flyball.toml: which keys there are, what each may hold, and how that is said to a person."""
+
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from flyball.core.task import CodeLimits, QaSettings
+from flyball.core.verdict import Thresholds
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""What a gate, an agent, a role or a stage may be called."""
+
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+DURATION = 'a duration: seconds as a number, or a text such as "30s", "45m" or "1h"'
+SPAN = 'a duration greater than 0: seconds as a number, or a text such as "30s", "45m" or "1h"'
+
+
+class Duration(float):
+    """Seconds."""
+
+
+class Span(Duration):
+    """Seconds, more than none."""
+
+
+def duration(value: object) -> Duration:
+    """Seconds from a number or from a text with a unit."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        return Duration(value)
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(DURATION)
+    return Duration(float(match[1]) * _UNITS[match[2] or "s"])
+
+
+def custom(kind: type, value: object) -> Duration:
+    """What msgspec asks of types that are not its own."""
+    assert kind in (Duration, Span)
+    found = duration(value)
+    if kind is Span and not found:
+        raise ValueError(SPAN)
+    return kind(found)
+
+
+Text = Annotated[str, Meta(description="a text in quotation marks")]
+Filled = Annotated[str, Meta(pattern=r"\S", description="a text in quotation marks that is not empty")]
+Command = Annotated[str, Meta(pattern=r"\S", description="a command line in quotation marks that is not empty")]
+Words = Annotated[
+    tuple[str, ...], Meta(min_length=1, description='a list of texts, the program first: ["program", "argument"]')
+]
+Names = Annotated[tuple[Filled, ...], Meta(description='a list of texts: ["one", "two"]')]
+Paths = Annotated[
+    tuple[Annotated[str, Meta(pattern=r"^(?!/|~)(?!(.*/)?\.\.(/|$)).*\S")], ...],
+    Meta(description='a list of paths inside the repository: ["one", "two/three"]'),
+]
+Flag = Annotated[bool, Meta(description="true or false")]
+Count = Annotated[int, Meta(ge=1, description="a whole number from 1")]
+Amount = Annotated[float, Meta(gt=0, description="a number greater than 0")]
+Time = Annotated[Duration, Meta(description=DURATION)]
+PositiveTime = Annotated[Span, Meta(description=SPAN)]
+Check = Annotated[Literal["on", "off"], Meta(description='"on" or "off"')]
+Sandbox = Annotated[Literal["auto", "bwrap", "none"], Meta(description='"auto", "bwrap" or "none"')]
+ExitSignal = Annotated[Literal["report", "exit-0"], Meta(description='"report" or "exit-0"')]
+AgentType = Annotated[Literal["command", "scripted"], Meta(description='"command" or "scripted"')]
+
+
+class AgentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[agents.NAME]`."""
+
+    type: AgentType = "command"
+    command: Words | None = None
+    model: Text = ""
+    env: Names = ()
+    exit_signal: ExitSignal = "report"
+    script: Filled | None = None
+    fallback: Names = ()
+
+
+class RoleTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[roles.ROLE]`."""
+
+    agent: Filled | None = None
+    model: Filled | None = None
+    fallback: Names | None = None
+
+
+class GateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[gates.NAME]`; `NAME = "command"` is short for it."""
+
+    command: Command
+    timeout: PositiveTime | None = None
+
+
+class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The keys of `[gates]` that are not gates."""
+
+    carry: Paths = ()
+    protected: Names = ()
+    environment: Paths | None = None
+
+
+class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[limits]`."""
+
+    calls_per_hour: Count | None = None
+    max_iterations: Count | None = None
+    max_turns: Count | None = None
+    max_hours: Amount | None = None
+    budget_usd: Amount | None = None
+    budget_tokens: Count | None = None
+    turn_timeout: PositiveTime | None = None
+    idle_timeout: Time | None = None
+    crash_limit: Count | None = None
+    crash_backoff: Time | None = None
+    overload_backoff: Time | None = None
+    usage_limit_wait: Time | None = None
+
+
+class StrikesTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[breaker.STAGE]`."""
+
+    no_progress: Count | None = None
+    same_error: Count | None = None
+
+
+class BreakerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The key of `[breaker]` that is not a stage."""
+
+    cooldown: Time | None = None
+
+
+class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ship]`."""
+
+    push: Flag = False
+
+
+class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The keys outside all tables."""
+
+    workflow: Filled | None = None
+    agent: Filled | None = None
+    model: Filled | None = None
+    sandbox: Sandbox | None = None
+    network: Flag | None = None
+    setup: Command | None = None
+    setup_timeout: PositiveTime | None = None
+    lint: Command | None = None
+    parallel: Count | None = None
+    attended: Flag | None = None
+    in_place: Flag | None = None
+    approve_plan: Flag | None = None
+
+
+def _table(name: str, like: type[msgspec.Struct], kind: Any) -> type[msgspec.Struct]:
+    """A table with the fields of a settings struct, each of which may be left out."""
+    fields = [(field, kind | None, None) for field in like.__struct_fields__]
+    return msgspec.defstruct(name, fields, frozen=True, forbid_unknown_fields=True)
+
+
+MonitorTable = _table("MonitorTable", Thresholds, Count)
+CodeTable = _table("CodeTable", CodeLimits, Count)
+QaTable = _table("QaTable", QaSettings, Check)
+
+SECTIONS: dict[str, type[msgspec.Struct]] = {
+    "limits": LimitsTable,
+    "monitor": MonitorTable,
+    "qa": QaTable,
+    "code": CodeTable,
+    "ship": ShipTable,
+}
+"""Tables whose keys are all known."""
+
+NAMED: dict[str, type[msgspec.Struct]] = {"agents": AgentTable, "roles": RoleTable}
+"""Tables of tables, each under a name of the user's choice."""
+
+MIXED: dict[str, tuple[type[msgspec.Struct], type[msgspec.Struct]]] = {
+    "gates": (GateOptions, GateTable),
+    "breaker": (BreakerOptions, StrikesTable),
+}
+"""Tables with keys of their own beside entries under a name."""
+
+TABLES = (*NAMED, *MIXED, *SECTIONS)
+
+
+def home_of(key: str) -> str:
+    """The table a key would belong to, were it not astray; empty where there is none or more than one."""
+    every = {**SECTIONS, **{name: kinds[0] for name, kinds in MIXED.items()}}
+    homes = [name for name, kind in every.items() if key in kind.__struct_fields__]
+    return homes[0] if len(homes) == 1 else ""

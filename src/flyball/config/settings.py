@@ -1,0 +1,207 @@
+"""Builds a task's settings: what was typed wins over the file, the file over the defaults."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from flyball.config import schema
+from flyball.config.agents import cast_roles
+from flyball.config.errors import ConfigError, FlagInvalid
+from flyball.config.file import FileConfig, expectation, nearest, said, shown
+from flyball.core.decide import WORKFLOWS
+from flyball.core.task import AgentSpec, BreakerSettings, CodeLimits, Gate, Limits, QaSettings, Settings
+from flyball.core.verdict import Thresholds
+
+DEFAULT_WORKFLOW = "tdd"
+OTHER_STAGES = "other"
+
+T = TypeVar("T")
+
+_SECONDS = frozenset({"turn_timeout", "idle_timeout", "crash_backoff", "overload_backoff", "usage_limit_wait"})
+
+
+class RunFlags(msgspec.Struct, frozen=True):
+    """The options of `run` that are settings, as typed; None is not typed."""
+
+    workflow: str | None = None
+    agent: str | None = None
+    agent_command: str | None = None
+    model: str | None = None
+    gates: tuple[str, ...] = ()
+    setup: str | None = None
+    attended: bool | None = None
+    sandbox: str | None = None
+    in_place: bool | None = None
+    parallel: int | None = None
+    max_iterations: int | None = None
+    max_turns: int | None = None
+    max_hours: float | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    turn_timeout: float | str | None = None
+    idle_timeout: float | str | None = None
+    approve_plan: bool | None = None
+
+
+class Here(msgspec.Struct, frozen=True):
+    """What the machine offers: a terminal with somebody at it, and a sandbox or the reason why there is none."""
+
+    terminal: bool = False
+    sandbox_missing: str = ""
+
+
+class Configured(msgspec.Struct, frozen=True):
+    """The outcome: settings for the task, agents for the wiring, and what a person should know."""
+
+    workflow: str
+    settings: Settings
+    agents: tuple[AgentSpec, ...]
+    notes: tuple[str, ...] = ()
+
+
+def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
+    """Put file and flags together and check what only both can tell."""
+    top = file.top if file else schema.TopLevel()
+    _check_flags(flags)
+    workflow = _workflow(file, flags)
+    cast = cast_roles(
+        file, WORKFLOWS[workflow].roles, agent=flags.agent, command=flags.agent_command, model=flags.model
+    )
+    attended = _first(flags.attended, top.attended, here.terminal)
+    sandbox, remark = _sandbox(file, flags, here, attended=attended)
+    defaults = Settings()
+    options = file.gate_options if file else schema.GateOptions()
+    settings = Settings(
+        gates=_gates(file, flags),
+        setup=_first(flags.setup, top.setup, ""),
+        setup_timeout_s=_first(top.setup_timeout, defaults.setup_timeout_s),
+        lint=_first(top.lint, ""),
+        carry=options.carry,
+        environment_folders=_first(options.environment, defaults.environment_folders),
+        protected=options.protected,
+        roles=cast.roles,
+        limits=with_limits(_limits(file), flags),
+        breaker=_breaker(file),
+        monitor=Thresholds(**(file.monitor if file else {})),
+        code=CodeLimits(**(file.code if file else {})),
+        qa=msgspec.convert(file.qa if file else {}, QaSettings),
+        sandbox=sandbox,
+        network=_first(top.network, defaults.network),
+        in_place=_first(flags.in_place, top.in_place, False),
+        attended=attended,
+        approve_plan=_first(flags.approve_plan, top.approve_plan, False),
+        parallel=_first(flags.parallel, top.parallel, defaults.parallel),
+        push=file.ship.push if file else False,
+    )
+    return Configured(workflow, settings, cast.agents, (*cast.notes, *remark))
+
+
+def with_limits(limits: Limits, flags: RunFlags) -> Limits:
+    """The limits with those typed in their place; `resume` takes the same options."""
+    names = set(RunFlags.__struct_fields__) & set(schema.LimitsTable.__struct_fields__)
+    return _replaced(limits, {name: _flag(flags, name, schema.LimitsTable) for name in names})
+
+
+def _replaced(limits: Limits, table: Mapping[str, Any]) -> Limits:
+    given: dict[str, Any] = {}
+    for name, value in table.items():
+        if value is not None:
+            given[f"{name}_s" if name in _SECONDS else name] = float(value) if name in _SECONDS else value
+    if given.get("idle_timeout_s") == 0:
+        given["idle_timeout_s"] = None
+    return msgspec.structs.replace(limits, **given)
+
+
+def _limits(file: FileConfig | None) -> Limits:
+    return _replaced(Limits(), said(file.limits) if file else {})
+
+
+def _check_flags(flags: RunFlags) -> None:
+    for name in ("setup", "sandbox", "parallel", "workflow", "agent", "model"):
+        _flag(flags, name, schema.TopLevel)
+
+
+def _flag(flags: RunFlags, name: str, kind: type[msgspec.Struct]) -> Any:
+    """A typed value, checked by the rule for the setting of the same name."""
+    value = getattr(flags, name)
+    if value is None:
+        return None
+    try:
+        return getattr(msgspec.convert({name: value}, kind, dec_hook=schema.custom), name)
+    except msgspec.ValidationError as error:
+        wanted = expectation(kind, name)
+        raise FlagInvalid(f"--{name.replace('_', '-')}", f"expected {wanted}, but it is {shown(value)}") from error
+
+
+def _workflow(file: FileConfig | None, flags: RunFlags) -> str:
+    name = _first(flags.workflow, file.top.workflow if file else None, DEFAULT_WORKFLOW)
+    if name in WORKFLOWS:
+        return name
+    problem = f"there is no workflow {name}{nearest(name, WORKFLOWS)}; expected one of: {', '.join(WORKFLOWS)}"
+    if flags.workflow is not None or file is None:
+        raise FlagInvalid("--workflow", problem)
+    raise file.origin.invalid(("workflow",), problem)
+
+
+def _gates(file: FileConfig | None, flags: RunFlags) -> tuple[Gate, ...]:
+    tables = file.gates if file else {}
+    default = Gate("", "").timeout_s
+    gates = {name: Gate(name, t.command, float(_first(t.timeout, default))) for name, t in tables.items()}
+    for typed in flags.gates:
+        name, command = _gate_flag(typed)
+        gates[name] = Gate(name, command, gates[name].timeout_s if name in gates else default)
+    if gates:
+        return tuple(gates.values())
+    remedy = 'Type flyball init to have one proposed, or pass --gate test="COMMAND".'
+    problem = f"No gate is configured, so nothing could be measured: expected a command in [gates]. {remedy}"
+    raise file.origin.invalid(("gates",), problem) if file else ConfigError(problem)
+
+
+def _gate_flag(typed: str) -> tuple[str, str]:
+    name, equals, command = typed.partition("=")
+    name, command = name.strip(), command.strip()
+    if not equals or not command or not schema.NAME.fullmatch(name):
+        raise FlagInvalid("--gate", f'expected NAME="COMMAND", such as test="pytest -q", but it is {shown(typed)}')
+    if name in schema.GateOptions.__struct_fields__:
+        raise FlagInvalid("--gate", f"expected another name, since gates.{name} is a setting")
+    return name, command
+
+
+def _breaker(file: FileConfig | None) -> BreakerSettings:
+    default = BreakerSettings()
+    if file is None:
+        return default
+    stages = dict(default.stages)
+    other = default.other
+    known = tuple(dict.fromkeys((*(s for w in WORKFLOWS.values() for s in w.stages), OTHER_STAGES)))
+    for name, table in file.breaker.items():
+        if name not in known:
+            problem = f"there is no such stage{nearest(name, known)}; expected one of: {', '.join(known)}"
+            raise file.origin.invalid(("breaker", name), problem)
+        if name == OTHER_STAGES:
+            other = msgspec.structs.replace(other, **said(table))
+        else:
+            stages[name] = msgspec.structs.replace(default.strikes(name), **said(table))
+    return BreakerSettings(stages, other, float(file.cooldown) if file.cooldown else None)
+
+
+def _sandbox(
+    file: FileConfig | None, flags: RunFlags, here: Here, *, attended: bool
+) -> tuple[Literal["bwrap", "none"], tuple[str, ...]]:
+    wanted = _first(flags.sandbox, file.top.sandbox if file else None, "auto")
+    if wanted == "none":
+        return "none", ("no sandbox, as asked: an agent can do whatever you can",)
+    if not here.sandbox_missing:
+        return "bwrap", ()
+    if wanted == "auto" and attended:
+        return "none", (f"no sandbox: {here.sandbox_missing}. An agent can do whatever you can",)
+    remedy = 'To go without, which lets an agent do whatever you can, set sandbox = "none" or pass --sandbox none.'
+    raise ConfigError(f"The sandbox cannot be used: {here.sandbox_missing}. {remedy}")
+
+
+def _first(*values: T | None) -> T:
+    """The first value that was given; the last one always is."""
+    given = next((value for value in values if value is not None), values[-1])
+    assert given is not None
+    return given

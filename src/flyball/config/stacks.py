@@ -1,0 +1,211 @@
+"""What marks a project as Python, Node, Go, Rust, Java or make, and how its tests are run so that they can be counted."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+Reader = Callable[[str], str | None]
+"""Gives the text of a file below the root, or None where it cannot be read."""
+Installed = Callable[[str], bool]
+
+_TEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_RUFF = frozenset({"ruff.toml", ".ruff.toml"})
+_ESLINT = re.compile(r"eslint\.config\.(?:js|mjs|cjs|ts|mts)|\.eslintrc(?:\.(?:js|cjs|json|ya?ml))?")
+_MAKE_TEST = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
+_NO_TEST = "no test specified"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One stack, with the commands that fit it; empty where there is none."""
+
+    stack: str
+    gate: str = ""
+    gate_reason: str = ""
+    setup: str = ""
+    setup_reason: str = ""
+    lint: str = ""
+    lint_reason: str = ""
+    environment: tuple[str, ...] = ()
+
+
+def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[Finding, ...]:
+    """Every stack found; make only where nothing else says how to test."""
+    finders = (python, node, go, rust, java)
+    found = [finding for finder in finders if (finding := finder(files, read, installed)) is not None]
+    if not any(finding.gate for finding in found) and (made := make(files, read)) is not None:
+        found.append(made)
+    return tuple(found)
+
+
+def python(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
+    marks = [
+        m for m in ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "Pipfile") if m in files
+    ]
+    tests = sorted(path for path in files if _TEST_FILE.fullmatch(path))
+    if not marks and not tests:
+        return None
+    manifest = _toml(read("pyproject.toml") if "pyproject.toml" in files else None)
+    setup, setup_reason = _python_setup(files, manifest, installed)
+    program = ".venv/bin/python" if setup or ".venv/bin/python" in files else "python3"
+    gate, gate_reason = _python_gate(files, read, tests, program)
+    linted = files & _RUFF or "ruff" in _sub(manifest, "tool")
+    return Finding(
+        "python", gate, gate_reason, setup, setup_reason,
+        lint=_ruff(program, installed) if linted else "", lint_reason="ruff is configured",
+        environment=(".venv",),
+    )  # fmt: skip
+
+
+def _ruff(program: str, installed: Installed) -> str:
+    return "ruff check ." if installed("ruff") else f"{program} -m ruff check ."
+
+
+def _python_gate(files: frozenset[str], read: Reader, tests: list[str], program: str) -> tuple[str, str]:
+    if not tests:
+        return "", ""
+    configured = any(
+        "pytest" in (read(name) or "") for name in ("pyproject.toml", "setup.cfg", "tox.ini") if name in files
+    )
+    listed = any(
+        "pytest" in (read(n) or "") for n in sorted(files) if re.fullmatch(r"(?:requirements/)?[\w-]*\.(?:txt|in)", n)
+    )
+    named = bool(files & {"pytest.ini", "conftest.py", "tests/conftest.py"})
+    plain = all("import unittest" in (read(path) or "") for path in tests[:20])
+    if plain and not (configured or listed or named):
+        return f"{program} -m unittest discover", f"{tests[0]} uses unittest; its tests are not counted one by one"
+    return f"{program} -m pytest -q --junit-xml={{junit}}", f"{tests[0]} is a pytest file"
+
+
+def _python_setup(files: frozenset[str], manifest: dict[str, Any], installed: Installed) -> tuple[str, str]:
+    if "uv.lock" in files and installed("uv"):
+        return "uv sync --frozen", "there is a uv.lock"
+    if "poetry.lock" in files and installed("poetry"):
+        return "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install", "there is a poetry.lock"
+    lists = [
+        n
+        for n in ("requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements/dev.txt")
+        if n in files
+    ]
+    wanted = "".join(f" -r {name}" for name in lists)
+    if "setup.py" in files or "build-system" in manifest or "project" in manifest:
+        extra = next(
+            (e for e in ("dev", "test", "tests") if e in _sub(_sub(manifest, "project"), "optional-dependencies")), ""
+        )
+        wanted += f" -e '.[{extra}]'" if extra else " -e ."
+    if not wanted:
+        return "", ""
+    # Packages in the virtual environment win over the machine's, which still lends pytest where none is listed.
+    return (
+        f"python3 -m venv --system-site-packages .venv && .venv/bin/python -m pip install -q{wanted}",
+        f"{', '.join(lists) or 'the project'} says what to install",
+    )
+
+
+def node(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
+    if "package.json" not in files:
+        return None
+    manifest = _json(read("package.json"))
+    scripts = _sub(manifest, "scripts")
+    packages = {**_sub(manifest, "dependencies"), **_sub(manifest, "devDependencies")}
+    setup, setup_reason = _node_setup(files, installed)
+    gate, gate_reason = _node_gate(packages, str(scripts.get("test", "")))
+    linted = any(_ESLINT.fullmatch(path) for path in files) or "eslintConfig" in manifest
+    return Finding(
+        "node", gate, gate_reason, setup, setup_reason,
+        lint="npx --no-install eslint ." if linted else "", lint_reason="eslint is configured",
+        environment=("node_modules",),
+    )  # fmt: skip
+
+
+def _node_gate(packages: dict[str, Any], script: str) -> tuple[str, str]:
+    if "vitest" in packages:
+        return "npx --no-install vitest run --reporter=junit --outputFile={junit}", "package.json has vitest"
+    if "jest" in packages and "jest-junit" in packages:
+        return (
+            "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=default --reporters=jest-junit",
+            "package.json has jest and jest-junit",
+        )
+    if "jest" in packages:
+        return "npx --no-install jest --ci", "package.json has jest; with jest-junit its tests could be counted"
+    if script.startswith("node --test"):
+        command = f"{script} --test-reporter=junit --test-reporter-destination={{junit}}"
+        return command, "package.json tests with node's own runner"
+    if script and _NO_TEST not in script:
+        return "npm test", "package.json has a test script; its tests are not counted one by one"
+    return "", ""
+
+
+def _node_setup(files: frozenset[str], installed: Installed) -> tuple[str, str]:
+    for lock, program, command in (
+        ("pnpm-lock.yaml", "pnpm", "pnpm install --frozen-lockfile"),
+        ("yarn.lock", "yarn", "yarn install --frozen-lockfile"),
+        ("package-lock.json", "", "npm ci"),
+    ):
+        if lock in files and (not program or installed(program)):
+            return command, f"there is a {lock}"
+    return "npm install", "there is a package.json"
+
+
+def go(files: frozenset[str], _read: Reader, installed: Installed) -> Finding | None:
+    if "go.mod" not in files:
+        return None
+    if installed("gotestsum"):
+        return Finding("go", "gotestsum --junitfile {junit} -- ./...", "go.mod, and gotestsum is installed")
+    return Finding("go", "go test ./...", "go.mod; with gotestsum its tests could be counted")
+
+
+def rust(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
+    if "Cargo.toml" not in files:
+        return None
+    # nextest writes its report where its own configuration says.
+    configured = (
+        "[profile.ci.junit]" in (read(".config/nextest.toml") or "") if ".config/nextest.toml" in files else False
+    )
+    if configured and installed("cargo-nextest"):
+        command = "cargo nextest run --profile ci && cp target/nextest/ci/junit.xml {junit}"
+        return Finding("rust", command, "Cargo.toml, and nextest writes a report")
+    return Finding("rust", "cargo test", "Cargo.toml; with cargo-nextest its tests could be counted")
+
+
+def java(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding | None:
+    if "pom.xml" in files:
+        program = "./mvnw" if "mvnw" in files else "mvn"
+        return Finding(
+            "java", f"{program} -q -B test", "pom.xml; its reports are many files, so tests are not counted one by one"
+        )
+    if files & {"build.gradle", "build.gradle.kts"}:
+        program = "./gradlew" if "gradlew" in files else "gradle"
+        reason = "build.gradle; its reports are many files, so tests are not counted one by one"
+        return Finding("java", f"{program} test --console=plain", reason)
+    return None
+
+
+def make(files: frozenset[str], read: Reader) -> Finding | None:
+    for name in ("GNUmakefile", "makefile", "Makefile"):
+        if name in files and _MAKE_TEST.search(read(name) or ""):
+            return Finding("make", "make test", f"{name} has a target test; its tests are not counted one by one")
+    return None
+
+
+def _sub(table: dict[str, Any], name: str) -> dict[str, Any]:
+    value = table.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _toml(text: str | None) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text or "")
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _json(text: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

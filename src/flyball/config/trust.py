@@ -1,0 +1,140 @@
+"""A repository's configuration may tighten; what it would run or widen needs a person's agreement, kept outside of it.
+
+The record is a file named after the hash of what was agreed to. Changed content has another hash and is asked for anew.
+"""
+
+import hashlib
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from flyball.config import schema
+from flyball.config.errors import HomeUnusable, NotTrusted
+from flyball.config.file import FileConfig, said
+from flyball.config.home import RepositoryHome
+from flyball.config.settings import RunFlags
+from flyball.core.task import BreakerSettings, CodeLimits, Limits, Strikes
+from flyball.core.verdict import Thresholds
+
+_NOTHING_TYPED = RunFlags()
+
+
+def needs_trust(file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> tuple[str, ...]:
+    """What the file would run or widen, a line each; what `flags` take the place of is left out."""
+    if file is None:
+        return ()
+    return tuple(_runs(file, flags)) + tuple(_widens(file, flags)) + tuple(_loosens(file, flags))
+
+
+def digest(file: FileConfig) -> str:
+    """The hash of all that runs or widens, scripts with their content."""
+    content = (*needs_trust(file), *(_script_content(file, table) for table in file.agents.values()))
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+
+
+def is_trusted(home: RepositoryHome, file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> bool:
+    """Whether everything that would take effect was agreed to, or needs no agreement."""
+    if file is None or not needs_trust(file, flags):
+        return True
+    return (home.trust / digest(file)).is_file()
+
+
+def require(home: RepositoryHome, file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> None:
+    """Refuse what nobody agreed to."""
+    if file is not None and not is_trusted(home, file, flags):
+        raise NotTrusted(file.origin.path, needs_trust(file, flags))
+
+
+def record(home: RepositoryHome, file: FileConfig) -> Path:
+    """Keep a person's agreement to this content."""
+    path = home.prepare().trust / digest(file)
+    text = "\n".join((str(file.origin.path), *needs_trust(file), ""))
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        with fresh.open("w", encoding="utf-8") as record:
+            record.write(text)
+            record.flush()
+            os.fsync(record.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        raise HomeUnusable(
+            f"The agreement could not be kept in {path} ({error.strerror}). Nothing is trusted."
+        ) from error
+    return path
+
+
+def _runs(file: FileConfig, flags: RunFlags) -> Iterator[str]:
+    typed = {gate.partition("=")[0].strip() for gate in flags.gates}
+    for name, gate in file.gates.items():
+        if name not in typed:
+            yield f"gate {name} runs: {gate.command}"
+    if file.top.setup is not None and flags.setup is None:
+        yield f"set-up runs: {file.top.setup}"
+    if file.top.lint is not None:
+        yield f"lint runs: {file.top.lint}"
+    if flags.agent_command is None:
+        for name, table in file.agents.items():
+            yield from _agent(name, table)
+
+
+def _agent(name: str, table: schema.AgentTable) -> Iterator[str]:
+    if table.command is not None:
+        yield f"agent {name} runs: {shlex.join(table.command)}"
+    if table.script is not None:
+        yield f"agent {name} plays the script: {table.script}"
+    if table.env:
+        yield f"agent {name} sees the variables: {', '.join(table.env)}"
+    if table.exit_signal == "exit-0":
+        yield f"agent {name} signals the end of a stage by a clean exit"
+
+
+def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
+    top, options = file.top, file.gate_options
+    if top.sandbox == "none" and flags.sandbox is None:
+        yield "the sandbox is off"
+    if top.in_place and flags.in_place is None:
+        yield "agents work in your own tree"
+    if top.attended is False and flags.attended is None:
+        yield "nobody is asked"
+    if file.ship.push:
+        yield "the result is pushed"
+    if options.carry:
+        yield f"gates see the ignored files: {', '.join(options.carry)}"
+    if options.environment is not None:
+        yield f"gates keep the folders: {', '.join(options.environment)}"
+
+
+def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
+    """Checks that are off, and numbers that allow more than the defaults do."""
+    for name, mode in file.qa.items():
+        if mode == "off":
+            yield f"the check {name} is off"
+    defaults = BreakerSettings()
+    limits = msgspec.structs.asdict(Limits())
+    given = {k: v for k, v in said(file.limits).items() if getattr(flags, k, None) is None}
+    yield from _higher("limits", given, limits | {k.removesuffix("_s"): v for k, v in limits.items()})
+    yield from _higher("monitor", file.monitor, msgspec.structs.asdict(Thresholds()))
+    yield from _higher("code", file.code, msgspec.structs.asdict(CodeLimits()))
+    for stage, table in file.breaker.items():
+        strikes: Strikes = defaults.strikes(stage)
+        yield from _higher(f"breaker.{stage}", said(table), msgspec.structs.asdict(strikes))
+
+
+def _higher(section: str, given: Mapping[str, float], defaults: Mapping[str, float | None]) -> Iterator[str]:
+    for name, value in given.items():
+        default = defaults[name]
+        unlimited = name == "idle_timeout" and not value
+        if default is not None and (value > default or unlimited):
+            yield f"{section}.{name} is {value:g} instead of {default:g}"
+
+
+def _script_content(file: FileConfig, table: schema.AgentTable) -> str:
+    if table.script is None:
+        return ""
+    try:
+        return hashlib.sha256((file.origin.path.parent / table.script).read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"

@@ -1,0 +1,150 @@
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from flyball.config.detect import Proposal, detect, render
+from flyball.config.file import parse
+from flyball.config.settings import Here, RunFlags, build
+
+
+def look(files: Mapping[str, str], *programs: str) -> Proposal:
+    return detect(files, files.get, lambda name: name in programs)
+
+
+def gates(proposal: Proposal) -> dict[str, str]:
+    return {line.key: line.value for line in proposal.gates}
+
+
+def package(**fields: object) -> dict[str, str]:
+    return {"package.json": json.dumps(fields)}
+
+
+PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_a.py": "def test_a(): ..."}
+
+
+@pytest.mark.parametrize(
+    ("files", "programs", "gate", "setup"),
+    [
+        (PYTEST, (), ".venv/bin/python -m pytest -q --junit-xml={junit}", "pip install -q -e ."),
+        ({**PYTEST, "uv.lock": ""}, ("uv",), ".venv/bin/python -m pytest -q --junit-xml={junit}", "uv sync --frozen"),
+        ({"test_a.py": "def test_a(): ..."}, (), "python3 -m pytest -q --junit-xml={junit}", ""),
+        (
+            {"test_a.py": "x", ".venv/bin/python": ""},
+            (),
+            ".venv/bin/python -m pytest -q --junit-xml={junit}",
+            "",
+        ),
+        ({"tests/test_a.py": "import unittest"}, (), "python3 -m unittest discover", ""),
+        (
+            {"tests/test_a.py": "import unittest", "requirements.txt": "pytest\n"},
+            (),
+            ".venv/bin/python -m pytest -q --junit-xml={junit}",
+            "-r requirements.txt",
+        ),
+        (
+            {**package(devDependencies={"vitest": "1"}), "package-lock.json": ""},
+            (),
+            "npx --no-install vitest run --reporter=junit --outputFile={junit}",
+            "npm ci",
+        ),
+        (
+            {**package(devDependencies={"jest": "1", "jest-junit": "1"}), "yarn.lock": ""},
+            ("yarn",),
+            "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=default --reporters=jest-junit",
+            "yarn install --frozen-lockfile",
+        ),
+        (package(devDependencies={"jest": "1"}), (), "npx --no-install jest --ci", "npm install"),
+        (package(scripts={"test": "mocha"}), (), "npm test", "npm install"),
+        (
+            package(scripts={"test": "node --test"}),
+            (),
+            "node --test --test-reporter=junit --test-reporter-destination={junit}",
+            "npm install",
+        ),
+        ({"go.mod": ""}, (), "go test ./...", ""),
+        ({"go.mod": ""}, ("gotestsum",), "gotestsum --junitfile {junit} -- ./...", ""),
+        ({"Cargo.toml": ""}, (), "cargo test", ""),
+        (
+            {"Cargo.toml": "", ".config/nextest.toml": '[profile.ci.junit]\npath = "junit.xml"'},
+            ("cargo-nextest",),
+            "cargo nextest run --profile ci && cp target/nextest/ci/junit.xml {junit}",
+            "",
+        ),
+        ({"pom.xml": "", "mvnw": ""}, (), "./mvnw -q -B test", ""),
+        ({"build.gradle.kts": ""}, (), "gradle test --console=plain", ""),
+        ({"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"}, (), "make test", ""),
+    ],
+)
+def test_the_gate_and_set_up_of_a_project_are_proposed_from_its_files(
+    files: dict[str, str], programs: tuple[str, ...], gate: str, setup: str
+) -> None:
+    found = look(files, *programs)
+    assert gates(found) == {"test": gate}
+    assert (setup in found.setup.value) if found.setup and setup else (found.setup is None and not setup)
+    assert found.gates[0].reason
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"README.md": "x"},
+        {"Makefile": "test := 3\nbuild:\n"},
+        package(scripts={"test": 'echo "Error: no test specified" && exit 1'}),
+        {"package.json": "not json", "pyproject.toml": "not toml ["},
+    ],
+)
+def test_where_no_tests_are_found_no_gate_is_invented(files: dict[str, str]) -> None:
+    found = look(files)
+    assert found.gates == ()
+    text = render(found)
+    assert "No way to run tests was found" in text
+    assert parse(text).gates == {}
+
+
+def test_two_stacks_have_a_gate_each() -> None:
+    found = look({**PYTEST, **package(devDependencies={"vitest": "1"})})
+    assert list(gates(found)) == ["test-python", "test-node"]
+    assert found.environment == (".venv", "node_modules")
+    assert found.setup is not None
+    assert " && " in found.setup.value
+
+
+def test_linters_are_proposed_only_where_they_are_configured() -> None:
+    assert look({"test_a.py": "x"}).lint is None
+    ruff = look(PYTEST, "ruff").lint
+    assert ruff is not None
+    assert ruff.value == "ruff check ."
+    eslint = look({**package(), "eslint.config.mjs": ""}).lint
+    assert eslint is not None
+    assert eslint.value == "npx --no-install eslint ."
+
+
+@pytest.mark.req("C50")
+def test_checks_are_proposed_off_for_what_the_project_does_not_have() -> None:
+    bare = {line.key for line in look({"test_a.py": "x"}).qa_off}
+    assert bare == {"lint_clean", "readme", "decision_record", "changelog"}
+    rich = {**PYTEST, "README.rst": "", "CHANGELOG.md": "", "docs/decisions/0001-x.md": ""}
+    assert look(rich).qa_off == ()
+
+
+def test_installed_agents_are_named() -> None:
+    assert look({}, "claude", "aider", "vim").agents == ("claude", "aider")
+    assert "Agents found on this machine: claude, aider." in render(look({}, "claude", "aider"))
+
+
+def test_what_is_rendered_is_a_configuration_that_works(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "x"\n[project.optional-dependencies]\ntest = []',
+        "tests/test_a.py": "x",
+    }
+    text = render(look(files, "claude"))
+    config = parse(text)
+    settings = build(config, RunFlags(agent_command="prog"), Here()).settings
+    assert settings.gates[0].command == ".venv/bin/python -m pytest -q --junit-xml={junit}"
+    assert settings.setup.endswith("-e '.[test]'")
+    assert (settings.qa.changelog, settings.environment_folders) == ("off", (".venv",))
+    assert '# there is no changelog\nchangelog = "off"' in text
+    assert all(len(line) <= 160 for line in text.splitlines())
