@@ -1,0 +1,1 @@
+"""Files of the repository that people read: the document a task starts from, and what is rendered into `.loop/`."""

@@ -1,0 +1,255 @@
+"""Renders a task's files into `.loop/NNN-slug/`: whole or not at all, and never over what a person wrote there.
+
+What was rendered last is known by hash, kept outside the repository. A file that is neither that nor what is to be
+written was edited: it is renamed to `NAME.edited-N` and told. Nothing here is durable on purpose: `.loop/` can be rendered
+again from the journal, so a file costs a rename and no fsync. No symbolic link is followed, since agents can plant them.
+"""
+
+import hashlib
+import itertools
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from flyball import faults
+from flyball.core.naming import next_number, parse_task_id
+from flyball.core.task import TaskId
+from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
+
+FOLDER = ".loop"
+IGNORED = """\
+# Rendered by flyball. The plan, learnings and report reach you with the task's branch; ignored here, they do not stand in
+# the way of merging it.
+*
+"""
+_GIT_IGNORE = ".gitignore"
+_CLUTTER = frozenset({_GIT_IGNORE, f".{_GIT_IGNORE}.new", ".DS_Store", "Thumbs.db"})
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# More than the last one, since a kill may come before a file that is remembered was written.
+_REMEMBERED = 8
+
+Stamp = tuple[int, int, int]
+
+
+class KeptAside(msgspec.Struct, frozen=True):
+    """A file edited on disk, as paths below the tree: where it was, and where it is now."""
+
+    path: str
+    kept_as: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.path} was changed on disk; flyball renders it, so your version is kept as {self.kept_as}"
+
+
+def highest_number(tree: Path) -> int:
+    """The highest number any entry of `.loop/` begins with; 0 where there is none."""
+    try:
+        return next_number(entry.name for entry in (tree / FOLDER).iterdir()) - 1
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def check_foreign(tree: Path) -> None:
+    """Refuse to start where `.loop` holds what flyball did not put there; nothing is written."""
+    folder = tree / FOLDER
+    try:
+        mode = folder.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(mode):
+        raise _foreign(folder)
+    with os.scandir(folder) as entries:
+        strange = sorted(entry.name for entry in entries if not _is_ours(entry))
+    if strange:
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        raise LoopFolderForeign(
+            f"{folder} holds {', '.join(strange[:3])}{more}; expected only folders of tasks, such as 001-add-login. "
+            "Move it elsewhere and try again."
+        )
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    if entry.name in _CLUTTER:
+        return entry.is_file(follow_symlinks=False)
+    return parse_task_id(entry.name) is not None and entry.is_dir(follow_symlinks=False)
+
+
+def _foreign(path: Path) -> LoopFolderForeign:
+    kind = "a symbolic link" if path.is_symlink() else "not a folder"
+    return LoopFolderForeign(f"{path} is {kind}; expected a folder of flyball's own. Move it elsewhere and try again.")
+
+
+class LoopFolder:
+    """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time."""
+
+    def __init__(self, tree: Path, task: TaskId, *, memory: Path) -> None:
+        self.path = tree / FOLDER / task
+        self._tree = tree
+        self._task = task
+        self._memory = memory
+        self._hashes: dict[str, list[str]] | None = None
+        self._stamps: dict[str, tuple[str, Stamp]] = {}
+
+    def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
+        """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
+        wanted = {name: text.encode() for name, text in files.items()}
+        with self._explained():
+            return tuple(kept for name in self._stale(wanted) if (kept := self._write(name, wanted[name])))
+
+    def append(self, name: str, entry: str, *, whole: Callable[[], str] | None = None) -> None:
+        """Add an entry to a log, unless it is its last already; `whole` gives a log that was deleted."""
+        with self._explained(), self._folder(PurePosixPath(name)) as folder:
+            descriptor = self._open_log(folder, name, whole)
+            with os.fdopen(descriptor, "ab+") as file:
+                raw = entry.encode()
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - len(raw)))
+                if file.read() != raw:
+                    faults.point("loop.append.before")
+                    file.write(raw)
+
+    def _open_log(self, folder: int, name: str, whole: Callable[[], str] | None) -> int:
+        flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        leaf = PurePosixPath(name).name
+        facts = _facts(folder, leaf)
+        if facts is not None and (not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1):
+            _rename_aside(folder, leaf)
+            facts = None
+        if facts is None:
+            _replace(folder, leaf, whole().encode() if whole else b"")
+        return os.open(leaf, flags, dir_fd=folder)
+
+    def _stale(self, wanted: Mapping[str, bytes]) -> list[str]:
+        """The files that are not on disk as wanted; what will be written is remembered before it is."""
+        hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in wanted.items()}
+        stale = [name for name, digest in hashes.items() if self._stamps.get(name) != (digest, self._stamp(name))]
+        known = self._known()
+        new = {name: hashes[name] for name in stale if known.get(name, [""])[-1] != hashes[name]}
+        if new:
+            self._remember({**known, **{name: [*known.get(name, []), one][-_REMEMBERED:] for name, one in new.items()}})
+        return stale
+
+    def _stamp(self, name: str) -> Stamp | None:
+        try:
+            facts = (self.path / name).lstat()
+        except OSError:
+            return None
+        return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+    def _write(self, name: str, raw: bytes) -> KeptAside | None:
+        path = PurePosixPath(name)
+        kept = None
+        with self._folder(path) as folder:
+            current = _content(folder, path.name)
+            if current != raw:
+                if _facts(folder, path.name) is not None and not self._is_rendered(name, current):
+                    kept = self._told(path, _rename_aside(folder, path.name))
+                _replace(folder, path.name, raw)
+        stamp = self._stamp(name)
+        if stamp is not None:
+            self._stamps[name] = (hashlib.sha256(raw).hexdigest(), stamp)
+        return kept
+
+    def _is_rendered(self, name: str, current: bytes | None) -> bool:
+        return current is not None and hashlib.sha256(current).hexdigest() in self._known().get(name, [])
+
+    def _told(self, path: PurePosixPath, kept_as: str) -> KeptAside:
+        below = PurePosixPath(FOLDER, self._task)
+        return KeptAside(str(below / path), str(below / path.with_name(kept_as)))
+
+    def _known(self) -> dict[str, list[str]]:
+        """The hashes of what was rendered, the last one last, by name."""
+        if self._hashes is None:
+            try:
+                self._hashes = msgspec.json.decode(self._memory.read_bytes(), type=dict[str, list[str]])
+            except (FileNotFoundError, msgspec.DecodeError):
+                # Then any file that differs counts as edited, and is kept.
+                self._hashes = {}
+        return self._hashes
+
+    def _remember(self, hashes: dict[str, list[str]]) -> None:
+        self._memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = self._memory.with_name(f"{self._memory.name}.new")
+        fresh.write_bytes(msgspec.json.encode(hashes))
+        fresh.replace(self._memory)
+        self._hashes = hashes
+
+    @contextmanager
+    def _folder(self, path: PurePosixPath) -> Iterator[int]:
+        """The open folder a file belongs into, made where it is missing."""
+        steps = (FOLDER, self._task, *path.parent.parts)
+        assert not {"/", ".."} & set(path.parts), f"{path} leads out of the folder"
+        descriptor = os.open(self._tree, _DIRECTORY & ~os.O_NOFOLLOW)
+        try:
+            for depth, step in enumerate(steps, start=1):
+                below = self._enter(descriptor, step, Path(self._tree, *steps[:depth]))
+                os.close(descriptor)
+                descriptor = below
+                if step is FOLDER and _facts(descriptor, _GIT_IGNORE) is None:
+                    _replace(descriptor, _GIT_IGNORE, IGNORED.encode())
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _enter(self, above: int, name: str, path: Path) -> int:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=above)
+        try:
+            return os.open(name, _DIRECTORY, dir_fd=above)
+        except NotADirectoryError as error:
+            raise _foreign(path) from error
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise LoopFolderUnwritable(
+                f"{self.path} could not be written ({error.strerror}). Make it writable or free some space; "
+                f"then go on with: flyball resume {self._task}"
+            ) from error
+
+
+def _facts(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _content(folder: int, name: str) -> bytes | None:
+    """What a file holds; None where there is none, or something that is not a file."""
+    facts = _facts(folder, name)
+    if facts is None or not stat.S_ISREG(facts.st_mode):
+        return None
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
+def _rename_aside(folder: int, name: str) -> str:
+    for number in itertools.count(1):
+        aside = f"{name}.edited-{number}"
+        if _facts(folder, aside) is None:
+            os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+            return aside
+    raise AssertionError("counting never ends")
+
+
+def _replace(folder: int, name: str, raw: bytes) -> None:
+    """Put a file in place in one step; what a killed attempt left is taken away, not written into."""
+    fresh = f".{name}.new"
+    with suppress(FileNotFoundError):
+        os.unlink(fresh, dir_fd=folder)
+    faults.point("loop.write.before")
+    with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
+        file.write(raw)
+    faults.point("loop.write.inside")
+    os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    faults.point("loop.write.after")

@@ -1,0 +1,102 @@
+"""Reads the document a task starts from (PRP, PRD, plan): what it asks for, and a hash that tells it from any other."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+import msgspec
+
+from flyball.core import criteria
+from flyball.core.task import Item, Source
+from flyball.documents.errors import SourceUnreadable
+
+MAX_BYTES = 2 * 1024 * 1024
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class SourceDocument(msgspec.Struct, frozen=True):
+    """A document as it was when it was read; `source` is what a task keeps of it."""
+
+    source: Source
+    text: str
+    title: str
+    request: str
+    items: tuple[Item, ...] = ()
+
+    def differs_from(self, known: Source) -> bool:
+        """Whether a task opened from `known` was opened from another content."""
+        return self.source.sha256 != known.sha256
+
+
+def read_source(path: Path, root: Path) -> SourceDocument:
+    """The document at `path`; its place is remembered relative to `root` where it lies below."""
+    raw = _bytes(path)
+    text = _text(path, raw)
+    title = criteria.title(text)
+    if not title:
+        raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
+    goal = criteria.goal(text)
+    return SourceDocument(
+        source=Source(_place(path, root), hashlib.sha256(raw).hexdigest()),
+        text=text,
+        title=title,
+        request=f"{title}\n\n{goal}" if goal and goal != title else title,
+        items=tuple(_item(criterion) for criterion in criteria.criteria(text)),
+    )
+
+
+def same_place(path: Path, root: Path, known: Source) -> bool:
+    """Whether a task was opened from the document at `path`, whatever its content is now."""
+    return _place(path, root) == known.path
+
+
+def _item(criterion: criteria.Criterion) -> Item:
+    return Item(criterion.id, criterion.text, status="completed" if criterion.done else "not-started")
+
+
+def _place(path: Path, root: Path) -> str:
+    real, base = path.resolve(), root.resolve()
+    return real.relative_to(base).as_posix() if real.is_relative_to(base) else str(real)
+
+
+def _bytes(path: Path) -> bytes:
+    if path.is_dir():
+        raise SourceUnreadable(f"{path} is a folder; expected a document, such as {path / 'plan.md'}.")
+    try:
+        # A named pipe without a writer would keep a plain open waiting for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise SourceUnreadable(f"There is no file {path}; expected the document to start from.") from error
+    except OSError as error:
+        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}); expected a text file.") from error
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise SourceUnreadable(f"{path} is no regular file; expected a text file.")
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise SourceUnreadable(
+            f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB; expected a document a person wrote."
+        )
+    return raw
+
+
+def _text(path: Path, raw: bytes) -> str:
+    if raw.startswith(_UTF_16):
+        raise SourceUnreadable(f"{path} is UTF-16; expected UTF-8. Save it as UTF-8 and try again.")
+    if b"\0" in raw:
+        line = raw.count(b"\n", 0, raw.index(b"\0")) + 1
+        raise SourceUnreadable(f"{path}, line {line}: a binary file; expected text in UTF-8.")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The error knows the bytes without their byte order mark.
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise SourceUnreadable(
+            f"{path}, line {line}: byte {byte:#04x} is not UTF-8; expected text in UTF-8."
+        ) from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
+    return text
