@@ -1,7 +1,6 @@
 """A user's repository, made and changed by plain git, and workspaces on it."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -125,11 +124,3 @@ def contents() -> Callable[[Path], dict[str, bytes]]:
         return found
 
     return read
-
-
-@pytest.fixture
-def copy_of() -> Callable[[Path, Path], Path]:
-    def copy(source: Path, target: Path) -> Path:
-        return Path(shutil.copytree(source, target, symlinks=True))
-
-    return copy

@@ -15,6 +15,13 @@ def timed(call, *args, **options):
     return time.monotonic() - begun
 
 
+@pytest.fixture(autouse=True)
+def _tidy(tmp_path):
+    """Some hundred thousand files need not outlive the test."""
+    yield
+    remove(tmp_path)
+
+
 def test_fifty_thousand_files_are_worked_near_the_speed_of_git(new_user, open_workspace, tmp_path, at):
     user = new_user()
     for number in range(500):

@@ -245,3 +245,12 @@ def test_unreadable_files_are_noted_and_kept_as_they_were(workspace, at):
     saved = workspace.snapshot("one", "m", at)
     assert any("b.txt cannot be read" in note for note in saved.notes)
     assert workspace.read_file(saved.commit, "b.txt") == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("label", ["turn/1", "turn/1/partial", "a b", "..", "x.lock", "ü", "%2F", "-"])
+def test_any_label_will_do_and_none_stands_in_anothers_way(workspace, at, label):
+    first = workspace.snapshot("turn", "m", at)
+    (workspace.root / "b.txt").write_text("changed\n")
+    saved = workspace.snapshot(label, "m", at)
+    assert workspace.checkpoints == {"turn": first.commit, label: saved.commit}
+    assert workspace.resolve(label) == saved.commit

@@ -91,4 +91,3 @@ def test_objects_of_the_users_alternates_are_protected_too(user, tmp_path, open_
     (workspace.root / "b.txt").unlink()
     workspace.restore("base")
     assert (workspace.root / "b.txt").read_text() == "one\ntwo\n"
-    assert workspace.vault.holds(workspace.base)

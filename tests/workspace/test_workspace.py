@@ -39,9 +39,10 @@ def test_accepting_a_tree_puts_it_on_its_parent_and_may_be_repeated(workspace, a
     assert workspace.accept("one", "checkpoint: one", at, tree=tree, parent=workspace.base) == accepted
 
 
-def test_a_copy_is_disposable_and_tells_what_was_edited(workspace, at, contents):
+def test_a_copy_is_disposable_and_tells_what_was_edited(user, workspace, at, contents):
     copy = workspace.copy("reviewer", workspace.base)
     assert contents(copy) == contents(workspace.root)
+    assert type(user)(copy).git("status", "--porcelain") == ""
     (copy / "b.txt").write_text("edited\n")
     (copy / "new.txt").write_text("new\n")
     (copy / "x.log").write_text("ignored\n")
