@@ -175,6 +175,7 @@ def test_a_learning_file_is_never_changed_afterwards_o40():
     after = of(story)
     assert before.items() <= after.items()
     assert after["learnings/002-use-csv-module.md"].startswith("# Anti-Pattern 002")
+    assert "**Status**: ANTI-PATTERN" in after["learnings/002-use-csv-module.md"]
 
 
 def test_the_report_is_there_when_the_task_stops_or_closes_or_on_request():

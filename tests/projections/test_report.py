@@ -64,8 +64,9 @@ def test_a_finished_run_says_gates_passed_with_commands_counts_and_commits():
     shown = of(short_tdd_run())
     assert [v.stage for v in shown.verifications] == ["baseline", "RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]
     assert shown.last_measured is None
-    assert [c.label for c in shown.commits] == ["start", "RED", "GREEN", "REFACTOR", "DOCUMENT", "report"]
+    assert [c.label for c in shown.commits] == ["RED", "GREEN", "REFACTOR", "DOCUMENT", "report"]
     assert all(c.sha[:8] in page for c in shown.commits)
+    assert "1 file created, 2 modified, 0 deleted since `base0000`" in page
 
 
 def test_no_report_ever_says_correct():

@@ -41,7 +41,6 @@ from flyball.core.outcomes import (
     Restored,
     Saved,
     Stale,
-    Waited,
 )
 from flyball.core.task import EffectId
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
@@ -319,7 +318,7 @@ def shows(event: Event) -> bool:
         return isinstance(fact.effect, RunAgent | Ask)
     if isinstance(fact, Ended):
         unaccepted = isinstance(fact.outcome, Saved) and not fact.outcome.accepted
-        return not unaccepted and not isinstance(fact.outcome, Edited | Stale | Waited)
+        return not unaccepted and not isinstance(fact.outcome, Edited | Stale)
     return not isinstance(fact, DocumentSeen)
 
 

@@ -171,7 +171,9 @@ def _judged(_state: State, fact: Judged) -> str:
     elif fact.gate_1.missing:
         parts.append(f"missing: {listed(list(fact.gate_1.missing), 1)}")
     parts += [f"cure: {fact.rung}"] if fact.rung else []
-    parts += [f"breaker {fact.breaker.state}: {fact.breaker.reason}"] if fact.breaker.state != "CLOSED" else []
+    if fact.breaker.state != "CLOSED":
+        why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
+        parts.append(f"breaker {fact.breaker.state}{why}")
     return "; ".join(parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from flyball.core.monitor import Verdict
 from flyball.core.state import State
@@ -58,16 +59,19 @@ def verdict_lines(verdict: Verdict) -> str:
 def _rows(rows: list[Row]) -> list[str]:
     recent = rows[-ROWS_SHOWN:]
     folded = len(rows) - len(recent)
-    shown = [
-        f"| {r.iteration} | {_ids(r.attempted)} | {_ids(r.passed)} | {_ids(r.failed)} | {escaped(r.notes, 120)} |"
-        for r in recent
-    ]
+    shown = [_row(row) for row in recent]
     if not folded:
         return shown
     first, last = rows[0], rows[folded - 1]
     span = f"{first.iteration}–{last.iteration}"
     note = f"{folded} earlier rows; the journal has them all"
     return [f"| {span} | | {last.passed_so_far} | {last.failed_so_far} | {note} |", *shown]
+
+
+@lru_cache(maxsize=256)
+def _row(row: Row) -> str:
+    ids = " | ".join(_ids(column) for column in (row.attempted, row.passed, row.failed))
+    return f"| {row.iteration} | {ids} | {escaped(row.notes, 120)} |"
 
 
 def _ids(ids: Iterable[str]) -> str:

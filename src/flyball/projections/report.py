@@ -85,6 +85,7 @@ class Report(msgspec.Struct, frozen=True):
     reason: str
     evidence: tuple[str, ...]
     stage: str
+    base: str
     branch: str
     head: str
     started_at: datetime
@@ -132,13 +133,14 @@ def report(state: State, chronicle: Chronicle) -> Report:
         reason=plain(standing.reason(state, chronicle), 2000),
         evidence=tuple(plain(e, 500) for e in stopped.evidence[:20]) if stopped else (),
         stage=state.stage,
+        base=state.prepared.base if state.prepared else "",
         branch=state.prepared.branch if state.prepared else "",
         head=state.head,
         started_at=state.task.opened_at,
-        updated_at=state.now,
+        updated_at=chronicle.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         criteria=tuple(Criterion(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
-        commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints if c.accepted),
+        commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.accepted),
         files=measured.files if measured else FileChanges(),
         verifications=tuple(chronicle.verified),
         last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,

@@ -68,7 +68,8 @@ def _criterion(id_: str, text: str, state: str) -> str:
 def _done(r: Report) -> list[str]:
     files = r.files
     changed = f"{plural(files.created, 'file')} created, {files.modified} modified, {files.deleted} deleted"
-    lines = [f"- {changed} since the task began"]
+    since = code(short(r.base)) if r.base else "the beginning"
+    lines = [f"- {changed} since {since}"]
     lines += [f"- {code(short(c.sha))} {escaped(c.label)}, {stamp(c.at)}" for c in r.commits]
     return lines + [
         f"- Rolled back to {code(short(b.commit))} in {escaped(b.stage)}, {stamp(b.at)}"

@@ -111,7 +111,8 @@ def _circuit_breaker(state: State, chronicle: Chronicle) -> dict[str, Any]:
 def _rate_limit(state: State, chronicle: Chronicle) -> dict[str, Any]:
     window = state.window
     held = state.held if state.held is not None and state.stopped is None else None
-    active = [hit for hit in state.limits.values() if hit.until > state.now]
+    now = chronicle.last_activity or state.now
+    active = [hit for hit in state.limits.values() if hit.until > now]
     latest = max(active, key=lambda hit: hit.until) if active else None
     waits = held is not None and held.guard in {"provider", "hourly"}
     return {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from flyball.core.naming import slug
 from flyball.core.state import State
 from flyball.core.task import Item
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Learning
 from flyball.projections.standing import live_items, task_status
-from flyball.projections.wording import code, escaped, plain, stamp
+from flyball.projections.wording import code, escaped, stamp
 
 LONGEST_CONTEXT = 2000
 LEARNING_LINES = 30
@@ -120,17 +122,15 @@ def _box(item: Item) -> str:
 
 def learning_files(chronicle: Chronicle) -> dict[str, str]:
     """One file for each learning; what a file says never changes, so none is written twice."""
-    return {learning_path(x): _learning(x) for x in chronicle.learnings}
+    return dict(_learning(x) for x in chronicle.learnings)
 
 
-def learning_path(learning: Learning) -> str:
+@lru_cache(maxsize=4096)
+def _learning(learning: Learning) -> tuple[str, str]:
+    """Path and text; remembered, because all are asked for after every event."""
     words = slug(learning.title).split("-")[:SLUG_WORDS]
-    return f"learnings/{learning.number:03d}-{'-'.join(words)}.md"
-
-
-def _learning(learning: Learning) -> str:
     lines = _decision(learning) if learning.kind == "decision" else _anti_pattern(learning)
-    return "\n".join(lines[:LEARNING_LINES]) + "\n"
+    return f"learnings/{learning.number:03d}-{'-'.join(words)}.md", "\n".join(lines[:LEARNING_LINES]) + "\n"
 
 
 def _decision(learning: Learning) -> list[str]:
@@ -173,5 +173,5 @@ def _anti_pattern(learning: Learning) -> list[str]:
         escaped(learning.context, 400) or "not stated",
         "",
         "## What to Avoid",
-        escaped(plain(learning.choice or learning.title, 400), 400),
+        escaped(learning.choice, 400) or "The same approach again, in the same form.",
     ]
