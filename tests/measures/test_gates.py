@@ -1,0 +1,286 @@
+"""Baseline, broken gates, known failures, flakes, and what a run is worth."""
+
+import os
+import sys
+import time
+from threading import Timer
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.task import Gate
+from flyball.measures.gates import (
+    CANNOT_COLLECT,
+    COMMAND_MISSING,
+    NO_TESTS_YET,
+    NOTHING_COLLECTED,
+    RUNNER_FAILED,
+    TIMED_OUT,
+)
+
+FAILING = "def test_bad():\n    assert 0\n"
+
+
+@pytest.mark.req("C7")
+def test_the_baseline_keeps_every_test_and_how_it_ended(new_lab) -> None:
+    lab = new_lab({"tests/test_bad.py": FAILING + "\n\ndef test_good():\n    pass\n"})
+    measured = lab.measure("baseline")
+    assert lab.tests(measured) == {
+        "tests/test_old.py::test_add": "passing",
+        "tests/test_bad.py::test_bad": "failing",
+        "tests/test_bad.py::test_good": "passing",
+    }
+    assert measured.counts.known_failing == 1
+    assert measured.counts.failing == 0
+    assert measured.failing == ()
+    assert not measured.broken
+    assert any("tests/test_bad.py::test_bad" in note for note in measured.notes)
+
+
+@pytest.mark.req("C7")
+def test_known_failures_do_not_fail_the_gate_and_may_not_grow(new_lab) -> None:
+    lab = new_lab({"tests/test_bad.py": FAILING})
+    lab.baseline_ref = lab.accepted_ref = lab.measure("baseline").tests_ref
+    measured = lab.measure("green", {"other.py": "X = 1\n"})
+    assert measured.gates[0].exit_code == 1
+    assert measured.gates[0].passed
+    assert measured.green_runs == 2
+    assert measured.counts.known_failing == 1
+    measured = lab.measure("green", {"tests/test_worse.py": "def test_worse():\n    assert 0\n"})
+    assert measured.failing == ("tests/test_worse.py::test_worse",)
+    assert not measured.gates[0].passed
+
+
+@pytest.mark.req("C7")
+@pytest.mark.parametrize(
+    ("command", "files", "why"),
+    [
+        ("no-such-runner --all", {}, COMMAND_MISSING),
+        (f"{sys.executable} -S -m pytest", {}, COMMAND_MISSING),
+        ("PYTEST", {"tests/test_old.py": "X = 1\n"}, NOTHING_COLLECTED),
+        ("PYTEST --no-such-option", {}, RUNNER_FAILED),
+        ("PYTEST", {"tests/test_old.py": "import nothing_of_that_name\n"}, CANNOT_COLLECT),
+    ],
+)
+def test_a_gate_that_cannot_run_is_broken_at_the_baseline(new_lab, command, files, why) -> None:
+    lab = new_lab(files)
+    lab.gates(Gate("test", command.replace("PYTEST", lab.settings.gates[0].command), 60.0))
+    measured = lab.measure("baseline")
+    assert measured.gates[0].broken.startswith(why), measured.gates[0]
+    assert measured.broken.startswith("test: ")
+
+
+@pytest.mark.req("C7")
+def test_a_repository_without_tests_is_told_apart_from_one_whose_tests_are_not_found(new_lab) -> None:
+    lab = new_lab({"calc.py": "X = 1\n"}, bare=True)
+    assert lab.measure("baseline").gates[0].broken == NO_TESTS_YET
+
+
+@pytest.mark.req("C7")
+def test_a_gate_that_hangs_is_ended_and_broken(lab) -> None:
+    lab.gates(Gate("test", "sleep 60 & sleep 60", 0.5))
+    measured = lab.measure("baseline")
+    assert measured.gates[0].broken == f"{TIMED_OUT} after 0.5 s"
+
+
+@pytest.mark.req("C7")
+def test_no_gate_at_all_is_broken_and_never_green(lab) -> None:
+    lab.gates()
+    measured = lab.measure("green")
+    assert "no gate is configured" in measured.broken
+    assert measured.green_runs == 0
+
+
+@pytest.mark.req("C42")
+def test_a_baseline_whose_runner_hides_failures_is_broken(new_lab) -> None:
+    hook = "def pytest_runtest_makereport(item, call):\n    from _pytest.reports import TestReport\n    report = TestReport.from_item_and_call(item, call)\n    report.outcome = 'passed'\n    report.longrepr = None\n    return report\n"
+    lab = new_lab({"conftest.py": hook})
+    assert "report-forged" in lab.measure("baseline").broken
+
+
+@pytest.mark.req("C42")
+def test_a_baseline_that_tests_an_installed_copy_is_broken_and_says_where(new_lab, tmp_path) -> None:
+    lab = new_lab()
+    place = tmp_path / "installed" / "site-packages"
+    place.mkdir(parents=True)
+    (place / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    lab.gates(
+        Gate("test", f"PYTHONPATH={place} {lab.settings.gates[0].command}".replace("-m pytest", "-P -m pytest"), 60.0)
+    )
+    broken = lab.measure("baseline").broken
+    assert "wrong-tree" in broken
+    assert str(place) in broken
+
+
+@pytest.mark.req("C41")
+def test_a_flake_fails_the_gate_and_is_reported(lab) -> None:
+    coin = lab.home / "coin"
+    text = f"import pathlib\n\n\ndef test_coin():\n    coin = pathlib.Path({str(coin)!r})\n    seen = coin.exists()\n    coin.touch()\n    assert not seen\n"
+    measured = lab.measure("green", {"tests/test_coin.py": text})
+    assert measured.flaky == ("tests/test_coin.py::test_coin",)
+    assert measured.green_runs == 1
+
+
+@pytest.mark.req("C41")
+def test_a_failing_run_is_not_repeated_and_has_a_signature(lab) -> None:
+    measured = lab.measure("green", {"calc.py": "def add(a, b):\n    return 0\n"})
+    assert measured.green_runs == 0
+    assert measured.failing == ("tests/test_old.py::test_add",)
+    assert measured.signature is not None
+    assert len([line for kind, line in lab.said if kind == "command"]) == 1
+
+
+@pytest.mark.req("C41")
+def test_zero_of_zero_tests_is_not_green(new_lab) -> None:
+    lab = new_lab({"calc.py": "X = 1\n"}, bare=True)
+    lab.baseline_ref = lab.accepted_ref = ""
+    measured = lab.measure("green")
+    assert measured.green_runs == 0
+    assert not measured.gates[0].passed
+    assert measured.gates[0].counts is not None
+    assert measured.counts.total == 0
+
+
+@pytest.mark.req("C31")
+def test_a_command_without_a_report_is_judged_by_its_exit_code_and_says_so(lab) -> None:
+    lab.gates(Gate("check", "test -f calc.py", 60.0))
+    measured = lab.measure("gates")
+    assert measured.gates[0].passed
+    assert measured.gates[0].counts is None
+    assert any("exit code alone" in note for note in measured.notes)
+    lab.gates(Gate("check", "echo wrong; exit 3", 60.0))
+    measured = lab.measure("gates")
+    assert not measured.gates[0].passed
+    assert measured.gates[0].output == "wrong\n"
+    assert measured.signature is not None
+
+
+@pytest.mark.req("C31")
+def test_any_runner_that_writes_junit_is_counted(lab) -> None:
+    xml = '<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"><failure message="no"/></testcase></testsuite>'
+    lab.gates(Gate("js", f"printf '%s' '{xml}' > {{junit}}; exit 1", 60.0))
+    lab.baseline_ref = lab.accepted_ref = ""
+    measured = lab.measure("gates")
+    assert (measured.counts.total, measured.counts.passing, measured.failing) == (2, 1, ("a::c",))
+
+
+@pytest.mark.req("C42")
+def test_a_report_that_was_asked_for_and_not_written_is_named_report_missing(lab) -> None:
+    lab.gates(Gate("js", "true {junit}", 60.0))
+    measured = lab.measure("gates")
+    assert [t.kind for t in measured.tricks] == ["report-missing"]
+    assert not measured.gates[0].passed
+
+
+@pytest.mark.req("C42")
+def test_a_report_lying_in_the_tree_is_not_taken_for_a_fresh_one(lab) -> None:
+    command = f"{lab.settings.gates[0].command} --junitxml=report.xml"
+    lab.gates(Gate("test", command, 60.0))
+    xml = '<testsuite><testcase classname="tests.test_old" name="test_add"/></testsuite>'
+    measured = lab.measure("green", {"report.xml": xml, "calc.py": "def add(a, b):\n    return 0\n"})
+    assert measured.failing == ("tests/test_old.py::test_add",)
+
+
+def test_the_outside_environment_does_not_reach_the_gate(lab) -> None:
+    lab.gates(Gate("env", "env; exit 1", 60.0))
+    shown = lab.measure("gates").gates[0].output
+    assert "PYTHONPATH" not in shown
+    assert "--collect-only" not in shown
+    assert "PATH=" in shown
+
+
+def test_only_the_candidate_the_environment_and_what_is_carried_lie_in_the_gate(lab) -> None:
+    (lab.repository / ".env").write_text("A=1\n")
+    (lab.repository / "stray.txt").write_text("x\n")
+    lab.settings = replace(
+        lab.settings, carry=(".env",), setup="mkdir -p node_modules && echo > node_modules/m && echo > junk"
+    )
+    lab.gates(Gate("list", "ls -A; touch left-over; exit 1", 60.0))
+    lab.measure("baseline")
+    shown = lab.measure("gates").gates[0].output.split()
+    assert sorted(shown) == sorted([".env", ".gitignore", "calc.py", "node_modules", "pyproject.toml", "tests"])
+
+
+def test_setup_runs_at_the_baseline_and_again_only_when_a_manifest_changed(lab) -> None:
+    count = lab.home / "setups"
+    lab.settings = replace(lab.settings, setup=f"echo x >> {count}", gates=(Gate("ok", "true", 60.0),))
+    lab.measure("baseline")
+    lab.measure("gates", {"calc.py": "X = 1\n"})
+    assert count.read_text() == "x\n"
+    lab.measure("gates", {"requirements.txt": "a\n"})
+    assert count.read_text() == "x\nx\n"
+    lab.measure("gates")
+    assert count.read_text() == "x\nx\n"
+
+
+def test_a_setup_that_fails_is_a_broken_gate(lab) -> None:
+    lab.settings = replace(lab.settings, setup="echo no such package; exit 1")
+    measured = lab.measure("baseline")
+    assert measured.broken.startswith("setup: the setup command failed")
+    assert "no such package" in measured.gates[0].output
+
+
+def test_huge_and_wild_output_is_bounded_and_scrubbed(lab) -> None:
+    noise = "import sys\nsys.stdout.buffer.write(b'\\x1b]0;evil\\x07\\xff\\x00' * 3_000_000)"
+    lab.gates(Gate("noise", f'{sys.executable} -c "{noise}"; printf "\\033[31mend\\033[0m"; exit 1', 60.0))
+    result = lab.measure("gates").gates[0]
+    assert len(result.output) < 9 * 1024
+    assert result.output.endswith("end")
+    assert "\x1b" not in result.output
+    assert os.path.getsize(result.log) > 20_000_000
+
+
+def test_a_measurement_told_to_stop_ends_at_once_and_knows_nothing(lab) -> None:
+    lab.gates(Gate("long", "sleep 30", 60.0))
+    Timer(0.3, lab.stop.set).start()
+    began = time.monotonic()
+    measured = lab.measure("green")
+    assert time.monotonic() - began < 10
+    assert measured.green_runs == 0
+    assert "stopped" in measured.broken
+
+
+@pytest.mark.req("C51")
+def test_a_test_added_after_a_rejection_must_fail_on_the_rejected_tree(lab) -> None:
+    lab.write({"calc.py": "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return b - a\n"})
+    lab.rejected = lab.save()
+    real = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 1) == 2\n\n\ndef test_idle():\n    assert sub(1, 1) == 0\n"
+    fixed = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
+    measured = lab.measure("green", {"calc.py": fixed, "tests/test_sub.py": real})
+    assert measured.green_runs == 2
+    assert measured.passing_on_rejected == ("tests/test_sub.py::test_idle",)
+
+
+def test_all_gates_are_run_and_one_that_fails_is_enough(lab) -> None:
+    lab.gates(*lab.settings.gates, Gate("lint", "false", 60.0))
+    measured = lab.measure("green")
+    assert [gate.passed for gate in measured.gates] == [True, False]
+    assert measured.green_runs == 0
+
+
+@pytest.mark.req("C42")
+def test_a_suite_named_by_its_file_has_its_canary_too(lab) -> None:
+    lab.gates(Gate("test", f"{lab.settings.gates[0].command} tests/test_old.py", 60.0))
+    measured = lab.measure("green")
+    assert measured.green_runs == 2, measured.tricks
+
+
+@pytest.mark.req("C42")
+def test_inside_bubblewrap_the_candidate_is_seen_at_the_repositorys_own_path(new_lab, tmp_path) -> None:
+    from flyball.workspace import sandbox
+
+    program = sandbox.available()
+    if not isinstance(program, str):
+        pytest.skip(program.reason)
+    root = tmp_path / "project"
+    lab = new_lab(confine=sandbox.Confined(program, root, hidden=(tmp_path / "state",)))
+    lab.settings = replace(lab.settings, sandbox="bwrap")
+    measured = lab.measure(
+        "green",
+        {
+            "tests/test_place.py": f"import calc\n\n\ndef test_place():\n    assert calc.__file__ == {str(root / 'calc.py')!r}\n"
+        },
+    )
+    assert measured.tricks == ()
+    assert measured.failing == ()
+    assert measured.green_runs == 2

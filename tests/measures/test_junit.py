@@ -1,0 +1,111 @@
+"""Reports of the runners flyball meets, read into ids and outcomes."""
+
+from pathlib import Path
+
+import pytest
+
+from flyball.measures.junit import ReportUnreadable, TreeIndex, outcomes, read_report
+
+pytestmark = pytest.mark.req("C31")
+
+FILES = ("tests/test_a.py", "backend/tests/test_b.py", "src/sum.test.ts", "pkg/sum_test.go", "tests/base.py")
+
+
+def read(tmp_path: Path, xml: str) -> dict[str, str]:
+    path = tmp_path / "report.xml"
+    path.write_text(xml)
+    return dict(outcomes(read_report(path, TreeIndex(FILES))))
+
+
+def test_pytest_ids_are_those_pytest_prints(tmp_path) -> None:
+    xml = """<testsuites><testsuite name="pytest" tests="5">
+      <testcase classname="tests.test_a.TestX.TestY" name="test_one[a-b]" file="tests/base.py"/>
+      <testcase classname="tests.test_a" name="test_two"><failure message="assert 1 == 2">x</failure></testcase>
+      <testcase classname="tests.test_a" name="test_three"><skipped type="pytest.xfail" message=""/></testcase>
+      <testcase classname="tests.test_a" name="test_four"><skipped type="pytest.skip" message="later"/></testcase>
+      <testcase classname="tests.test_a" name="test_five"><error message="failed on teardown">x</error></testcase>
+    </testsuite></testsuites>"""
+    assert read(tmp_path, xml) == {
+        "tests/test_a.py::TestX::TestY::test_one[a-b]": "passing",
+        "tests/test_a.py::test_two": "failing",
+        "tests/test_a.py::test_three": "xfailed",
+        "tests/test_a.py::test_four": "skipped",
+        "tests/test_a.py::test_five": "failing",
+    }
+
+
+def test_a_suite_run_in_a_subfolder_is_found_in_the_tree(tmp_path) -> None:
+    xml = '<testsuite><testcase classname="tests.test_b" name="test_x" file="tests/test_b.py"/></testsuite>'
+    assert list(read(tmp_path, xml)) == ["backend/tests/test_b.py::test_x"]
+
+
+def test_a_file_that_cannot_be_loaded_is_uncollected(tmp_path) -> None:
+    path = tmp_path / "report.xml"
+    path.write_text(
+        '<testsuite><testcase classname="" name="tests.test_a" file="tests/test_a.py">'
+        "<error message=\"collection failure\">E   ModuleNotFoundError: No module named 'x'</error></testcase></testsuite>"
+    )
+    (case,) = read_report(path, TreeIndex(FILES)).values()
+    assert (case.id, case.uncollected, case.outcome) == ("tests/test_a.py", True, "failing")
+
+
+def test_jest_and_vitest(tmp_path) -> None:
+    xml = """<testsuites name="jest tests"><testsuite name="sum" tests="2">
+      <testcase classname="sum adds" name="sum adds" file="src/sum.test.ts"/>
+      <testcase classname="src/sum.test.ts" name="sum &gt; subtracts"><failure message="expected 1 to be 2"/></testcase>
+    </testsuite></testsuites>"""
+    assert read(tmp_path, xml) == {
+        "src/sum.test.ts::sum adds::sum adds": "passing",
+        "src/sum.test.ts::sum > subtracts": "failing",
+    }
+
+
+def test_gotestsum_cargo_nextest_and_maven(tmp_path) -> None:
+    xml = """<testsuites>
+      <testsuite name="example.org/pkg"><testcase classname="example.org/pkg" name="TestSum/negative"/></testsuite>
+      <testsuite name="crate"><testcase classname="crate" name="tests::adds"><failure type="test failure"/></testcase></testsuite>
+      <testsuite name="org.example.SumTest"><testcase classname="org.example.SumTest" name="adds"><skipped/></testcase></testsuite>
+    </testsuites>"""
+    assert read(tmp_path, xml) == {
+        "example.org/pkg::TestSum/negative": "passing",
+        "crate::tests::adds": "failing",
+        "org.example.SumTest::adds": "skipped",
+    }
+
+
+def test_nested_suites_are_read_once(tmp_path) -> None:
+    xml = """<testsuites><testsuite name="a"><testsuite name="b"><testcase classname="c" name="d"/></testsuite>
+      <testcase classname="c" name="e"/></testsuite></testsuites>"""
+    assert sorted(read(tmp_path, xml)) == ["c::d", "c::e"]
+
+
+def test_of_a_test_reported_twice_the_worst_stands(tmp_path) -> None:
+    xml = """<testsuite><testcase classname="c" name="d"><failure/></testcase><testcase classname="c" name="d"/></testsuite>"""
+    assert read(tmp_path, xml) == {"c::d": "failing"}
+
+
+def test_memory_addresses_do_not_make_a_new_test(tmp_path) -> None:
+    xml = '<testsuite><testcase classname="c" name="d[&lt;X at 0x7f11aa22&gt;]"/></testsuite>'
+    assert list(read(tmp_path, xml)) == ["c::d[<X at 0x>]"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "<testsuite><testcase", "not xml", "<html/>", '<testsuite><testcase name="\x01"/></testsuite>']
+)
+def test_what_is_not_a_report_is_said_to_be_unreadable(tmp_path, text) -> None:
+    with pytest.raises(ReportUnreadable):
+        read(tmp_path, text)
+
+
+def test_an_entity_bomb_is_refused(tmp_path) -> None:
+    entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
+    with pytest.raises(ReportUnreadable):
+        read(tmp_path, f'<!DOCTYPE x [<!ENTITY a0 "boom">{entities}]><testsuite><testcase name="&a11;"/></testsuite>')
+
+
+def test_a_report_that_is_no_file_is_refused_without_waiting_for_it(tmp_path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ReportUnreadable, match="regular file"):
+        read_report(tmp_path / "pipe", TreeIndex(()))
