@@ -33,6 +33,7 @@ class LiveView:
     def flush(self) -> None:
         """Show what came last."""
         self._line = self._unended["stdout"] or self._unended["stderr"] or self._line
+        self._unended = {"stdout": b"", "stderr": b""}
         self._show()
 
     def _show(self) -> None:

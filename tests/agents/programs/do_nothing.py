@@ -1,0 +1,5 @@
+"""Reads the prompt, changes nothing, says nothing."""
+
+import sys
+
+sys.stdin.read()
