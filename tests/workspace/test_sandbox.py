@@ -343,3 +343,14 @@ def test_environment_folders_are_found_at_the_root_and_one_below(tmp_path):
     for name in (".venv", "node_modules", "web/node_modules", "a/b/node_modules"):
         (tmp_path / name).mkdir(parents=True)
     assert environment_folders(tmp_path) == (".venv", "node_modules", "web/node_modules")
+
+
+def test_no_folder_is_made_through_a_link_that_an_agent_planted(tmp_path):
+    root, tree, outside = tmp_path / "root", tmp_path / "tree", tmp_path / "outside"
+    for folder in (root / "web" / "node_modules", tree, outside):
+        folder.mkdir(parents=True)
+    (tree / "web").symlink_to(outside)
+    confine = Confined(program="bwrap", root=root, hidden=(), environments=("web/node_modules",))
+    argv, _, _ = confine(["true"], tree=tree, env=ENV)
+    assert list(outside.iterdir()) == []
+    assert str(root / "web" / "node_modules") not in argv

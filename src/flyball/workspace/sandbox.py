@@ -163,7 +163,8 @@ class Confined(msgspec.Struct, frozen=True):
             source, own = self.root / name, tree / name
             if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
                 continue
-            if own.parent.is_dir():
+            # An agent may have put a link there, through which the mount's folder would be made outside the tree.
+            if own.parent.is_dir() and own.parent.resolve().is_relative_to(tree.resolve()):
                 own.mkdir(exist_ok=True)
                 mounts.append(Mount("read-only", self.root / name, source))
         return mounts
