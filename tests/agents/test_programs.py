@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,18 @@ def test_the_idle_ones_change_nothing_that_counts(sample):
 def test_the_crasher_crashes(sample):
     assert "answer could not be read" in sample.program("crasher").detail
     assert "SIGSEGV" in sample.program("crasher", "--signal").detail
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_what_the_babbler_prints(sample):
+    size = 256 * 1024 * 1024
+    tracemalloc.start()
+    ended = sample.program("babbler", "--bytes", str(size), stage="REFACTOR")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (ended.kind, ended.claim.exit_signal) == ("ok", True)
+    assert (sample.transcript / "stdout").stat().st_size > size
+    assert most < 8 * 1024 * 1024
 
 
 @pytest.mark.req("C60")

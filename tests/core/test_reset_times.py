@@ -56,6 +56,7 @@ def at(day: int, hour: int, minute: int = 0, second: int = 0) -> datetime:
         ("reset_time: 2026-11-17 03:00 UTC", at(17, 3)),
         ("available again at 2026-11-17T03:00:00.123456+01:00", datetime(2026, 11, 17, 2, 0, 0, 123456, tzinfo=UTC)),
         ("Retry-After: Tue, 17 Nov 2026 03:00:00 GMT", at(17, 3)),
+        ("retry-after: 17-Nov-2026 03:00:00 +0200", at(17, 1)),
         ("try again in 0s; if that fails, try again in 10m", at(16, 12, 10)),
     ],
 )
@@ -81,6 +82,7 @@ def test_c11_a_reset_is_read_from_a_providers_words(text: str, expected: datetim
         "resets 13pm",
         "resets Feb 30, 5am",
         "resets Foo 3, 5am",
+        "Retry-After: Tue, 17 Foo 2026 03:00:00 GMT",
         "resets at 11:58am",
         "please try again",
         "reset the password of 3 users",

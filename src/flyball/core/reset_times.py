@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from email.utils import parsedate_to_datetime
 
 Zones = Callable[[str], tzinfo | None]
 """The time zone of a name in a message, such as `UTC` or `Europe/Paris`; None when it is not known."""
@@ -31,7 +30,10 @@ _BETWEEN = r"[\"']?(?:[\s:=|(·,~-]|\b(?:at|on|in|after|for|about|approximately|
 _ANNOUNCED = re.compile(rf"\b{_LEAD}{_BETWEEN}(?=[\dA-Z])", re.IGNORECASE)
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?\d*)?[ ]?(Z\b|UTC\b|[+-]\d\d:?\d\d)?")
-_HTTP = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2}[ -][A-Z][a-z]{2}[ -]\d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d{4})")
+_HTTP = re.compile(
+    r"(?:[A-Z][a-z]{2}, )?(?P<day>\d{1,2})[ -](?P<month>[A-Z][a-z]{2})[ -](?P<year>\d{4})"
+    r" (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<zone>GMT|UTC|[+-]\d{4})"
+)
 _UNIX = re.compile(r"(\d{10})(\d{3})?(?:\.\d+)?(?![\d:])")
 _UNIT = r"ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?"
 _PART = re.compile(rf"(\d{{1,12}}(?:\.\d{{1,9}})?)[ ]?({_UNIT})(?![a-z])[ ,]*(?:and[ ])?", re.IGNORECASE)
@@ -94,8 +96,9 @@ def _http(text: str, start: int, _now: datetime) -> datetime | None:
     found = _HTTP.match(text, start)
     if found is None:
         return None
-    at = parsedate_to_datetime(found[0].replace("UTC", "GMT"))
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    month = _MONTHS.get(found["month"].lower(), 0)
+    day = datetime(int(found["year"]), month, int(found["day"]), tzinfo=known_zones(found["zone"]))
+    return day.replace(hour=int(found["hour"]), minute=int(found["minute"]), second=int(found["second"]))
 
 
 def _unix(text: str, start: int, _now: datetime) -> datetime | None:
