@@ -18,7 +18,7 @@ Notify = Callable[[str, str], None]
 """Called with a kind and a line, for whoever watches now; nothing is kept."""
 
 
-class Refusal(Exception):  # noqa: N818 - errors here name the situation
+class Refusal(Exception):
     """The world says no: a sentence for a person, with the next command to type where there is one."""
 
 

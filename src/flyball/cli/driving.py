@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from flyball.cli.people import NobodyThere, TerminalPeople
 from flyball.cli.screen import screen
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
+from flyball.config.home import environment
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits
 from flyball.core.events import Fact, SettingsChanged
 from flyball.core.state import State
@@ -74,7 +74,7 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) 
         controller = Controller(
             site,
             task,
-            environment=os.environ,
+            environment=environment(),
             people=people,
             notify=shown.notify,
             listeners=(shown.listener,),

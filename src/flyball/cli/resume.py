@@ -9,7 +9,7 @@ from flyball.cli import flags
 from flyball.cli.exits import told
 
 
-def resume(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
+def resume(
     task: flags.TaskWords = "",
     attended: flags.Attended = None,
     max_iterations: flags.MaxIterations = None,
@@ -22,8 +22,8 @@ def resume(  # noqa: PLR0913, PLR0917 - every option of the command is a paramet
     as_json: flags.AsJson = False,
 ) -> None:
     """Go on where a task stopped: after a pause, a limit, an answer, a crash."""
-    from flyball.cli.driving import take_up  # noqa: PLC0415 - the adapters are heavy
-    from flyball.config.settings import RunFlags  # noqa: PLC0415
+    from flyball.cli.driving import take_up
+    from flyball.config.settings import RunFlags
 
     typed = RunFlags(
         attended=attended,

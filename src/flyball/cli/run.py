@@ -12,7 +12,7 @@ from flyball.cli import flags
 from flyball.cli.exits import told
 
 
-def run(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
+def run(
     request: Annotated[str, typer.Argument(help="What is to be done, in your words.")] = "",
     from_: Annotated[Path | None, typer.Option("--from", help="A PRP, PRD or plan to work from.")] = None,
     workflow: Annotated[str | None, typer.Option(help="How the task is worked.")] = None,
@@ -43,8 +43,8 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
     as_json: flags.AsJson = False,
 ) -> None:
     """Start a task and go on until it is DONE, BLOCKED or at a limit."""
-    from flyball.cli.driving import Start, start  # noqa: PLC0415 - the adapters are heavy
-    from flyball.config.settings import RunFlags  # noqa: PLC0415
+    from flyball.cli.driving import Start, start
+    from flyball.config.settings import RunFlags
 
     typed = RunFlags(
         workflow=workflow,

@@ -15,7 +15,6 @@ from flyball.core.observation import Observation
 from flyball.core.outcomes import Outcome
 from flyball.core.task import Commit, EffectId, Item, Limits, Task
 
-
 Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept"]
 
 

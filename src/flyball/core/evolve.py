@@ -46,7 +46,7 @@ RECENT_GUIDANCE = 8
 RECENT_LEARNINGS = 24
 
 
-class JournalOutOfOrder(Exception):  # noqa: N818 - errors here name the situation
+class JournalOutOfOrder(Exception):
     """Facts do not follow each other as they must; the journal is damaged or was written by two hands."""
 
 

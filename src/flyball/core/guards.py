@@ -106,7 +106,7 @@ def _reached(used: float, limit: float | None, unit: str) -> str:
 
 
 def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:
-    if limit is None or used + next_turn <= limit and used < limit:
+    if limit is None or (used + next_turn <= limit and used < limit):
         return ""
     return f"limit reached: {used:g} of {limit:g} {unit}, and the next turn may take {next_turn:g}"
 

@@ -1,13 +1,13 @@
-"""Every question flyball asks a person, and what becomes of the answer."""
+"""Putting a question to a person, and every question the kernel itself asks; `answers` says what becomes of the answer."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from flyball.core.answers import taken
 from flyball.core.effects import Ask, Option, Question
-from flyball.core.events import Consented, ItemsSet, Moved, PersonSpoke, QuestionClosed, TaskStopped, WindowOpened
+from flyball.core.events import TaskStopped
 from flyball.core.next import NOTHING, Next, perform, record
-from flyball.core.outcomes import Unanswered
 from flyball.core.state import Asked, State
 from flyball.core.task import EffectId
 
@@ -17,6 +17,7 @@ FOUR_CHOICES = (
     Option("abort", "end the task"),
     Option("modify", "give new guidance, then try again: modify TEXT"),
 )
+CONFIRMATIONS_BY_DEFAULT = 2
 
 
 def find(state: State, name: str) -> tuple[EffectId, Asked] | None:
@@ -31,50 +32,11 @@ def put(state: State, question: Question) -> Next:
         return perform(Ask(EffectId(f"ask/{state.asks + 1}"), question=question))
     key, known = asked
     if known.answer is not None:
-        return _taken(state, key, known)
+        return taken(state, key, known)
     if key in state.open:
         return NOTHING
-    if isinstance(state.outcomes.get(key), Unanswered) or key not in state.outcomes:
-        evidence = tuple(line for line in known.question.detail.splitlines() if line)
-        return record(TaskStopped("blocked", known.question.text, evidence, key))
-    return NOTHING
-
-
-def _taken(state: State, key: EffectId, asked: Asked) -> Next:
-    """What follows from the answer to one of the kernel's own questions."""
-    word, _, text = (asked.answer or "").partition(" ")
-    closed = QuestionClosed(key, asked.question.name, asked.answer or "")
-    word = word.lower()
-    if word == "abort":
-        return record(closed, PersonSpoke("abort", question=key))
-    name = asked.question.name
-    if name == "hourly-limit":
-        return record(closed, WindowOpened(forced=True))
-    if name == "no-exit-signal" and word in {"confirm", "accept"}:
-        return record(closed) if word == "confirm" else record(closed, PersonSpoke("accept", question=key))
-    if name == "criteria":
-        return _criteria_answered(state, closed)
-    if name == "protected-change":
-        paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
-        return record(closed, Consented(paths, "a person", allowed=word in {"allow", "yes"}))
-    if name.startswith("agent-"):
-        return record(closed, PersonSpoke("modify", f"{asked.question.text} Answer: {asked.answer}", question=key))
-    if name == "qa-rejected" and word in {"reset", "modify"}:
-        spoke = PersonSpoke(word, text, question=key)  # type: ignore[arg-type]
-        return record(closed, spoke, Moved("GREEN", "QA", "sent back by a person", rejected=True))
-    if word == "reset":
-        return record(closed, PersonSpoke("reset", question=key))
-    if word == "modify":
-        return record(closed, PersonSpoke("modify", text, question=key))
-    if word == "skip":
-        return record(closed, PersonSpoke("skip", question=key))
-    return record(closed, PersonSpoke("modify", asked.answer or "", question=key))
-
-
-def _criteria_answered(state: State, closed: QuestionClosed) -> Next:
-    if closed.answer.lower() in {"yes", "y", "ok"}:
-        return record(closed)
-    return record(closed, PersonSpoke("modify", f"Acceptance criteria: {closed.answer}"), ItemsSet((), "person"))
+    evidence = tuple(line for line in known.question.detail.splitlines() if line)
+    return record(TaskStopped("blocked", known.question.text, evidence, key))
 
 
 def confirm_criteria(state: State) -> Question:
@@ -90,17 +52,14 @@ def no_exit_signal(state: State) -> Question:
         Option("abort", "end the task"),
     )
     text = f"{state.stage}: the gate holds, but the agent has not signalled that it is done ({state.unsignalled} times)."
-    return Question("no-exit-signal", text, options, default="confirm" if state.unsignalled == 2 else None)
+    default = "confirm" if state.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
+    return Question("no-exit-signal", text, options, default=default)
 
 
 def protected_change(state: State) -> Question:
     options = (Option("allow", "take the change as it is"), Option("deny", "keep the accepted version"))
-    return Question(
-        "protected-change",
-        "The agent asks to change protected files. Allow it?",
-        options,
-        detail="\n".join(state.consent_wanted),
-    )
+    text = "The agent asks to change protected files. Allow it?"
+    return Question("protected-change", text, options, detail="\n".join(state.consent_wanted))
 
 
 def qa_rejected(state: State) -> Question:
@@ -119,14 +78,9 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 
 def breaker_open(state: State) -> Question:
     judged = state.judged
-    detail = judged.verdict.evidence if judged else ""
-    missing = "\n".join(judged.gate_1.missing) if judged else ""
-    return Question(
-        "breaker",
-        f"{state.stage} does not move: {state.breaker.reason}",
-        FOUR_CHOICES,
-        detail=f"{detail}\n{missing}".strip(),
-    )
+    seen = (judged.verdict.evidence, *judged.gate_1.missing) if judged else ()
+    text = f"{state.stage} does not move: {state.breaker.reason}"
+    return Question("breaker", text, FOUR_CHOICES, detail="\n".join(seen))
 
 
 def crashes(state: State) -> Question:

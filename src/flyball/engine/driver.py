@@ -27,7 +27,7 @@ LONGEST_SLEEP = 30.0
 Listener = Callable[[Event, State], None]
 
 
-class LoopStuck(Exception):  # noqa: N818 - errors here name the situation
+class LoopStuck(Exception):
     """Nothing is under way and nothing comes next: a workflow has a hole."""
 
 

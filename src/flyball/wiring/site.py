@@ -66,7 +66,7 @@ class Site(msgspec.Struct, frozen=True):
     def _latest(self, tasks: list[TaskId]) -> TaskId:
         """Without words: the only unfinished task."""
         if not tasks:
-            raise NoSuchTask("There is no task in this repository yet. Start one with: flyball run \"…\"")
+            raise NoSuchTask('There is no task in this repository yet. Start one with: flyball run "…"')
         unfinished = [t for t in tasks if (stopped := self.state(t).stopped) is None or stopped.kind != "done"]
         if len(unfinished) == 1:
             return unfinished[0]

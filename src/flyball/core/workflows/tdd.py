@@ -11,8 +11,8 @@ from flyball.core.effects import Integrate, Measure, Prepare, Save
 from flyball.core.events import Consented, ItemsSet, Judged, Moved, TaskStopped, TurnSetAside
 from flyball.core.kernel import Stage
 from flyball.core.measurement import Measurement
-from flyball.core.observation import Observation
 from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.observation import Observation
 from flyball.core.outcomes import Conflicted, Integrated, Measured, Saved, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, Item
@@ -31,6 +31,20 @@ ORDER = (*STAGES, "SHIP")
 
 def next_effects(state: State) -> Next:
     """What comes next for a tdd task."""
+    first = _opening(state) or _asking(state)
+    if first is not None:
+        return first
+    if state.exiting:
+        return _leave(state)
+    if state.stage == "SHIP":
+        return _ship(state)
+    if state.stage == "QA":
+        return _review(state)
+    return _work(state)
+
+
+def _opening(state: State) -> Next | None:
+    """Before any work: a workspace, gates that can run, criteria."""
     if state.prepared is None:
         return perform(Prepare(EffectId("prepare")))
     if state.baseline is None:
@@ -39,19 +53,18 @@ def next_effects(state: State) -> Next:
         return _broken_baseline(state.baseline)
     if not state.items:
         return _plan_criteria(state)
+    return None
+
+
+def _asking(state: State) -> Next | None:
+    """What a person, or the reviewer in their place, must say first."""
     if state.to_ask:
         return questions.put(state, state.to_ask[0])
     if state.task.settings.attended and not state.items_confirmed:
         return questions.put(state, questions.confirm_criteria(state))
     if state.consent_wanted:
         return _consent(state)
-    if state.exiting:
-        return _leave(state)
-    if state.stage == "SHIP":
-        return _ship(state)
-    if state.stage == "QA":
-        return _review(state)
-    return _work(state)
+    return None
 
 
 def _baseline(state: State) -> Next:

@@ -1,0 +1,77 @@
+"""What becomes of an answer: one small function for each question, in the table at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from flyball.core.events import Consented, Fact, ItemsSet, Moved, PersonSpoke, QuestionClosed, WindowOpened
+from flyball.core.next import Next, record
+from flyball.core.state import Asked, State
+from flyball.core.task import EffectId
+
+AGENT_QUESTION = "agent-"
+
+Choice = Literal["reset", "skip", "abort", "modify"]
+_CHOICES: dict[str, Choice] = {"reset": "reset", "skip": "skip", "abort": "abort", "modify": "modify"}
+
+
+def taken(state: State, key: EffectId, asked: Asked) -> Next:
+    """The facts that follow from an answer; `abort` ends the task whatever was asked."""
+    answer = (asked.answer or "").strip()
+    closed = QuestionClosed(key, asked.question.name, answer)
+    if _first_word(answer) == "abort":
+        return record(closed, PersonSpoke("abort", question=key))
+    if asked.question.name.startswith(AGENT_QUESTION):
+        return record(closed, PersonSpoke("modify", f"{asked.question.text} Answer: {answer}", question=key))
+    follow = _TABLE.get(asked.question.name, _chosen)
+    return record(closed, *follow(state, key, answer))
+
+
+def _first_word(answer: str) -> str:
+    return answer.partition(" ")[0].lower()
+
+
+def _chosen(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
+    """The breaker's choices; anything else that was said is guidance."""
+    choice = _CHOICES.get(_first_word(answer))
+    if choice is None:
+        return (PersonSpoke("modify", answer, question=key),)
+    text = answer.partition(" ")[2] if choice == "modify" else ""
+    return (PersonSpoke(choice, text, question=key),)
+
+
+def _sent_back(state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
+    """After the last rejection a reset means: back to GREEN with the findings."""
+    spoken = _chosen(state, key, answer)
+    if _first_word(answer) == "skip":
+        return spoken
+    return (*spoken, Moved("GREEN", state.stage, "sent back by a person", rejected=True))
+
+
+def _new_window(_state: State, _key: EffectId, _answer: str) -> tuple[Fact, ...]:
+    return (WindowOpened(forced=True),)
+
+
+def _signalled(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
+    return (PersonSpoke("accept", question=key),) if _first_word(answer) == "accept" else ()
+
+
+def _criteria(_state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+    if answer.lower() in {"yes", "y", "ok"}:
+        return ()
+    return (PersonSpoke("modify", f"Acceptance criteria: {answer}"), ItemsSet((), "person"))
+
+
+def _consent(state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+    paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
+    return (Consented(paths, "a person", allowed=_first_word(answer) in {"allow", "yes"}),)
+
+
+_TABLE: dict[str, Callable[[State, EffectId, str], tuple[Fact, ...]]] = {
+    "hourly-limit": _new_window,
+    "no-exit-signal": _signalled,
+    "criteria": _criteria,
+    "protected-change": _consent,
+    "qa-rejected": _sent_back,
+}

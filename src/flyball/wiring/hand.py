@@ -1,0 +1,68 @@
+"""Acting on a task without a controller: its leases, its journal, its folder, for one short deed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from flyball.clock import system_clock
+from flyball.core.effects import Ask, Effect
+from flyball.core.events import Begun, Ended, Event, Fact
+from flyball.core.evolve import evolve
+from flyball.core.outcomes import Interrupted, Outcome
+from flyball.core.state import State
+from flyball.core.task import TaskId
+from flyball.journal.leases import Lease, this_process, tree_scope
+from flyball.journal.records import task_scope
+from flyball.wiring.rendering import Rendering
+from flyball.wiring.site import Site
+from flyball.workspace.workspace import GitWorkspace
+
+
+class Hand:
+    """Holds a task for one deed: what it appends is folded and rendered as the loop would do it."""
+
+    def __init__(self, site: Site, lease: Lease, state: State, workspace: GitWorkspace) -> None:
+        self._site = site
+        self._lease = lease
+        self.state = state
+        self.workspace = workspace
+        tree = workspace.root if workspace.root.is_dir() else site.repository.root
+        self._rendering = Rendering(site, state.task.id, tree)
+
+    def append(self, *facts: Fact, taking: Sequence[int] = ()) -> list[Event]:
+        """Make facts durable, then believe and show them."""
+        events = self._site.journal.append(
+            self.state.task.id, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
+        )
+        for event in events:
+            self.state = evolve(self.state, event)
+            self._rendering(event, self.state)
+        return events
+
+    def perform(self, effect: Effect, do: Callable[[State], Outcome], *before: Fact) -> Outcome:
+        """One effect as the loop knows it: begun, done, ended. `before` goes into the journal together with the beginning."""
+        self.append(*before, Begun(effect, self.state.attempts.get(effect.id, 0) + 1))
+        outcome = do(self.state)
+        self.append(Ended(effect.id, outcome, self.state.open[effect.id].attempt))
+        return outcome
+
+    def interrupt_all(self, detail: str) -> None:
+        """Account for what a controller that is gone left under way; questions stay open."""
+        for opened in list(self.state.open.values()):
+            if not isinstance(opened.effect, Ask):
+                self.append(Ended(opened.effect.id, Interrupted(detail), opened.attempt))
+
+
+@contextmanager
+def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
+    """Take a task's leases, or say who holds them."""
+    settings = site.state(task).task.settings
+    holder = this_process(system_clock.now())
+    with ExitStack() as held:
+        lease = held.enter_context(Lease.take(site.journal, site.home.locks, task_scope(task), holder))
+        if settings.in_place:
+            scope = tree_scope(site.repository.root)
+            held.enter_context(Lease.take(site.journal, site.home.locks, scope, holder))
+        workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=settings.in_place)
+        yield Hand(site, lease, site.state(task), workspace)

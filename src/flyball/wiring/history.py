@@ -1,0 +1,194 @@
+"""A task's checkpoints: found by what a person calls them, compared, and gone back to."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from flyball.core.effects import Restore, Save
+from flyball.core.events import Event, Fact, LearningRecorded, Moved, PersonSpoke, TurnSetAside
+from flyball.core.outcomes import Outcome, Restored, Saved
+from flyball.core.state import State
+from flyball.core.task import Commit, EffectId, TaskId
+from flyball.ports import Refusal
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.records import Kept
+from flyball.projections.wording import short
+from flyball.wiring.hand import Hand, in_hand
+from flyball.wiring.site import Site
+from flyball.wiring.words import require_open
+from flyball.workspace.workspace import GitWorkspace
+
+_STEPS_BACK = re.compile(r"-?\d{1,3}")
+_SHORTEST_SHA = 4
+
+
+class NoCheckpoints(Refusal):
+    """The task has nothing to go back to."""
+
+
+class NoSuchCheckpoint(Refusal):
+    """The word names no checkpoint of the task."""
+
+
+class RolledBack(msgspec.Struct, frozen=True):
+    """What a rollback did."""
+
+    task: str
+    to: str
+    sha: str
+    stage: str
+    undone: str
+    undone_sha: str
+    files: int
+    next_command: str
+
+
+def checkpoints(site: Site, task: TaskId) -> list[Kept]:
+    """All checkpoints, oldest first; refuses where there is none."""
+    found = Chronicle(site.journal.read(task)).checkpoints
+    if not found:
+        raise NoCheckpoints(f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}")
+    return found
+
+
+def named(task: TaskId, found: list[Kept], word: str) -> Kept:
+    """The checkpoint a label, a commit, `last-good` or a number of accepted ones back means; the newest of a label."""
+    accepted = [kept for kept in found if kept.accepted]
+    if word == "last-good":
+        return accepted[-1]
+    labelled = [kept for kept in found if kept.label == word]
+    if labelled:
+        return labelled[-1]
+    if _STEPS_BACK.fullmatch(word):
+        back = abs(int(word))
+        if back < len(accepted):
+            return accepted[-1 - back]
+        raise NoSuchCheckpoint(f"{task} has {len(accepted)} accepted checkpoints; {back} back is before the first.")
+    by_commit = [kept for kept in found if len(word) >= _SHORTEST_SHA and kept.commit.startswith(word.lower())]
+    if len({kept.commit for kept in by_commit}) == 1:
+        return by_commit[-1]
+    why = "names more than one checkpoint" if by_commit else "names no checkpoint"
+    labels = ", ".join(dict.fromkeys(kept.label for kept in found[-12:]))
+    raise NoSuchCheckpoint(f"{word!r} {why} of {task}; there are: {labels}. See: flyball checkpoints {task}")
+
+
+def compared(site: Site, task: TaskId, word: str = "") -> tuple[GitWorkspace, str, str]:
+    """The task's workspace, the older and the newer commit of a diff: from the start, or from a checkpoint, until now."""
+    found = checkpoints(site, task)
+    state = site.state(task)
+    workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=state.task.settings.in_place)
+    older = named(task, found, word).commit if word else found[0].commit
+    return workspace, older, state.head if state.decision == "DONE" else workspace.tip
+
+
+def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
+    """Go back to a checkpoint: what is undone is kept as one, and the loop goes on from the stage that followed it."""
+    require_open(site.state(task))
+    target = named(task, checkpoints(site, task), word)
+    with in_hand(site, task) as hand:
+        hand.workspace.prepare()
+        hand.interrupt_all(f"rolled back to {target.label}")
+        undone = _set_aside(hand, target)
+        events = list(site.journal.read(task))
+        stage = stage_after(events, target)
+        base = _accepted_before(Chronicle(events).checkpoints, target)
+        _accept_again(hand, base, target, stage)
+        _restore(hand, target, undone)
+        files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
+        return RolledBack(
+            task, target.label, target.commit, stage, undone.label, undone.commit, files, f"flyball resume {task}"
+        )
+
+
+def stage_after(events: list[Event], target: Kept) -> str:
+    """The stage the loop was in once the checkpoint stood: an accepted one is followed by the move it was made for."""
+    seen = False
+    for event in events:
+        fact = event.fact
+        outcome: Outcome | None = getattr(fact, "outcome", None)
+        if not seen:
+            seen = event.at == target.at and isinstance(outcome, Saved) and outcome.commit == target.commit
+        elif isinstance(fact, Moved):
+            return fact.stage if target.accepted else fact.previous
+        elif isinstance(outcome, Saved) and outcome.accepted:
+            break
+    return target.stage
+
+
+def _set_aside(hand: Hand, target: Kept) -> Saved:
+    """Keep the tree as it is now under a label of its own."""
+    state = hand.state
+    number = state.seq
+    save = Save(EffectId(f"save/undone-{number}"), label=f"undone-{number}", message=f"undone: {state.task.id}", parent=state.head)
+    at_once: list[Fact] = [PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)}).")]
+    if state.pass_effect is not None:
+        at_once.append(TurnSetAside(state.pass_turn, "interrupted", f"rolled back to {target.label}"))
+
+    def do(now: State) -> Outcome:
+        kept = hand.workspace.snapshot(save.label, save.message, now.open[save.id].begun_at)
+        return Saved(Commit(kept.commit), kept.tree, save.label, notes=kept.notes)
+
+    saved = hand.perform(save, do, *at_once)
+    assert isinstance(saved, Saved)
+    return saved
+
+
+def _accepted_before(found: list[Kept], target: Kept) -> Kept:
+    """The last accepted checkpoint at or before the target: what the branch is to hold."""
+    place = max(n for n, kept in enumerate(found) if kept.commit == target.commit and kept.label == target.label)
+    return next(kept for kept in reversed(found[: place + 1]) if kept.accepted)
+
+
+def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str) -> None:
+    """Let the branch go on from where it is with the older tree, so that no commit of it is ever lost."""
+    state = hand.state
+    moved = Moved(stage, state.stage, f"rolled back to {target.label} by a person")
+    lesson = LearningRecorded(
+        state.learned + 1,
+        "anti-pattern",
+        f"rolled back to {target.label} by a person",
+        context=_lesson(state),
+    )
+    tree = hand.workspace.tree_of(Commit(base.commit))
+    if hand.workspace.tree_of(state.head) == tree:
+        hand.append(lesson, moved)
+        return
+    label = f"rollback-{state.seq}"
+    message = f"checkpoint: rollback - to {base.label} {short(base.commit)}"
+    save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=state.head, accepted=True, tree=tree)
+
+    def do(now: State) -> Outcome:
+        at = now.open[save.id].begun_at
+        kept = hand.workspace.accept(label, message, at, tree=tree, parent=save.parent)
+        return Saved(Commit(kept.commit), kept.tree, label, accepted=True, notes=(*kept.notes, *_published(hand, kept.commit)))
+
+    hand.perform(save, do, lesson, moved)
+
+
+def _published(hand: Hand, commit: str) -> tuple[str, ...]:
+    try:
+        hand.workspace.publish(commit)
+    except Refusal as error:
+        return (str(error),)
+    return ()
+
+
+def _restore(hand: Hand, target: Kept, undone: Saved) -> None:
+    commit = Commit(target.commit)
+    effect = Restore(EffectId(f"restore/{hand.state.restores + 1}"), to=commit, reason="a person asked")
+
+    def do(_now: State) -> Outcome:
+        hand.workspace.restore(commit)
+        return Restored(commit, hand.workspace.tree_of(commit), undone.commit)
+
+    hand.perform(effect, do)
+
+
+def _lesson(state: State) -> str:
+    judged = state.judged
+    if judged is None:
+        return f"The work of {state.stage} up to iteration {state.iteration} was given up."
+    missing = "; ".join(judged.gate_1.missing[:3])
+    return f"The work of {state.stage} was given up at: {judged.verdict.evidence}" + (f" Missing: {missing}" if missing else "")
