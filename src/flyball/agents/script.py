@@ -10,12 +10,14 @@ from typing import Any, NoReturn
 import msgspec
 import yaml
 
+from flyball.ports import Refusal
+
 CONDITIONS = ("stage", "role", "subtask", "iteration", "turn")
 _NUMBERS = ("iteration", "turn")
 _BROKEN_TEXT = (yaml.MarkedYAMLError, yaml.reader.ReaderError)
 
 
-class ScriptInvalid(Exception):
+class ScriptInvalid(Refusal):
     """A script cannot be used; the message says where and what was expected."""
 
 

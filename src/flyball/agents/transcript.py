@@ -13,12 +13,13 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.report_object import MAX_REPORT_BYTES
+from flyball.ports import Refusal
 from flyball.process import Exit
 
 SHARED = "shared"
 
 
-class TranscriptExists(Exception):
+class TranscriptExists(Refusal):
     """The folder of an attempt is already in use; nothing was written."""
 
 
