@@ -140,7 +140,7 @@ def _ini(before: str, after: str, _commands: str) -> tuple[str, tuple[str, ...]]
         return after, ()
     kept = [text for title, text in new.items() if title not in changed]
     kept += [text for title, text in old.items() if title in changed]
-    return "".join(part if part.endswith("\n") else part + "\n" for part in kept), changed
+    return "".join(part if part.endswith("\n") else part + "\n" for part in kept if part), changed
 
 
 def _is_test_section(title: str, old: dict[str, str], new: dict[str, str]) -> bool:

@@ -1,0 +1,213 @@
+"""Which paths are protected, and how test sections are put back."""
+
+import json
+import tomllib
+
+import pytest
+
+from flyball.core.task import Gate, Item, Settings
+from flyball.measures.protected import exempt, is_configuration, is_shadow
+from flyball.measures.sections import restore
+from flyball.measures.sources import is_test_file, source_tests
+from flyball.measures.weakening import compare
+
+pytestmark = pytest.mark.req("C42")
+
+PYTEST = Settings(gates=(Gate("test", "pytest -q"),))
+
+
+@pytest.mark.parametrize(
+    "path",
+    "conftest.py a/b/conftest.py pytest.ini .pytest.toml noxfile.py .coveragerc jest.config.ts web/vitest.config.js .mocharc.yml "
+    "karma.conf.js phpunit.xml .github/workflows/x.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile azure-pipelines.yml .ci/run".split(),
+)
+def test_test_and_ci_configuration_is_always_protected(path) -> None:
+    assert is_configuration(path, PYTEST)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "calc.py",
+        "src/conftest_reader.py",
+        "karma.py",
+        "Makefile",
+        "docs/pytest.md",
+        "github/workflows/x.yml",
+        "pyproject.toml",
+    ],
+)
+def test_product_files_are_not_configuration(path) -> None:
+    assert not is_configuration(path, PYTEST)
+
+
+def test_what_a_gate_command_is_made_of_is_protected() -> None:
+    settings = Settings(
+        gates=(Gate("a", "make check"), Gate("b", "./ci/test.sh && bash scripts/run-checks.bash")),
+        protected=("golden/*",),
+    )
+    for path in ("Makefile", "sub/rules.mk", "ci/test.sh", "scripts/run-checks.bash", "golden/a/b.json"):
+        assert is_configuration(path, settings), path
+    assert not is_configuration("scripts/other.sh", settings)
+    assert not is_configuration("app.py", Settings(gates=(Gate("a", "python app.py --selftest"),)))
+
+
+@pytest.mark.parametrize(
+    ("path", "shadow"),
+    [
+        ("pytest.py", True),
+        ("src/pytest/__init__.py", True),
+        ("tests/_pytest/__init__.py", True),
+        ("lib/sitecustomize.py", True),
+        ("deep/down/usercustomize.py", True),
+        ("x.pth", True),
+        ("json.py", True),
+        ("tests/os.py", True),
+        ("pkg/json.py", False),
+        ("pkg/pytest.py", False),
+        ("scripts/types.py", False),
+        ("pytest_notes.py", False),
+        ("docs/pytest.md", False),
+    ],
+)
+def test_shadows_are_told_from_modules_inside_packages(path, shadow) -> None:
+    files = frozenset(
+        {path, "pkg/__init__.py", "src/pytest/__init__.py", "tests/_pytest/__init__.py", "tests/test_a.py"}
+    )
+    assert is_shadow(path, files) is shadow
+
+
+def test_a_product_module_named_like_a_test_is_a_product_module() -> None:
+    assert not is_test_file("src/test_utils.py", b"def shorten(x):\n    return x\n")
+    assert is_test_file("src/test_utils.py", b"def test_a():\n    assert 1\n")
+    assert is_test_file("tests/helpers.py", b"X = 1\n")
+    assert is_test_file("src/sum.test.ts")
+    assert is_test_file("pkg/sum_test.go")
+    assert not is_test_file("src/contest.py")
+
+
+def test_only_what_the_task_names_is_exempt() -> None:
+    items = (Item("AC-1", "Rewrite `tests/test_a.py`.", files=("noxfile.py",)), Item("AC-2", "Set up CI"))
+    assert exempt("tests/test_a.py", items)
+    assert exempt("noxfile.py", items)
+    assert exempt(".github/workflows/ci.yml", items)
+    assert not exempt("tests/test_b.py", items)
+    assert not exempt("tests/test_a.pyx", items)
+    assert not exempt("conftest.py", items)
+
+
+TOML = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.ruff]\nx = 1\n'
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        TOML.replace('"-q"', '"--co"'),
+        TOML.replace("[tool.ruff]", "[tool.pytest.other]\nz = 1\n\n[tool.ruff]"),
+        '[project]\nname = "a"\n\n[tool.ruff]\nx = 1\n',
+        '[project]\nname = "a"\n\n[tool]\npytest = {ini_options = {addopts = "--co"}}\nruff = {x = 1}\n',
+        TOML + '\n[project.entry-points.pytest11]\nevil = "evil"\n',
+        TOML + '\n[tool.coverage.run]\nomit = ["*"]\n',
+    ],
+)
+def test_test_tables_of_a_toml_manifest_are_put_back(candidate) -> None:
+    found = restore("pyproject.toml", TOML.encode(), candidate.encode(), "pytest")
+    assert found is not None
+    assert tomllib.loads(found.content.decode()) == tomllib.loads(TOML)
+
+
+def test_other_tables_of_a_toml_manifest_are_the_candidates() -> None:
+    assert restore("pyproject.toml", TOML.encode(), TOML.replace("x = 1", "x = 2").encode(), "pytest") is None
+    assert restore("pyproject.toml", TOML.encode(), (TOML + "# remark\n").encode(), "pytest") is None
+    found = restore(
+        "pyproject.toml", TOML.encode(), TOML.replace("x = 1", "x = 2").replace('"-q"', '"--co"').encode(), "pytest"
+    )
+    assert found is not None
+    assert tomllib.loads(found.content.decode())["tool"] == {
+        "pytest": {"ini_options": {"addopts": "-q"}},
+        "ruff": {"x": 2},
+    }
+
+
+def test_a_manifest_that_is_no_longer_valid_is_put_back_whole() -> None:
+    found = restore("pyproject.toml", TOML.encode(), b"[project\n", "pytest")
+    assert found is not None
+    assert found.content == TOML.encode()
+
+
+def test_test_scripts_and_runner_keys_of_a_json_manifest_are_put_back() -> None:
+    accepted = {"name": "a", "scripts": {"test": "jest", "check": "tsc", "build": "x"}, "jest": {"bail": 1}}
+    candidate = {
+        "name": "a",
+        "scripts": {"test": "true", "check": "true", "build": "y", "pretest": "rm -r t"},
+        "vitest": {},
+    }
+    found = restore(
+        "package.json", json.dumps(accepted).encode(), json.dumps(candidate).encode(), "npm test && npm run check"
+    )
+    assert found is not None
+    assert json.loads(found.content) == {
+        "name": "a",
+        "scripts": {"test": "jest", "check": "tsc", "build": "y"},
+        "jest": {"bail": 1},
+    }
+    candidate = {**accepted, "dependencies": {"left-pad": "1"}}
+    assert restore("package.json", json.dumps(accepted).encode(), json.dumps(candidate).encode(), "npm test") is None
+
+
+def test_test_sections_of_an_ini_manifest_are_put_back() -> None:
+    accepted = "[metadata]\nname = a\n\n[tool:pytest]\naddopts = -q\n"
+    candidate = "[metadata]\nname = b\n\n[tool:pytest]\naddopts = --co\n"
+    found = restore("setup.cfg", accepted.encode(), candidate.encode(), "pytest")
+    assert found is not None
+    assert found.content.decode() == "[metadata]\nname = b\n\n[tool:pytest]\naddopts = -q\n"
+    assert restore("setup.cfg", accepted.encode(), accepted.replace("name = a", "name = b").encode(), "pytest") is None
+
+
+@pytest.mark.parametrize(
+    ("new", "kind"),
+    [
+        ("it('a', () => { expect(1).toBe(1) })\nit.skip('b', () => { expect(2).toBe(2) })\n", "test-skipped"),
+        ("it('a', () => { expect(1).toBe(1) })\nit('b', () => { })\n", "test-weakened"),
+        ("it('a', () => { expect(1).toBe(1) })\nit('b', () => { expect(2).toBe(3) })\n", "protected-changed"),
+    ],
+)
+def test_tests_of_other_languages_are_compared_by_their_text(new, kind) -> None:
+    old = "it('a', () => { expect(1).toBe(1) })\nit('b', () => { expect(2).toBe(2) })\n"
+    assert [t.kind for t in compare("a.test.js", old.encode(), new.encode())] == [kind]
+    assert compare("a.test.js", old.encode(), old.encode()) == ()
+
+
+def test_a_helper_inside_a_test_file_that_asks_for_less_is_a_weakened_test() -> None:
+    old = b"def check(x):\n    assert x\n\n\ndef test_a():\n    check(0)\n"
+    new = b"def check(x):\n    pass\n\n\ndef test_a():\n    check(0)\n"
+    assert [t.kind for t in compare("tests/test_a.py", old, new)] == ["test-weakened"]
+
+
+def test_tests_are_counted_from_source_as_pytest_names_them() -> None:
+    source = b"""
+import unittest
+
+def helper(): pass
+def test_a(): pass
+async def test_b(): pass
+class TestX:
+    def test_c(self): pass
+    def other(self): pass
+    class TestY:
+        def test_d(self): pass
+class Plain:
+    def test_no(self): pass
+class Case(unittest.TestCase):
+    def test_e(self): pass
+"""
+    found = source_tests(source, "t.py")
+    assert found is not None
+    assert [t.id for t in found] == [
+        "t.py::test_a",
+        "t.py::test_b",
+        "t.py::TestX::test_c",
+        "t.py::TestX::TestY::test_d",
+        "t.py::Case::test_e",
+    ]
+    assert source_tests(b"def (", "t.py") is None

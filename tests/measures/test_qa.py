@@ -1,0 +1,115 @@
+"""C50: eleven checks, seven of them blocking; what cannot be verified is never passed."""
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.measurement import Check, Measurement
+from flyball.core.task import Item, QaSettings
+
+pytestmark = pytest.mark.req("C50")
+
+MUL = '''
+    """Arithmetic."""
+
+
+    def add(a, b):
+        """Add."""
+        return a + b
+
+
+    def mul(a, b):
+        """Multiply."""
+        return a * b
+    '''
+FINISHED = {
+    "calc.py": MUL,
+    "README.md": "# calc\n\n`mul` multiplies.\n",
+    "CHANGELOG.md": "- mul\n",
+    "docs/decisions/0001-multiply.md": "# Multiply\n",
+}
+
+
+def by_name(measured: Measurement) -> dict[str, Check]:
+    return {check.name: check for check in measured.checks}
+
+
+def statuses(measured: Measurement) -> dict[str, str]:
+    return {check.name: check.status for check in measured.checks}
+
+
+def test_a_finished_piece_of_work_passes_every_check_that_can_be_made(green_lab) -> None:
+    green_lab.settings = replace(green_lab.settings, lint="true")
+    measured = green_lab.measure("qa", FINISHED)
+    assert statuses(measured) == dict.fromkeys(by_name(measured), "pass"), measured.checks
+    assert [c.name for c in measured.checks if c.blocking] == [
+        "tests_pass",
+        "criteria_covered",
+        "lint_clean",
+        "complexity",
+        "readme",
+        "decision_record",
+        "changelog",
+    ]
+    assert len(measured.checks) == 11
+    assert measured.tricks == ()
+
+
+def test_an_unfinished_one_fails_each_check_with_a_sentence(green_lab) -> None:
+    tangle = "".join(f"    if a == {n}:\n        return {n}\n" for n in range(11))
+    block = "".join(f"    value_{n} = {n} + len(str(a))\n" for n in range(8))
+    code = f"def mulAll(a, b):\n{tangle}\n\nclass lower:\n    pass\n\n\ndef one(a):\n{block}\n\ndef two(a):\n{block}"
+    green_lab.items = (Item("AC-1", "mul"), Item("AC-2", "rounding"))
+    green_lab.settings = replace(green_lab.settings, lint="echo E501 too long; exit 1")
+    measured = green_lab.measure("qa", {"calc.py": code, "README.md": "# calc\n"})
+    checks = by_name(measured)
+    assert {name for name, check in checks.items() if check.status == "fail"} == set(checks), measured.checks
+    assert "tests/test_mul.py" in checks["tests_pass"].detail
+    assert "AC-2" in checks["criteria_covered"].detail
+    assert "AC-1" not in checks["criteria_covered"].detail
+    assert "E501" in checks["lint_clean"].detail
+    assert "mulAll" in checks["complexity"].detail
+    assert "README.md" in checks["readme"].detail
+    assert "mulAll" in checks["naming"].detail
+    assert "lower" in checks["naming"].detail
+    assert "mulAll" in checks["comments"].detail
+
+
+@pytest.mark.parametrize("lint", ["no-such-linter .", "python3 -m no_such_linter"])
+def test_a_lint_tool_that_is_missing_fails_its_check_with_a_clear_sentence(green_lab, lint) -> None:
+    green_lab.settings = replace(green_lab.settings, lint=lint)
+    check = by_name(green_lab.measure("qa", FINISHED))["lint_clean"]
+    assert check.status == "fail"
+    assert "cannot be run" in check.detail
+    assert "no" in check.detail
+
+
+def test_what_is_off_or_not_configured_is_not_verified(green_lab) -> None:
+    green_lab.settings = replace(green_lab.settings, qa=QaSettings(changelog="off", readme="off"))
+    measured = green_lab.measure("qa", {"calc.py": MUL, "docs/decisions/1.md": "x\n"})
+    found = statuses(measured)
+    assert found["changelog"] == found["readme"] == found["lint_clean"] == "n/a"
+    assert "no lint command" in by_name(measured)["lint_clean"].detail
+
+
+def test_languages_no_tool_supports_are_not_verified(green_lab) -> None:
+    measured = green_lab.measure("qa", {"main.exs": "IO.puts 1\n"})
+    found = statuses(measured)
+    assert found["complexity"] == found["duplication"] == found["naming"] == found["api_documentation"] == "n/a"
+    assert measured.quality is not None
+    assert "main.exs" in measured.quality.unmeasured
+
+
+def test_a_trick_makes_the_tests_check_fail(green_lab) -> None:
+    measured = green_lab.measure("qa", {**FINISHED, "conftest.py": "X = 1\n"})
+    assert by_name(measured)["tests_pass"].status == "fail"
+    assert [t.kind for t in measured.tricks] == ["test-config-changed"]
+
+
+def test_qa_plants_a_canary(green_lab) -> None:
+    forge = (
+        MUL
+        + "\n\n    import _pytest.reports\n\n    _pytest.reports.TestReport.failed = False\n    _pytest.reports.TestReport.passed = True\n"
+    )
+    measured = green_lab.measure("qa", {**FINISHED, "calc.py": forge})
+    assert by_name(measured)["tests_pass"].status == "fail"
+    assert measured.tricks
