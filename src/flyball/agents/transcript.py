@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from flyball import faults
 from flyball.core.report_object import MAX_REPORT_BYTES
 from flyball.ports import Refusal
 from flyball.process import Exit
@@ -35,10 +36,12 @@ class Transcript(msgspec.Struct, frozen=True):
         if any(folder.iterdir()):
             raise TranscriptExists(f"{folder} holds an earlier attempt; each attempt needs a new folder")
         begun = cls(folder.resolve(), prompt.encode("utf-8", "replace"))
+        faults.point("transcript.begin.before")
         begun.shared.mkdir()
         for name, content in {begun.prompt_file.name: begun.prompt, **files}.items():
             (begun.shared / name).write_bytes(content)
         (begun.folder / "prompt.md").write_bytes(begun.prompt)
+        faults.point("transcript.begin.after")
         return begun
 
     @property
@@ -65,7 +68,9 @@ class Transcript(msgspec.Struct, frozen=True):
         """Move the report out of the program's reach and read it; says why it cannot be read if it is no plain file."""
         kept = self.folder / "report.json"
         try:
+            faults.point("transcript.report.before")
             self._move(kept)
+            faults.point("transcript.report.after")
             with kept.open("rb") as file:
                 report = file.read(MAX_REPORT_BYTES + 1)
         except FileNotFoundError:
@@ -109,4 +114,6 @@ class Transcript(msgspec.Struct, frozen=True):
         }
         for path in (self.stdout, self.stderr):
             path.touch(mode=0o600)
+        faults.point("transcript.close.before")
         (self.folder / "turn.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)) + b"\n")
+        faults.point("transcript.close.after")
