@@ -1,5 +1,6 @@
 """C42: each trick leaves the gate not green, and is named."""
 
+import os
 import sys
 from collections.abc import Mapping
 
@@ -328,6 +329,80 @@ def test_tests_that_write_into_the_environment_are_named_environment_changed(gre
     measured = green_lab.measure("green", {"calc.py": lines})
     tricked(measured, "environment-changed", ".venv/evil.pth")
     assert not (green_lab.home / "gate" / "task" / ".venv").exists()
+
+
+def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_named_test_weakened(green_lab) -> None:
+    lines = """
+        import pathlib
+
+        _test = pathlib.Path("tests/test_zzz.py")
+        if _test.exists():
+            _kept = _test.read_text()
+            _test.write_text("def test_late():\\n    pass\\n")
+
+
+        def add(a, b):
+            return a + b
+
+
+        def mul(a, b):
+            return a * b
+        """
+    green_lab.accept(
+        {"tests/test_zzz.py": "def test_late():\n    assert 0\n"}, {"tests/test_zzz.py::test_late": "failing"}
+    )
+    measured = green_lab.measure("green", {"calc.py": lines})
+    tricked(measured, "test-weakened", "tests/test_zzz.py")
+    assert not measured.gates[0].passed
+
+
+def test_a_tests_folder_replaced_by_a_link_is_put_back_and_named(green_lab) -> None:
+    root = green_lab.workspace.root
+    (root / "tests").rename(root / "easier")
+    (root / "tests").symlink_to("easier")
+    (root / "easier" / "test_mul.py").write_text("def test_ac_1_multiplies():\n    pass\n")
+    measured = green_lab.measure("green")
+    tricked(measured, "test-deleted", TESTS)
+    assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
+
+
+@pytest.mark.parametrize("path", ["tests/sitecustomize.py", "tests/pytest/__init__.py", "tests/helper.pyc"])
+def test_shadows_planted_with_the_red_tests_are_removed_and_named(lab, path) -> None:
+    measured = lab.measure("red", {path: "X = 1\n"})
+    tricked(measured, "runner-shadowed", path)
+    assert not (lab.home / "gate" / "task" / path).exists()
+
+
+def test_a_package_in_place_of_an_accepted_helper_of_the_tests_is_named_runner_shadowed(new_lab) -> None:
+    lab = new_lab({"tests/helper.py": "def check(x):\n    assert x\n"})
+    measured = lab.measure("green", {"tests/helper/__init__.py": "def check(x):\n    pass\n"})
+    tricked(measured, "runner-shadowed", "tests/helper/__init__.py")
+
+
+def test_a_manifest_replaced_by_a_link_or_a_folder_is_put_back(green_lab) -> None:
+    place = green_lab.workspace.root / "pyproject.toml"
+    outside = green_lab.home / "outside.txt"
+    outside.write_text("mine\n")
+    place.unlink()
+    place.symlink_to(outside)
+    tricked(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
+    assert outside.read_text() == "mine\n"
+    place.unlink()
+    place.mkdir()
+    (place / "x").write_text("x\n")
+    tricked(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
+
+
+def test_names_that_are_not_utf8_can_be_stored(green_lab) -> None:
+    import msgspec
+
+    strange = os.fsencode(green_lab.workspace.root) + b"/conftest_\xff/conftest.py"
+    os.makedirs(os.path.dirname(strange))
+    with open(strange, "wb") as file:
+        file.write(b"X = 1\n")
+    measured = green_lab.measure("green")
+    assert msgspec.json.encode(measured)
+    assert measured.tricks[0].path == "conftest_\\udcff/conftest.py"
 
 
 @pytest.mark.parametrize("path", [".github/workflows/ci.yml", ".gitlab-ci.yml", "Jenkinsfile", ".ci/run"])

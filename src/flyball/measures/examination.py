@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Trick
@@ -16,6 +17,7 @@ from flyball.measures.gates import Bench, GateRun, Round, runs_pytest
 from flyball.measures.junit import Outcome, TreeIndex
 from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.qa import LintRun
+from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.trees import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
@@ -92,8 +94,20 @@ class Examination:
         runs = []
         for gate in self.settings.gates:
             self._lay()
-            runs.append(self._bench.run(gate, self.index))
+            runs.append(self._untouched(gate))
         return self._weigh(Round(tuple(runs)), self._environment(before))
+
+    def _untouched(self, gate: Gate) -> GateRun:
+        """Run a gate and see to it that the tests were not rewritten between being laid out and being loaded."""
+        tests = [f for f in self.index.files if looks_like_test(f) and is_code(f)]
+        before = self.tree.stamps(tests)
+        run = self._bench.run(gate, self.index)
+        after = self.tree.stamps(tests)
+        rewritten = sorted(f for f in before if before[f] != after.get(f))
+        if not rewritten:
+            return run
+        trick = Trick("test-weakened", rewritten[0], f"{len(rewritten)} test files were written to while the tests ran")
+        return replace(run, result=replace(run.result, passed=False), tricks=(*run.tricks, trick))
 
     def _lay(self) -> None:
         """Lay the tree again unless nothing has run in it since."""

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from flyball.core.measurement import GateResult, Trick
@@ -39,7 +39,7 @@ class GateTree:
         self._workspace.export(tree, self.directory, keep=self._settings.environment_folders)
         for path, content in rewritten.items():
             target = self.directory / path
-            target.unlink(missing_ok=True)  # the candidate may have made it a link to somewhere else
+            _clear(target)
             target.write_bytes(content)
         for name in self._settings.carry:
             self._carry(name)
@@ -100,6 +100,17 @@ class GateTree:
             found += [Path(above, name) for name in names]
         return found
 
+    def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """When each of some files was last written."""
+        found = {}
+        for path in paths:
+            try:
+                facts = (self.directory / path).lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            found[path] = (facts.st_ctime_ns, facts.st_ino)
+        return found
+
     def fingerprint(self) -> Fingerprint:
         """Which files the environment folders hold and when each was last written; ctime cannot be set back."""
         found: Fingerprint = {}
@@ -126,3 +137,11 @@ class GateTree:
         shown = ", ".join(changed[1:4])
         detail = "the code under test wrote into the environment" + (f" (also {shown})" if shown else "")
         return (Trick("environment-changed", changed[0], detail),)
+
+
+def _clear(target: Path) -> None:
+    """Make room for a file: the candidate may have put a link to somewhere else, or a folder, in its place."""
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    else:
+        target.unlink(missing_ok=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from flyball.core.effects import Measure
@@ -69,7 +70,7 @@ class TreeMeasurer:
         protection = protect(request, settings, workspace)
         sha = examination.use_protected(protection)
         found = KINDS[request.kind](examination, protection)
-        return self._assembled(examination, protection, sha, found)
+        return storable(self._assembled(examination, protection, sha, found))
 
     def _expectations(self, request: Measure) -> Expectations:
         baseline = load(self._blobs, request.baseline_ref)
@@ -104,6 +105,23 @@ class TreeMeasurer:
             signature=signature(trial.round.text, failing) if failed else None,
             notes=_once((*protection.notes, *trial.notes, *found.notes)),
         )
+
+
+def storable(measurement: Measurement) -> Measurement:
+    """The same measurement with names that are not UTF-8 spelt out, for a journal takes only text."""
+    try:
+        msgspec.json.encode(measurement)
+    except UnicodeEncodeError:
+        return msgspec.convert(_spelt(msgspec.to_builtins(measurement)), Measurement)
+    return measurement
+
+
+def _spelt(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _spelt(inner) for key, inner in value.items()}
+    return [_spelt(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _gates(found: Found, tricks: tuple[Trick, ...]) -> Iterable[GateResult]:

@@ -41,6 +41,10 @@ _STARTED = re.compile(
 """Modules of Python's own that a test runner imports when it starts."""
 
 
+_WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "protected-changed"})
+"""Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
+
+
 class Protection(msgspec.Struct, frozen=True):
     """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks."""
 
@@ -83,14 +87,14 @@ def _is_gate_script(path: str, commands: str) -> bool:
 
 def is_shadow(path: str, files: frozenset[str]) -> bool:
     """Whether a new file would be imported in place of the test runner or of Python's own start-up modules."""
-    if path.endswith(".pth"):
+    if path.endswith((".pth", ".pyc")):
         return True
     parts = PurePosixPath(path).parts
     top = next(
         (at for at in range(len(parts) - 1) if "/".join((*parts[: at + 1], "__init__.py")) in files), len(parts) - 1
     )
     name = parts[top].split(".")[0]
-    if not path.endswith((".py", ".so", ".pyc", ".pyd")):
+    if not path.endswith((".py", ".so", ".pyd")):
         return False
     if _RUNNER.fullmatch(name):
         return True
@@ -132,14 +136,13 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
         elif path not in sides.written and exempt(path, request.items):
             notes.append(f"{path} is exempt: the task itself names it")
         elif is_sectioned(path):
-            found = _sectioned(path, request, settings, workspace)
-            rewritten.update(found[0])
-            tricks += found[1]
-        elif request.kind == "red" and looks_like_test(path) and not is_configuration(path, settings):
-            tricks += _weakened_while_writing(path, request, workspace)
-        elif trick := _guarded(path, request, settings, workspace, sides):
-            overlay[path] = request.accepted if path in sides.accepted else None
-            tricks += trick
+            content, named = _sectioned(path, request, settings, workspace)
+            rewritten.update(content)
+            tricks += named
+        elif found := _guarded(path, request, settings, workspace, sides):
+            tricks += found
+            if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
+                overlay[path] = request.accepted if path in sides.accepted else None
     return Protection(overlay, rewritten, tuple(tricks), tuple(notes))
 
 
@@ -161,29 +164,48 @@ def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]
 
 def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
     """The tricks of one changed path; empty when the path is not protected."""
-    before = workspace.read_file(request.accepted, path)
-    after = workspace.read_file(request.candidate, path)
     if is_configuration(path, settings):
+        before, after = _versions(path, request, workspace)
         return (_configuration(path, before, after),)
     if path not in sides.accepted:
-        if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
-            return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
-        if is_shadow(path, sides.candidate):
-            return (
-                Trick(
-                    "runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own"
-                ),
-            )
+        return _smuggled(path, settings, sides)
+    if PurePosixPath(path).name == "setup.py":
+        before, after = _versions(path, request, workspace)
+        if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
+            return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
+    if not looks_like_test(path):
         return ()
-    return compare(path, before, after) if is_test_file(path, before, after) else ()
+    before, after = _versions(path, request, workspace)
+    return compare(path, before, after, rewritable=request.kind == "red") if is_test_file(path, before, after) else ()
 
 
-def _weakened_while_writing(path: str, request: Measure, workspace: Trees) -> tuple[Trick, ...]:
-    """In RED tests are there to be written and changed, but none may be lost, skipped or ask for less."""
-    before, after = (workspace.read_file(commit, path) for commit in (request.accepted, request.candidate))
-    if before is None or not is_test_file(path, before, after):
-        return ()
-    return compare(path, before, after, rewritable=True)
+def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | None, bytes | None]:
+    return workspace.read_file(request.accepted, path), workspace.read_file(request.candidate, path)
+
+
+def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]:
+    """What a new file pretends to be, if anything."""
+    if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
+        return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
+    if is_shadow(path, sides.candidate):
+        return (
+            Trick("runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own"),
+        )
+    if hidden := _hides(path, sides.accepted):
+        return (Trick("runner-shadowed", path, f"a new file would be imported in place of the accepted {hidden}"),)
+    return ()
+
+
+def _hides(path: str, accepted: frozenset[str]) -> str:
+    """The accepted test module that Python would no longer import: packages and compiled modules come first."""
+    place = PurePosixPath(path)
+    if place.name == "__init__.py":
+        module = f"{place.parent}.py"
+    elif place.suffix in {".so", ".pyd"}:
+        module = str(place.with_name(place.name.partition(".")[0] + ".py"))
+    else:
+        return ""
+    return module if module in accepted and looks_like_test(module) else ""
 
 
 def _configuration(path: str, before: bytes | None, after: bytes | None) -> Trick:

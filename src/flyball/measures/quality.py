@@ -16,6 +16,7 @@ from flyball.measures.trees import Trees
 
 LARGEST = 512 * 1024
 """Bytes of a source that is still analysed: longer ones are generated."""
+MOST_FILES = 300
 DUPLICATE_LINES = 6
 """Equal lines in a row that make a duplicate."""
 
@@ -56,7 +57,7 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
         source = workspace.read_file(candidate, path) if is_code(path) and not looks_like_test(path) else None
         if source is None:
             continue
-        if len(source) > LARGEST or lizard.get_reader_for(path) is None:
+        if len(source) > LARGEST or len(sources) >= MOST_FILES or lizard.get_reader_for(path) is None:
             unmeasured.append(path)
             continue
         text = source.decode("utf-8", "replace")
@@ -92,7 +93,7 @@ def measure_quality(code: ChangedCode, limits: CodeLimits) -> Quality:
     duplicated = duplicated_lines(code.sources.values())
     total = sum(len(_solid(text)) for text in code.sources.values())
     over = [f"{f.where}: {excess}" for f in code.changed if (excess := _excess(f, limits))]
-    missing = f"not measured (too long, or no reader for the language): {', '.join(code.unmeasured[:5])}"
+    missing = f"not measured (too much, or no reader for the language): {', '.join(code.unmeasured[:5])}"
     return Quality(
         complexity_total=sum(f.complexity for f in code.functions),
         complexity_worst=max((f.complexity for f in code.changed), default=0),
