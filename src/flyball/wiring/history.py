@@ -22,6 +22,7 @@ from flyball.workspace.workspace import GitWorkspace
 
 _STEPS_BACK = re.compile(r"-?\d{1,3}")
 _SHORTEST_SHA = 4
+_AGAIN = "rollback-"
 
 
 class NoCheckpoints(Refusal):
@@ -49,7 +50,9 @@ def checkpoints(site: Site, task: TaskId) -> list[Kept]:
     """All checkpoints, oldest first; refuses where there is none."""
     found = Chronicle(site.journal.read(task)).checkpoints
     if not found:
-        raise NoCheckpoints(f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}")
+        raise NoCheckpoints(
+            f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}"
+        )
     return found
 
 
@@ -104,6 +107,8 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
 
 def stage_after(events: list[Event], target: Kept) -> str:
     """The stage the loop was in once the checkpoint stood: an accepted one is followed by the move it was made for."""
+    if not target.accepted or target.label.startswith(_AGAIN):
+        return target.stage
     seen = False
     for event in events:
         fact = event.fact
@@ -111,7 +116,7 @@ def stage_after(events: list[Event], target: Kept) -> str:
         if not seen:
             seen = event.at == target.at and isinstance(outcome, Saved) and outcome.commit == target.commit
         elif isinstance(fact, Moved):
-            return fact.stage if target.accepted else fact.previous
+            return fact.stage
         elif isinstance(outcome, Saved) and outcome.accepted:
             break
     return target.stage
@@ -121,7 +126,12 @@ def _set_aside(hand: Hand, target: Kept) -> Saved:
     """Keep the tree as it is now under a label of its own."""
     state = hand.state
     number = state.seq
-    save = Save(EffectId(f"save/undone-{number}"), label=f"undone-{number}", message=f"undone: {state.task.id}", parent=state.head)
+    save = Save(
+        EffectId(f"save/undone-{number}"),
+        label=f"undone-{number}",
+        message=f"undone: {state.task.id}",
+        parent=state.head,
+    )
     at_once: list[Fact] = [PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)}).")]
     if state.pass_effect is not None:
         at_once.append(TurnSetAside(state.pass_turn, "interrupted", f"rolled back to {target.label}"))
@@ -155,14 +165,16 @@ def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str) -> None:
     if hand.workspace.tree_of(state.head) == tree:
         hand.append(lesson, moved)
         return
-    label = f"rollback-{state.seq}"
+    label = f"{_AGAIN}{state.seq}"
     message = f"checkpoint: rollback - to {base.label} {short(base.commit)}"
     save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=state.head, accepted=True, tree=tree)
 
     def do(now: State) -> Outcome:
         at = now.open[save.id].begun_at
         kept = hand.workspace.accept(label, message, at, tree=tree, parent=save.parent)
-        return Saved(Commit(kept.commit), kept.tree, label, accepted=True, notes=(*kept.notes, *_published(hand, kept.commit)))
+        return Saved(
+            Commit(kept.commit), kept.tree, label, accepted=True, notes=(*kept.notes, *_published(hand, kept.commit))
+        )
 
     hand.perform(save, do, lesson, moved)
 
@@ -191,4 +203,6 @@ def _lesson(state: State) -> str:
     if judged is None:
         return f"The work of {state.stage} up to iteration {state.iteration} was given up."
     missing = "; ".join(judged.gate_1.missing[:3])
-    return f"The work of {state.stage} was given up at: {judged.verdict.evidence}" + (f" Missing: {missing}" if missing else "")
+    return f"The work of {state.stage} was given up at: {judged.verdict.evidence}" + (
+        f" Missing: {missing}" if missing else ""
+    )

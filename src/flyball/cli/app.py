@@ -1,0 +1,79 @@
+"""The command line's table of commands, and what becomes of errors nobody foresaw."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from flyball.cli import demo, doctor, history, init, logs, prompt, report, status, tasks, trust, words
+from flyball.cli.exits import INTERRUPTED, USAGE, say
+from flyball.cli.resume import resume
+from flyball.cli.run import run as run_command
+
+WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Say a word", "Go back", "Set up"
+
+app = typer.Typer(
+    name="flyball",
+    help="A governor for autonomous coding agents: it measures every turn and decides CONTINUE, DONE or BLOCKED.",
+    epilog='Begin with `flyball demo`, then in your project: `flyball init`, `flyball run "…"`. `flyball --version` says which this is.',
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for panel, name, command in (
+    (WORK, "run", run_command),
+    (WORK, "resume", resume),
+    (WORK, "demo", demo.demo),
+    (LOOK, "list", tasks.list_tasks),
+    (LOOK, "status", status.status),
+    (LOOK, "logs", logs.logs),
+    (LOOK, "report", report.report),
+    (LOOK, "prompt", prompt.prompt),
+    (SPEAK, "answer", words.answer),
+    (SPEAK, "reset", words.reset),
+    (SPEAK, "skip", words.skip),
+    (SPEAK, "abort", words.abort),
+    (SPEAK, "modify", words.modify),
+    (SPEAK, "pause", words.pause),
+    (GO_BACK, "checkpoints", history.checkpoints),
+    (GO_BACK, "diff", history.diff),
+    (GO_BACK, "rollback", history.rollback),
+    (SET_UP, "init", init.init),
+    (SET_UP, "trust", trust.trust),
+    (SET_UP, "doctor", doctor.doctor),
+):
+    app.command(name, rich_help_panel=panel)(command)
+
+
+def run() -> None:
+    """Run the command line; every error ends as one sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - whatever it is, its traceback is kept
+        if hasattr(error, "format_message"):
+            return _misused(error)
+        from flyball.cli.crash import ended
+
+        return ended(error)
+    return code if isinstance(code, int) else 0
+
+
+def _misused(error: Exception) -> int:
+    """What was typed is no command of ours: say why, and where to look."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "flyball"
+    message = error.format_message().strip()  # type: ignore[attr-defined]
+    if message:
+        stop = "" if message.endswith((".", "?", "!")) else "."
+        say(f"{message}{stop} See: {command} --help")
+    return USAGE

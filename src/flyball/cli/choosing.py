@@ -1,0 +1,56 @@
+"""Which task a person means: found by words, chosen from a list where somebody can be asked."""
+
+from __future__ import annotations
+
+import sys
+
+from flyball.cli.output import asked, at_terminal
+from flyball.core.naming import Match, Several, TaskName, resolve
+from flyball.core.task import TaskId
+from flyball.projections.standing import task_status
+from flyball.projections.wording import plain
+from flyball.wiring.site import NoSuchTask, Site
+
+
+def chosen(site: Site, words: str = "") -> TaskId:
+    """The one task that words mean; without words the unfinished one."""
+    records = site.journal.tasks()
+    if not records:
+        raise NoSuchTask('There is no task in this repository yet. Start one with: flyball run "…"')
+    if not words.strip():
+        return _unfinished(site, [r.id for r in records])
+    found = resolve(words, [TaskName(r.id, r.title) for r in records])
+    if isinstance(found, Match):
+        return found.task.id
+    if isinstance(found, Several):
+        return _one_of(site, [t.id for t in found.tasks], f"{words!r} may mean several tasks")
+    return _one_of(site, [r.id for r in records], f"no task matches {words!r}")
+
+
+def listed(site: Site, task: TaskId) -> str:
+    """A task as lists of tasks show it."""
+    state = site.state(task)
+    return f"[{task}] Status: {task_status(state)}  {state.stage}  {plain(state.task.request, 60)}"
+
+
+def _unfinished(site: Site, tasks: list[TaskId]) -> TaskId:
+    if len(tasks) == 1:
+        return tasks[0]
+    open_ones = [t for t in tasks if (s := site.state(t).stopped) is None or s.kind not in {"done", "aborted"}]
+    if not open_ones:
+        return tasks[-1]
+    return open_ones[0] if len(open_ones) == 1 else _one_of(site, open_ones, "several tasks are unfinished")
+
+
+def _one_of(site: Site, tasks: list[TaskId], why: str) -> TaskId:
+    """Show the list; ask where somebody is there, refuse where nobody is."""
+    for number, task in enumerate(tasks, 1):
+        sys.stderr.write(f"{number:>3}  {listed(site, task)}\n")
+    if not at_terminal():
+        raise NoSuchTask(f"{why}. Name one of: {', '.join(tasks)}")
+    word = asked(f"{why}. Which one? [1-{len(tasks)}, empty for none] ")
+    if word.isdigit() and 1 <= int(word) <= len(tasks):
+        return tasks[int(word) - 1]
+    if word in tasks:
+        return TaskId(word)
+    raise NoSuchTask("No task was chosen. See: flyball list")

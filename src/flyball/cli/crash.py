@@ -1,0 +1,36 @@
+"""Keeps the traceback of an internal error where a person can find it, and says where."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+
+from flyball.cli.exits import INTERNAL, say
+
+
+def ended(error: BaseException) -> int:
+    """Keep the traceback, say one sentence, give the exit code."""
+    kept = _kept("".join(traceback.format_exception(error)))
+    name = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    if kept is None:
+        traceback.print_exception(error, file=sys.stderr)
+        say(f"internal error: {name}. What is in the journal is safe; go on with: flyball resume")
+    else:
+        say(f"internal error: {name}. The traceback is in {kept}. Go on with: flyball resume")
+    return INTERNAL
+
+
+def _kept(text: str) -> Path | None:
+    from flyball.clock import system_clock
+    from flyball.config.errors import ConfigError
+    from flyball.config.home import home_folder
+
+    try:
+        home = home_folder()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = home / f"crash-{system_clock.now():%Y%m%d-%H%M%S-%f}.txt"
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except (OSError, ConfigError):
+        return None
+    return path

@@ -1,0 +1,201 @@
+"""`flyball demo`: one whole loop for real on a sample repository, played by the scripted agent."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.exits import told
+from flyball.cli.output import put
+
+if TYPE_CHECKING:
+    from flyball.core.task import TaskId
+    from flyball.projections.records import Judgement
+    from flyball.wiring.site import Site
+
+PROJECT = "basket"
+DOCUMENT = "docs/discount.md"
+_UNSEEN = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - the sandbox covers these two
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository to look around in.")] = False,
+    workflow: Annotated[str, typer.Option(help="Which workflow to show.")] = "tdd",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line, and the status last.")] = False,
+) -> None:
+    """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
+    with told():
+        script = _script(workflow)
+        python = _python_with_pytest()
+        folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
+        try:
+            code = _play(folder, script, python, keep=keep, as_json=as_json)
+        finally:
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(code)
+
+
+def _script(workflow: str) -> bytes:
+    from flyball.ports import Refusal
+
+    data = resources.files("flyball.demo")
+    there = sorted(f.name.removesuffix(".yaml") for f in data.iterdir() if f.name.endswith(".yaml"))
+    known = [name for name in there if name != "sample"]
+    if workflow not in known:
+        raise Refusal(f"There is no demo of {workflow!r}; expected one of: {', '.join(known)}")
+    return data.joinpath(f"{workflow}.yaml").read_bytes()
+
+
+def _python_with_pytest() -> str:
+    from flyball import process
+    from flyball.config.home import environment
+    from flyball.ports import Refusal
+
+    for python in dict.fromkeys((sys.executable, shutil.which("python3") or sys.executable)):
+        found = process.capture([python, "-m", "pytest", "--version"], cwd=Path("/"), env=environment())
+        if found.code == 0:
+            return python
+    raise Refusal(f"The demo runs real tests and needs pytest. Install it: {sys.executable} -m pip install pytest")
+
+
+def _play(folder: Path, script: bytes, python: str, *, keep: bool, as_json: bool) -> int:
+    from flyball.cli.driving import drive
+
+    site = _sample(folder, script, python)
+    task = _opened(site)
+    if not as_json:
+        put(
+            f"A sample project in {site.repository.root}; its task is {DOCUMENT}. The agent is a script, the rest is real."
+        )
+    code = drive(site, task, attended=False, as_json=as_json)
+    if not as_json:
+        put("\n".join(_seen(site, task, keep=keep)))
+    return code
+
+
+def _sample(folder: Path, script: bytes, python: str) -> Site:
+    """The project with its history, flyball's own folder beside it, and the script."""
+    import yaml
+
+    from flyball.config.home import RepositoryHome
+    from flyball.journal.sqlite import SqliteJournal
+    from flyball.wiring.site import Site
+    from flyball.workspace.repository import Repository
+
+    (folder / "script.yaml").write_bytes(script)
+    root = folder / PROJECT
+    files = yaml.safe_load(resources.files("flyball.demo").joinpath("sample.yaml").read_bytes())
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("PYTHON", shlex.quote(python)).replace("SANDBOX", _sandbox()), encoding="utf-8")
+    _commit(root)
+    repository = Repository.find(root)
+    home = RepositoryHome.of(repository.common_dir, root, home=folder / "home").prepare()
+    return Site(repository, home, SqliteJournal.open(home.journal))
+
+
+def _sandbox() -> str:
+    """The sandbox covers temporary folders, so a flyball that is installed in one can run only without it."""
+    from flyball.workspace.sandbox import Unavailable, available
+
+    ours = (Path(sys.prefix).resolve(), Path(__file__).resolve())
+    if any(path.is_relative_to(covered) for path in ours for covered in _UNSEEN):
+        return "none"
+    return "none" if isinstance(available(), Unavailable) else "bwrap"
+
+
+def _commit(root: Path) -> None:
+    from flyball import process
+    from flyball.workspace.git import environment, program
+
+    names = {f"GIT_{who}_{part}": value for who in ("AUTHOR", "COMMITTER") for part, value in _PERSON.items()}
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A basket with a total")):
+        done = process.capture([program(), *words], cwd=root, env=environment(names))
+        assert done.code == 0, done.stderr
+
+
+_PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
+
+
+def _opened(site: Site) -> TaskId:
+    from flyball.config import file as config_file, trust
+    from flyball.config.settings import Here, RunFlags, build
+    from flyball.documents.source import read_source
+    from flyball.wiring.tasks import open_task
+
+    root = site.repository.root
+    file = config_file.read(root)
+    assert file is not None
+    trust.record(site.home, file)
+    configured = build(file, RunFlags(), Here())
+    source = read_source(root / DOCUMENT, root)
+    return open_task(
+        site, configured, request=source.request, source=source.source, document=source.text, items=source.items
+    )
+
+
+def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
+    """What the person has just watched, told from the facts."""
+    from flyball.projections.chronicle import Chronicle
+    from flyball.projections.report import report
+    from flyball.projections.wording import plural
+
+    state = site.state(task)
+    chronicle = Chronicle(site.journal.read(task))
+    made = report(state, chronicle)
+    conditions = {found.stage: found.condition for found in made.verifications}
+    yield ""
+    yield "What you saw"
+    for judged in chronicle.judgements:
+        yield from _wrapped(f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}")
+    counted = (plural(made.iterations, "iteration"), plural(made.total.turns, "turn"))
+    yield from _wrapped(", ".join((*counted, plural(len(chronicle.checkpoints), "checkpoint"))))
+    yield ""
+    yield f"The branch {made.branch}"
+    yield from (f"  {line}" for line in _log(site, made.branch))
+    yield ""
+    yield from _left(site, task, keep=keep)
+
+
+def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:
+    from flyball.projections.wording import plain
+
+    if judged.can_exit:
+        return f"verified: {conditions.get(judged.stage, 'its gate held')}."
+    if judged.false_claim:
+        return f"the agent said it was done. Measured, it was not, and it was told why: {plain(judged.missing[0], 120)}"
+    cured = f" The cure: {judged.rung}, from the best checkpoint." if judged.rung else ""
+    return f"{plain(judged.evidence, 120)}.{cured}"
+
+
+def _wrapped(text: str) -> list[str]:
+    width = min(shutil.get_terminal_size().columns, 100)
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+
+
+def _log(site: Site, branch: str) -> list[str]:
+    done = site.repository.git().run("log", "--oneline", f"main..{branch}")
+    return done.stdout.decode("utf-8", "backslashreplace").splitlines()
+
+
+def _left(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
+    root = site.repository.root
+    path = root / ".loop" / task / "report.md"
+    if not keep:
+        yield "The sample was removed again. To look around in it: flyball demo --keep"
+        yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
+        return
+    yield f"report: {path}"
+    yield f"look around: cd {shlex.quote(str(root))} && export FLYBALL_HOME={shlex.quote(str(site.home.home))}"
+    yield f"  flyball report {task}; flyball logs {task}; flyball diff {task}; git log flyball/{task}"

@@ -1,0 +1,97 @@
+"""A task's history: `checkpoints`, `rollback`, `diff`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.arguments import AsJson, Task
+from flyball.cli.exits import told
+from flyball.cli.output import put, put_bytes, put_json
+
+if TYPE_CHECKING:
+    from flyball.workspace.trees import Lines
+
+
+def checkpoints(task: Task, as_json: AsJson = False) -> None:
+    """List what a task can be rolled back to."""
+    from flyball.cli.choosing import chosen
+    from flyball.projections.wording import short, stamp
+    from flyball.wiring import history
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        found = history.checkpoints(site, chosen(site, task))
+        if as_json:
+            rows = [
+                {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.accepted, "stage": k.stage} for k in found
+            ]
+            put_json(rows)
+            return
+        width = max(len(kept.label) for kept in found)
+        for kept in found:
+            mark = "accepted" if kept.accepted else ""
+            put(f"{kept.label:<{width}}  {short(kept.commit)}  {stamp(kept.at)}  {kept.stage:<9} {mark}".rstrip())
+
+
+def rollback(
+    task: Task,
+    to: Annotated[
+        str,
+        typer.Option("--to", help="A label, a commit, last-good, or a number: so many accepted checkpoints back."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Take a task's tree back to a checkpoint; what is undone stays reachable as one."""
+    from flyball.cli.choosing import chosen
+    from flyball.projections.wording import plural, short
+    from flyball.wiring import history
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        done = history.rollback(site, chosen(site, task), to)
+        if as_json:
+            put_json(done)
+            return
+        put(
+            f"{done.task} stands at {done.to} ({short(done.sha)}) again, in {done.stage}; {plural(done.files, 'file')} changed."
+        )
+        put(f"What was undone is kept as {done.undone} ({short(done.undone_sha)}). Go on with: {done.next_command}")
+
+
+def diff(
+    task: Task,
+    checkpoint: Annotated[str, typer.Argument(help="Compare with this checkpoint. Default: the start.")] = "",
+    stat: Annotated[bool, typer.Option("--stat", help="Show lines added and deleted instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a task has changed, as a patch."""
+    from flyball.cli.choosing import chosen
+    from flyball.wiring import history
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        workspace, older, newer = history.compared(site, chosen(site, task), checkpoint)
+        if as_json:
+            put_json({"from": older, "to": newer, "files": workspace.numstat(older, newer)})
+        elif stat:
+            put("\n".join(_stat(workspace.numstat(older, newer))))
+        else:
+            put_bytes(workspace.diff(older, newer))
+
+
+def _stat(files: tuple[Lines, ...]) -> list[str]:
+    from flyball.core.text import scrub
+
+    rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {scrub(f.path)}" for f in files]
+    added, deleted = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)
+    return [*rows, f"{len(files)} files, {added} lines added, {deleted} deleted"]
+
+
+def _number(count: int | None, sign: str) -> str:
+    return "binary" if count is None else f"{sign}{count}"

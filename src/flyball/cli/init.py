@@ -1,0 +1,126 @@
+"""`flyball init`: looks at a project, tries its gates once, and writes flyball.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.arguments import AsJson
+from flyball.cli.exits import told
+from flyball.cli.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.config.detect import Proposal
+    from flyball.core.measurement import GateResult, Measurement
+    from flyball.wiring.site import Site
+
+
+def init(
+    force: Annotated[bool, typer.Option("--force", help="Write over a flyball.toml that is there.")] = False,
+    try_gates: Annotated[
+        bool, typer.Option("--try/--no-try", help="Try the gates once in a tree of their own.")
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Detect how this project is tested, try it once, and write flyball.toml."""
+    from flyball.config import detect, file as config_file, trust
+    from flyball.wiring.proposing import proposed
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        path = _free(site, force=force)
+        proposal = proposed(site)
+        measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
+        text = detect.render(proposal)
+        path.write_text(text, encoding="utf-8")
+        file = config_file.parse(text, path)
+        trust.record(site.home, file)
+        if as_json:
+            put_json(_told(path, proposal, measured))
+            return
+        put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+
+
+def _free(site: Site, *, force: bool) -> Path:
+    from flyball.config import file as config_file
+    from flyball.ports import Refusal
+
+    path = site.repository.root / config_file.FILE
+    shared = site.repository.root / config_file.SHARED_FILE
+    if not (path.exists() or path.is_symlink()):
+        there = config_file.read(site.repository.root)
+        if there is not None:
+            raise Refusal(f"{shared} configures flyball already, under [tool.flyball]. Edit it there.")
+    elif not force:
+        raise Refusal(f"{path} is there already. Look at it, or write it anew: flyball init --force")
+    return path
+
+
+def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
+    from flyball.config.home import environment
+    from flyball.core.text import scrub
+    from flyball.wiring.proposing import trial_settings
+    from flyball.wiring.trial import tried
+
+    def notify(kind: str, line: str) -> None:
+        if kind == "command" and not quiet:
+            typer.echo(f"trying: {scrub(line)}", err=True)
+
+    return tried(site, trial_settings(proposal), environment=environment(), notify=notify)
+
+
+def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
+    return {
+        "file": str(path),
+        "stack": proposal.stack,
+        "agents": proposal.agents,
+        "gates": [
+            {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
+            for g in (measured.gates if measured else ())
+        ],
+        "missing": _missing(proposal, measured),
+        "trusted": True,
+    }
+
+
+def _shown(
+    path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
+) -> Iterator[str]:
+    yield from (f"  {line}".rstrip() for line in text.splitlines())
+    yield ""
+    for gate in measured.gates if measured else ():
+        yield from _gate(gate)
+    yield from (f"missing: {line}" for line in _missing(proposal, measured))
+    yield f"{path} is written, and agreed to as it is now:"
+    yield from (f"  {line}" for line in wants)
+    agent = "" if proposal.agents else ' --agent-command "PROGRAM ARGUMENT"'
+    yield f'next: flyball run "what is to be done"{agent}'
+
+
+def _gate(gate: GateResult) -> Iterator[str]:
+    from flyball.core.text import scrub
+
+    if gate.broken:
+        yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
+        yield from (f"    {scrub(line)}" for line in gate.output.splitlines()[-8:])
+    elif gate.counts is not None:
+        failing = gate.counts.failing + gate.counts.known_failing
+        yield f"gate {gate.name}: {gate.counts.passing} passed, {failing} failed, {gate.counts.skipped} skipped"
+    else:
+        yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
+
+
+def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
+    """What a person has to see to before a run can succeed."""
+    if not proposal.gates:
+        return ["no way to run tests was found; name one under [gates] in flyball.toml"]
+    broken = measured.broken if measured else ""
+    if not broken:
+        return []
+    if proposal.setup is None:
+        return [f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust']
+    return [f"{broken}; correct setup in flyball.toml, then type: flyball trust"]

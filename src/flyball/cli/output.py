@@ -1,0 +1,61 @@
+"""How a command's result reaches standard output: text or JSON, and no complaint when the reader has gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+READER_GONE = 141
+"""What a shell reports of a program that wrote into a closed pipe."""
+
+
+def put(text: str) -> None:
+    """A result, with a line end; a reader that has gone ends the command quietly."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader_gone()
+
+
+def put_json(value: Any) -> None:
+    """A result as one line of JSON."""
+    import msgspec
+
+    put(msgspec.json.encode(value).decode())
+
+
+def put_bytes(data: bytes) -> None:
+    """A result that is not ours to decode."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader_gone()
+
+
+def reader_gone() -> NoReturn:
+    """End as programs do whose reader has gone."""
+    silence()
+    sys.exit(READER_GONE)
+
+
+def silence() -> None:
+    """Let what is still written go nowhere, so that the interpreter's last flush says nothing."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def at_terminal() -> bool:
+    """Whether a person can be asked here."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def asked(question: str) -> str:
+    """A person's line, asked for on stderr so that a piped result stays clean; empty where none comes."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()

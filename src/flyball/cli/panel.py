@@ -1,0 +1,195 @@
+"""The live view as a picture of one moment: a value in, lines of text out, whatever the width."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+from rich.console import Group
+from rich.text import Text
+
+from flyball.core.decide import WORKFLOWS
+from flyball.core.effects import Ask, Measure, RunAgent, Wait
+from flyball.core.state import Open, State
+from flyball.projections.records import Tally, Verification
+from flyball.projections.standing import forced_stages
+from flyball.projections.wording import duration, listed, plain, plural
+
+NARROW = 60
+_HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
+_BREAKER = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
+
+
+class View(msgspec.Struct, frozen=True):
+    """What the picture is made from; replaced as a whole, so that no reader sees half of a change."""
+
+    state: State
+    measured: Verification | None = None
+    health: str = "INITIALIZING"
+    evidence: str = ""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """What passes without being a fact: the time, and the last line an agent or a gate said."""
+
+    now: datetime
+    said: str = ""
+    command: str = ""
+
+
+def panel(view: View, moment: Moment, width: int) -> Group:
+    """The picture, one Text a line, none wider than the terminal."""
+    state = view.state
+    lines = [
+        Text("─" * width, "dim"),
+        _header(state),
+        _stages(state, width),
+        _doing(state, moment),
+        Text(f"  {plain(moment.said, 400)}" if moment.said else "", "dim"),
+        _gates(view, width),
+        _health(view),
+        _breaker(state),
+        _spend(state, moment.now),
+    ]
+    for line in lines:
+        line.no_wrap = True
+        line.overflow = "ellipsis"
+    return Group(*lines)
+
+
+def _header(state: State) -> Text:
+    branch = state.prepared.branch if state.prepared else "preparing"
+    return Text.assemble((state.task.id, "bold"), f" · {state.task.workflow} · {branch}")
+
+
+def _stages(state: State, width: int) -> Text:
+    """RED ▸ GREEN ▸ …: what is done, skipped, present and to come."""
+    names = WORKFLOWS[state.task.workflow].stages
+    if width < sum(len(name) + 5 for name in names):
+        place = names.index(state.stage) + 1 if state.stage in names else 0
+        return Text.assemble((state.stage, "bold reverse"), f" stage {place} of {len(names)}")
+    done = {visit.stage for visit in state.visits if visit.completed_at is not None}
+    forced = set(forced_stages(state))
+    finished = state.decision == "DONE"
+    text = Text()
+    for name in names:
+        text.append(" ▸ " if text else "", "dim")
+        if name == state.stage and not finished:
+            text.append(f" {name} ", "bold reverse")
+        elif name in forced:
+            text.append(f"! {name}", "yellow")
+        else:
+            text.append(f"✓ {name}" if name in done or finished else name, "green" if name in done else "dim")
+    return text
+
+
+def _doing(state: State, moment: Moment) -> Text:
+    text = Text.assemble("iteration ", (str(state.iteration + 1), "bold"), " · ")
+    if state.stopped is not None:
+        return text.append(f"stopped: {plain(state.stopped.reason)}")
+    working = [o for o in state.open.values() if not isinstance(o.effect, Wait | Ask)]
+    waiting = [o for o in state.open.values() if isinstance(o.effect, Wait | Ask)]
+    if not working and not waiting:
+        return text.append("between steps", "dim")
+    text.append(_under_way(state, (working or waiting)[0], moment))
+    more = len(working) - 1
+    return text.append(f" · and {more} more") if more > 0 else text
+
+
+def _under_way(state: State, opened: Open, moment: Moment) -> str:
+    effect = opened.effect
+    elapsed = duration((moment.now - opened.begun_at).total_seconds())
+    if isinstance(effect, RunAgent):
+        model = f", {effect.model}" if effect.model else ""
+        return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {elapsed}"
+    if isinstance(effect, Measure):
+        command = f" · {plain(moment.command, 200)}" if moment.command else ""
+        return f"measuring ({effect.kind}) · {elapsed}{command}"
+    if isinstance(effect, Wait):
+        guard = f" ({state.held.guard})" if state.held else ""
+        return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
+    if isinstance(effect, Ask):
+        return f"asks {effect.id}: {plain(effect.question.text)}"
+    return f"{effect.id} · {elapsed}"
+
+
+def countdown(left: timedelta) -> str:
+    """`4:05`, `1:02:09`."""
+    seconds = max(0, round(left.total_seconds()))
+    hours, minutes = seconds // 3600, seconds % 3600 // 60
+    return f"{hours}:{minutes:02d}:{seconds % 60:02d}" if hours else f"{minutes}:{seconds % 60:02d}"
+
+
+def _gates(view: View, width: int) -> Text:
+    text = Text("gates ")
+    measured = view.measured
+    if measured is None:
+        return text.append("not measured yet", "dim")
+    cells = 10 if width < NARROW else 24
+    if measured.counts.total:
+        _bar(text, measured.counts, cells)
+    for gate in measured.gates:
+        mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
+        text.append(f"  {mark} {gate.name}", style)
+    covered = _criteria(view.state)
+    if covered:
+        text.append(f"  criteria {covered}")
+    failed = [check.name for check in measured.checks if check.status == "fail"]
+    if measured.checks:
+        passed = sum(check.status == "pass" for check in measured.checks)
+        text.append(f"  checks {passed}/{len(measured.checks)}" + (f" ({listed(failed)} fail)" if failed else ""))
+    return text
+
+
+def _bar(text: Text, counts: Tally, cells: int) -> None:
+    filled = cells * counts.passing // counts.total
+    colour = "green" if not counts.failing else "yellow"
+    text.append("█" * filled, colour)
+    text.append("░" * (cells - filled), "dim")
+    text.append(f" {counts.passing}/{counts.total}")
+    if counts.failing:
+        text.append(f" {counts.failing} failing", "red")
+    if counts.known_failing:
+        text.append(f" {counts.known_failing} known failing", "dim")
+
+
+def _criteria(state: State) -> str:
+    """How many criteria have a test: measured in RED, and settled once RED was left by its gate."""
+    if not state.items:
+        return ""
+    if state.stage == "RED":
+        values = state.judged.gate_1.values if state.judged else {}
+        return f"{values.get('criteria_covered', 0)}/{len(state.items)}"
+    return "unverified" if "RED" in forced_stages(state) else f"{len(state.items)}/{len(state.items)}"
+
+
+def _health(view: View) -> Text:
+    style = _HEALTHY.get(view.health, "bold yellow")
+    evidence = f": {plain(view.evidence)}" if view.evidence else ""
+    return Text.assemble("health ", (view.health, style), evidence)
+
+
+def _breaker(state: State) -> Text:
+    breaker = state.breaker
+    strikes = state.task.settings.breaker.strikes(state.stage)
+    counts = f" {breaker.no_progress}/{strikes.no_progress} without progress, {breaker.same_error}/{strikes.same_error} same error"
+    return Text.assemble("breaker ", (breaker.state, _BREAKER[breaker.state]), counts)
+
+
+def _spend(state: State, now: datetime) -> Text:
+    usage = state.usage
+    elapsed = state.elapsed
+    if state.session_began_at is not None and state.stopped is None:
+        elapsed += max(now - state.now, timedelta(0))
+    parts = [plural(state.turns, "turn")]
+    if usage.input_tokens or usage.output_tokens:
+        parts.append(f"{_short(usage.input_tokens)} in, {_short(usage.output_tokens)} out")
+    if usage.usd:
+        parts.append(f"{'about ' if usage.estimated else ''}${usage.usd:.2f}")
+    return Text(f"spent {' · '.join(parts)} · {duration(elapsed.total_seconds())}")
+
+
+def _short(tokens: int) -> str:
+    if tokens < 10_000:
+        return f"{tokens} tokens"
+    return f"{tokens / 1000:.0f}k tokens" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M tokens"

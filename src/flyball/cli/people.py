@@ -1,0 +1,87 @@
+"""Whoever can answer: a person at the terminal, or nobody."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from contextlib import nullcontext
+
+from flyball.cli.answers import NotAnAnswer, understood
+from flyball.cli.screen import Screen
+from flyball.clock import system_clock
+from flyball.core.effects import Question
+from flyball.core.task import Task
+from flyball.ports import Clock, Stop
+from flyball.projections.wording import plain, stamp
+
+POLL_S = 0.2
+_LONGEST = 64 * 1024
+
+
+class NobodyThere:
+    """Nobody can be asked: the default is taken, or the task is blocked."""
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
+        return None
+
+
+class TerminalPeople:
+    """Asks at the terminal, with the live view out of the way, until answered, withdrawn or too late."""
+
+    def __init__(self, screen: Screen | None = None, *, stdin: int | None = None, clock: Clock = system_clock) -> None:
+        self._screen = screen
+        self._stdin = stdin
+        self._clock = clock
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
+        """The answer; None when nobody gave one, and then its default is taken."""
+        with self._screen.suspended() if self._screen else nullcontext():
+            _write(shown(task, question))
+            while True:
+                _write("> ")
+                typed = self._line(question, stop)
+                if typed is None:
+                    _write("\n")
+                    return None
+                try:
+                    return understood(question, typed)
+                except NotAnAnswer as error:
+                    _write(f"{error}\n")
+
+    def _line(self, question: Question, stop: Stop) -> str | None:
+        """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
+        source = sys.stdin.fileno() if self._stdin is None else self._stdin
+        got = b""
+        while not stop.is_set() and not self._too_late(question):
+            readable, _, _ = select.select([source], [], [], POLL_S)
+            if not readable:
+                continue
+            piece = os.read(source, 4096)
+            got = (got + piece)[-_LONGEST:]
+            if not piece or b"\n" in piece:
+                break
+        else:
+            return None
+        return got.decode("utf-8", "backslashreplace") if got.strip() or b"\n" in got else None
+
+    def _too_late(self, question: Question) -> bool:
+        return question.deadline_at is not None and self._clock.now() >= question.deadline_at
+
+
+def shown(task: Task, question: Question) -> str:
+    """The question as a person reads it."""
+    lines = ["", f"{task.id} asks: {plain(question.text, 2000)}"]
+    lines += [f"    {plain(text, 500)}" for text in question.detail.splitlines()[:40]]
+    width = max((len(option.key) for option in question.options), default=0)
+    lines += [f"  {plain(o.key):<{width}}  {plain(o.meaning)}".rstrip() for o in question.options]
+    if question.default is not None:
+        lines.append(f"  (Enter alone: {plain(question.default)})")
+    if question.deadline_at is not None:
+        lines.append(f"  (until {stamp(question.deadline_at)})")
+    return "\n".join(lines) + "\n"
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

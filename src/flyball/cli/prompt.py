@@ -1,0 +1,38 @@
+"""`flyball prompt`: the prompt a role would get now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyball.cli.arguments import AsJson, MaybeTask
+from flyball.cli.exits import told
+from flyball.cli.output import put, put_json
+
+
+def prompt(
+    role: Annotated[str, typer.Argument(help="The role, such as implementer or qa.")],
+    task: MaybeTask = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show the prompt a role would get now."""
+    from flyball.cli.choosing import chosen
+    from flyball.core import prompts
+    from flyball.core.decide import WORKFLOWS
+    from flyball.ports import Refusal
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        found = chosen(site, task)
+        state = site.state(found)
+        roles = WORKFLOWS[state.task.workflow].roles
+        if role not in roles:
+            raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
+        text = prompts.build(state, role)
+        if as_json:
+            put_json({"task": found, "role": role, "stage": state.stage, "version": prompts.VERSION, "prompt": text})
+        else:
+            put(text.rstrip("\n"))

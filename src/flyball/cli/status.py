@@ -1,0 +1,81 @@
+"""`flyball status`: where a task stands, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flyball.cli.arguments import AsJson, MaybeTask
+from flyball.cli.exits import told
+from flyball.cli.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.journal.records import Holder
+    from flyball.projections.status import QuestionShown, Status
+
+
+def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
+    """Show where a task stands."""
+    from flyball.cli.choosing import chosen
+    from flyball.projections import status as projection
+    from flyball.projections.chronicle import Chronicle
+    from flyball.wiring.presence import controller_of
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        found = chosen(site, task)
+        shown = projection.status(site.state(found), Chronicle(site.journal.read(found)))
+        if as_json:
+            put_json(shown)
+        else:
+            put("\n".join(_lines(shown, controller_of(site, found))))
+
+
+def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
+    from flyball.projections.wording import plain, short, stamp
+
+    yield f"[{shown.task}] Status: {shown.status}"
+    yield f"  request     {plain(shown.request, 200)}"
+    yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
+    yield f"  decision    {shown.decision}: {shown.reason}"
+    yield f"  health      {shown.health}"
+    breaker = shown.breaker
+    yield f"  breaker     {breaker.state}, {breaker.no_progress} without progress, {breaker.same_error} same error"
+    if shown.branch:
+        yield f"  branch      {shown.branch} at {short(shown.head)}, {len(shown.checkpoints)} checkpoints"
+    yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
+    yield f"  spent       {_spent(shown)}"
+    yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)
+    yield from (f"  unverified  {check.name}: {check.detail}" for check in shown.unverified)
+    yield from (f"  caught      {trick.kind} in {trick.path}" for trick in shown.tricks)
+    if shown.held is not None:
+        until = f" until {stamp(shown.held.until)}" if shown.held.until else ""
+        yield f"  waits{until} ({shown.held.guard}): {shown.held.reason}"
+    for question in shown.questions:
+        yield from _question(shown.task, question)
+    yield _now(shown, holder)
+
+
+def _question(task: str, question: QuestionShown) -> Iterator[str]:
+    yield f"  asks {question.id}: {question.text}"
+    yield from (f"      {line}" for line in question.detail.splitlines()[:12])
+    yield from (f"    {option.key:<10} {option.meaning}".rstrip() for option in question.options)
+    yield f"    answer with: flyball answer {task} {question.id} TEXT"
+
+
+def _spent(shown: Status) -> str:
+    from flyball.projections.wording import duration, plural
+
+    usage = shown.usage
+    money = f", {'about ' if usage.estimated else ''}${usage.usd:.2f}" if usage.usd else ""
+    tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""
+    counted = f"{plural(shown.iterations, 'iteration')}, {plural(shown.turns, 'turn')}"
+    return f"{counted}{tokens}{money}, {duration(shown.elapsed_s)}"
+
+
+def _now(shown: Status, holder: Holder | None) -> str:
+    if holder is not None:
+        return f"  running     process {holder.pid} on {holder.host}; watch it with: flyball logs {shown.task} -f"
+    return f"  next        {shown.next_command or f'flyball resume {shown.task}'}"

@@ -1,0 +1,1 @@
+"""The demo's data: a sample project, and for each workflow the script its agent plays."""

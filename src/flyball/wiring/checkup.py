@@ -1,0 +1,217 @@
+"""Looks at everything a loop stands on, and says of each whether it will hold and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from flyball.clock import system_clock
+from flyball.config import file as config_file, trust
+from flyball.config.errors import ConfigError
+from flyball.config.file import FileConfig
+from flyball.config.home import home_folder
+from flyball.core.evolve import JournalOutOfOrder
+from flyball.documents.loop_folder import check_foreign
+from flyball.journal.records import Holder
+from flyball.ports import Refusal
+from flyball.projections.wording import plural
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
+from flyball.workspace import git
+from flyball.workspace.sandbox import Unavailable, available
+
+Level = Literal["ok", "warn", "fail"]
+LITTLE_SPACE = 1024**3
+NO_SPACE = 100 * 1024**2
+EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(minutes=5)
+_OF_THE_SHELL = frozenset(
+    {"cd", "exec", "env", "time", "set", "test", "[", "if", "for", "while", "true", ":", "export"}
+)
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing looked at; `fix` says what to do unless all is well."""
+
+    name: str
+    level: Level
+    says: str
+    fix: str = ""
+
+
+def checkup(here: Path) -> Iterator[Check]:
+    """Every check, in the order in which one stands on the other."""
+    yield _git()
+    yield _sandbox()
+    yield _clock()
+    yield from _home()
+    try:
+        site = Site.find(here)
+    except (Refusal, ConfigError) as error:
+        yield Check("repository", "fail", str(error), "run flyball doctor inside the repository you want to work on")
+        return
+    yield _repository(site)
+    yield from _tasks(site)
+    yield _loop_folder(site)
+    yield from _configuration(site)
+
+
+def _git() -> Check:
+    try:
+        found = git.version()
+    except Refusal as error:
+        return Check("git", "fail", str(error), "install git, for example with: apt install git")
+    return Check("git", "ok", f"version {'.'.join(map(str, found))}")
+
+
+def _sandbox() -> Check:
+    found = available()
+    if isinstance(found, Unavailable):
+        fix = "without one, unattended runs need: --sandbox none"
+        return Check("sandbox", "warn", found.reason, fix)
+    return Check("sandbox", "ok", f"bubblewrap works ({found})")
+
+
+def _clock() -> Check:
+    now = system_clock.now()
+    if now < EARLIEST:
+        return Check("clock", "fail", f"the clock says {now:%Y-%m-%d %H:%M} UTC", "set the machine's clock")
+    return Check("clock", "ok", f"{now:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _home() -> Iterator[Check]:
+    try:
+        home = home_folder()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home) as probe:
+            probe.write(b"flyball")
+        free = shutil.disk_usage(home).free
+    except (OSError, ConfigError) as error:
+        yield Check(
+            "home", "fail", f"flyball's folder cannot be written: {error}", "set FLYBALL_HOME to a folder you own"
+        )
+        return
+    yield Check("home", "ok", str(home))
+    level: Level = "fail" if free < NO_SPACE else "warn" if free < LITTLE_SPACE else "ok"
+    fix = "" if level == "ok" else f"free some space on the disk of {home}"
+    yield Check("disk", level, f"{free / 1024**3:.1f} GiB free", fix)
+
+
+def _repository(site: Site) -> Check:
+    repository = site.repository
+    if repository.unborn:
+        return Check("repository", "fail", f"{repository.root} has no commit", 'git commit --allow-empty -m "Start"')
+    if repository.in_progress:
+        fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
+        return Check("repository", "warn", f"a {repository.in_progress} is in progress in {repository.root}", fix)
+    place = repository.branch or "a detached HEAD"
+    return Check("repository", "ok", f"{repository.root} on {place}")
+
+
+def _tasks(site: Site) -> Iterator[Check]:
+    """Every task's journal is read whole; one that nobody works on but that says so was killed."""
+    records = site.journal.tasks()
+    damaged = 0
+    for record in records:
+        try:
+            state = site.state(record.id)
+        except (Refusal, JournalOutOfOrder) as error:
+            damaged += 1
+            yield Check("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
+            continue
+        if state.stopped is None and state.session_began_at is not None and controller_of(site, record.id) is None:
+            yield Check("task", "warn", f"{record.id} was ended in {state.stage}", f"flyball resume {record.id}")
+        if state.now > system_clock.now() + AHEAD:
+            yield Check(
+                "clock",
+                "warn",
+                f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is to come",
+                "set the machine's clock",
+            )
+    if not damaged:
+        yield Check("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
+    yield from _locks(site)
+
+
+def _locks(site: Site) -> Iterator[Check]:
+    stale = []
+    for path in sorted(site.home.locks.glob("*.lock")):
+        holder = _named(path)
+        if holder is not None and holder.host == os.uname().nodename and not Path(f"/proc/{holder.pid}").exists():
+            stale.append(f"{path.name} (process {holder.pid}, gone)")
+    if stale:
+        says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}"
+        yield Check("locks", "ok", says)
+    else:
+        yield Check("locks", "ok", "none is left over")
+
+
+def _named(path: Path) -> Holder | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _loop_folder(site: Site) -> Check:
+    try:
+        check_foreign(site.repository.root)
+    except Refusal as error:
+        return Check(".loop", "fail", str(error), "move what is not flyball's out of .loop/")
+    return Check(".loop", "ok", "nothing foreign in it")
+
+
+def _configuration(site: Site) -> Iterator[Check]:
+    try:
+        file = config_file.read(site.repository.root)
+    except ConfigError as error:
+        yield Check("configuration", "fail", str(error), f"edit {site.repository.root / config_file.FILE}")
+        return
+    if file is None:
+        yield Check("configuration", "warn", "there is no flyball.toml", "flyball init")
+        return
+    yield Check("configuration", "ok", str(file.origin.path))
+    if trust.is_trusted(site.home, file):
+        yield Check("trust", "ok", "what it runs was agreed to")
+    else:
+        yield Check("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
+    yield from _programs(site.repository.root, file)
+
+
+def _programs(root: Path, file: FileConfig) -> Iterator[Check]:
+    def there(word: str) -> bool:
+        return (root / word).exists() if "/" in word else shutil.which(word) is not None
+
+    commands = {f"gate {name}": gate.command for name, gate in file.gates.items()}
+    commands |= {"lint": file.top.lint} if file.top.lint else {}
+    for what, command in commands.items():
+        yield _program(what, _first_word(command), there, made_by_setup=file.top.setup is not None)
+    for name, table in file.agents.items():
+        word = table.command[0] if table.command else ""
+        if word:
+            yield _program(f"agent {name}", word, there, made_by_setup=False)
+
+
+def _program(what: str, word: str, there: Callable[[str], bool], *, made_by_setup: bool) -> Check:
+    if not word or word in _OF_THE_SHELL or there(word):
+        return Check(what, "ok", f"{word or 'the shell'} is there")
+    if "/" in word and made_by_setup:
+        return Check(what, "ok", f"{word} is made by setup")
+    return Check(what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml")
+
+
+def _first_word(command: str) -> str:
+    """The program of a command line, past variables set for it; empty where only the shell could tell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return next((word for word in words if "=" not in word.partition("/")[0]), "")
