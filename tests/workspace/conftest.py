@@ -50,8 +50,10 @@ class User:
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     person = tmp_path / "person"
     person.mkdir()
+    # A gc that the user's own commit starts in the background would outlive the test.
     (person / ".gitconfig").write_text(
         "[user]\n\tname = User\n\temail = user@localhost\n[init]\n\tdefaultBranch = main\n"
+        "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
     )
     monkeypatch.setenv("HOME", str(person))
     for name in ("XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
