@@ -63,11 +63,13 @@ class CommandAgent:
         environment: Mapping[str, str],
         clock: Clock,
         patience: Patience = DEFAULT_PATIENCE,
+        hold_fds: Sequence[int] = (),
     ) -> None:
         if not command.argv or not command.argv[0].strip():
             raise ValueError(f"the agent {command.name!r} has an empty command; name a program")
         self._command, self._task, self._workflow = command, task, workflow
         self._confine, self._environment, self._clock, self._patience = confine, environment, clock, patience
+        self._hold_fds = hold_fds
 
     def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
@@ -132,6 +134,7 @@ class CommandAgent:
                 linger=self._patience.linger_s,
                 stop=stop,
                 on_output=live.take,
+                hold_fds=self._hold_fds,
             )
         except WardenFailed as failure:
             return Exit(None, None, "exit", 0.0, detail=str(failure))

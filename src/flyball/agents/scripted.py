@@ -13,7 +13,7 @@ The first step whose conditions hold is done. docs/reference/scripted-agent.md h
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flyball.agents.command import DEFAULT_PATIENCE, Command, CommandAgent, Patience
@@ -37,6 +37,7 @@ class ScriptedAgent(CommandAgent):
         environment: Mapping[str, str],
         clock: Clock,
         patience: Patience = DEFAULT_PATIENCE,
+        hold_fds: Sequence[int] = (),
     ) -> None:
         read_script(script, name)
         # -P: a module in the workspace must not stand in for one of ours.
@@ -49,6 +50,7 @@ class ScriptedAgent(CommandAgent):
             environment=environment,
             clock=clock,
             patience=patience,
+            hold_fds=hold_fds,
         )
 
 

@@ -18,6 +18,7 @@ from flyball.config.settings import Configured, Here, RunFlags, build, with_limi
 from flyball.core.events import Fact, SettingsChanged
 from flyball.core.state import State
 from flyball.core.task import TaskId
+from flyball.documents.loop_folder import check_foreign
 from flyball.documents.source import SourceDocument, read_source
 from flyball.ports import Refusal
 from flyball.wiring.controller import Controller
@@ -49,6 +50,7 @@ def start(here: Path, asked: Start, flags: RunFlags) -> int:
         raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     site = Site.find(here)
     site.repository.require_commit()
+    check_foreign(site.repository.root)
     configured = _configured(site, flags)
     source = read_source(asked.source, site.repository.root) if asked.source else None
     if source is not None and not asked.new:

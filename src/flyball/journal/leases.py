@@ -64,6 +64,11 @@ class Lease:
             os.close(lock)
             raise
 
+    def fileno(self) -> int:
+        """The lock's descriptor: whoever else holds it open keeps others out for as long."""
+        assert self._lock is not None, "a released lease has no lock"
+        return self._lock
+
     def check(self) -> None:
         """Refuse to go on when the lock file is no longer the one this process holds."""
         if self._lock is None or not _same_file(self._lock, self._path):

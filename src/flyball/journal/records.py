@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -38,6 +39,18 @@ class Holder(msgspec.Struct, frozen=True):
     pid: int
     host: str
     since: datetime
+
+    def is_alive(self) -> bool:
+        """Whether the process may still be there; of another machine nobody here can tell."""
+        if self.host != os.uname().nodename:
+            return True
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
 
 
 class LeaseRecord(msgspec.Struct, frozen=True):

@@ -6,8 +6,10 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from flyball import __version__, process
@@ -20,6 +22,7 @@ from flyball.core.task import AgentSpec, Settings, Task, TaskId
 from flyball.core.text import decode, scrub
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
+from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.records import task_scope
 from flyball.measures.measurer import TreeMeasurer
@@ -29,6 +32,7 @@ from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
 from flyball.workspace.workspace import GitWorkspace
 
+PATIENCE = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -58,12 +62,15 @@ class Controller:
 
     def run(self, *said: Fact) -> State:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
-        task = self._site.state(self._task).task
+        state = self._site.state(self._task)
+        task = state.task
         with ExitStack() as held:
             lease = self._lease(held, task)
             workspace = GitWorkspace(
                 self._site.repository, self._site.home.folder, self._task, in_place=task.settings.in_place
             )
+            if state.prepared is not None:
+                workspace.prepare()
             rendering = Rendering(self._site, self._task, workspace.root)
             driver = Driver(
                 self._task,
@@ -71,7 +78,7 @@ class Controller:
                 journal=self._site.journal,
                 inbox=self._site.journal,
                 clock=system_clock,
-                perform=self._performer(task, workspace),
+                perform=self._performer(task, workspace, lease),
                 make_stop=process.Stop,
                 listeners=(rendering, *self._listeners),
                 check=lease.check,
@@ -79,18 +86,15 @@ class Controller:
             return asyncio.run(_driven(driver, said))
 
     def _lease(self, held: ExitStack, task: Task) -> Lease:
-        holder = this_process(system_clock.now())
-        locks = self._site.home.locks
-        lease = held.enter_context(Lease.take(self._site.journal, locks, task_scope(self._task), holder))
+        lease = held.enter_context(_taken(self._site, task_scope(self._task)))
         if task.settings.in_place:
-            scope = tree_scope(self._site.repository.root)
-            held.enter_context(Lease.take(self._site.journal, locks, scope, holder))
+            held.enter_context(_taken(self._site, tree_scope(self._site.repository.root)))
         return lease
 
-    def _performer(self, task: Task, workspace: GitWorkspace) -> Performer:
+    def _performer(self, task: Task, workspace: GitWorkspace, lease: Lease) -> Performer:
         settings, home = task.settings, self._site.home
         confine = confinement(self._site, settings, workspace, self._environment)
-        agents = {spec.name: _agent(spec, task, confine, self._environment, self._site) for spec in task.agents}
+        agents = {spec.name: _agent(spec, task, confine, self._environment, self._site, lease) for spec in task.agents}
         return Performer(
             workspace=workspace,
             agents=agents,
@@ -163,23 +167,35 @@ def _programs(environment: Mapping[str, str]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _agent(spec: AgentSpec, task: Task, confine: Confine, environment: Mapping[str, str], site: Site) -> Agent:
+def _taken(site: Site, scope: str) -> Lease:
+    """The lease, waiting a moment while the last turn of a killed controller is being ended: its warden holds the lock."""
+    until = system_clock.monotonic() + PATIENCE
+    while True:
+        try:
+            return Lease.take(site.journal, site.home.locks, scope, this_process(system_clock.now()))
+        except LeaseHeld as held:
+            if held.holder is None or held.holder.is_alive() or system_clock.monotonic() > until:
+                raise
+            threading.Event().wait(0.05)
+
+
+def _agent(
+    spec: AgentSpec, task: Task, confine: Confine, environment: Mapping[str, str], site: Site, lease: Lease
+) -> Agent:
     limits = task.settings.limits
     patience = Patience(limits.turn_timeout_s, limits.idle_timeout_s)
-    common = {"task": task.id, "workflow": task.workflow}
-    if spec.type == "scripted":
-        return ScriptedAgent(
-            load_script(site.repository.root / spec.script),
-            name=spec.name,
-            confine=confine,
-            environment=environment,
-            clock=system_clock,
-            patience=patience,
-            **common,
-        )
     command = Command(spec.name, spec.command, spec.env, spec.exit_signal)
-    return CommandAgent(
-        command, confine=confine, environment=environment, clock=system_clock, patience=patience, **common
+    make: Callable[..., Agent] = partial(CommandAgent, command)
+    if spec.type == "scripted":
+        make = partial(ScriptedAgent, load_script(site.repository.root / spec.script), name=spec.name)
+    return make(
+        task=task.id,
+        workflow=task.workflow,
+        confine=confine,
+        environment=environment,
+        clock=system_clock,
+        patience=patience,
+        hold_fds=(lease.fileno(),),
     )
 
 

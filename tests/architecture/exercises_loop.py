@@ -1,0 +1,28 @@
+"""A whole loop, decided and folded, and every screen of it: nothing of this may touch the world."""
+
+from flyball.core.claims import Claim
+from flyball.core.outcomes import TurnEnded
+from flyball.projections.banner import banner
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.lines import json_line, line
+from flyball.projections.loop_files import phase_status, render
+from flyball.projections.status import status
+from flyball.testing.builders import short_tdd_run
+from flyball.testing.simulator import Simulator, World, suite
+
+
+def exercise_the_loop() -> None:
+    world = World(lambda _turn, _state: TurnEnded("ok", claim=Claim()), lambda m, _state: suite(m.candidate, "tree-0"))
+    assert Simulator(world).run().decision == "BLOCKED"
+
+
+def exercise_the_screens() -> None:
+    story = short_tdd_run()
+    chronicle = Chronicle(story.events)
+    assert render(story.state, chronicle, with_report=True)
+    assert status(story.state, chronicle).decision
+    assert banner(story.state, chronicle)
+    for event in story.events:
+        assert json_line(event)
+        line(event, story.state)
+        phase_status(story.state, event)

@@ -1,0 +1,58 @@
+"""The table of agents: each is run for real through the command line, with git, pytest and the sandbox."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from scenarios import SCENARIOS, Scenario, run
+
+pytestmark = [pytest.mark.e2e]
+
+
+@pytest.mark.req("C4", "C40", "C42", "M18", "M12", "C11", "C60")
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name.replace(" ", "-"))
+def test_an_agent_ends_as_it_must(scenario: Scenario, tmp_path: Path) -> None:
+    outcome = run(scenario, tmp_path)
+    assert (outcome.status.get("decision"), outcome.exit_code) == (scenario.decision, scenario.exit_code), outcome.stderr
+    if scenario.most_turns is not None:
+        assert outcome.status["turns"] <= scenario.most_turns
+    assert scenario.named in outcome.text
+    assert _git(outcome.repository, "status", "--porcelain", "--untracked-files=no") == ""
+    assert _git(outcome.repository, "rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
+@pytest.mark.req("C6")
+def test_without_a_document_a_planner_writes_the_criteria_first(tmp_path: Path) -> None:
+    scenario = Scenario("honest", "honest.py", "DONE", 0)
+    outcome = run(scenario, tmp_path, document=False)
+    assert outcome.exit_code == 0, outcome.stderr
+    roles = [e["fact"]["effect"]["role"] for e in outcome.events if e["fact"].get("effect", {}).get("effect") == "run_agent"]
+    assert roles[0] == "planner"
+
+
+@pytest.mark.req("M18")
+def test_an_agent_that_does_nothing_costs_six_turns_at_most_without_a_document_too(tmp_path: Path) -> None:
+    outcome = run(Scenario("nothing", "do_nothing.py", "BLOCKED", 3), tmp_path, document=False)
+    assert outcome.exit_code == 3
+    assert outcome.status["turns"] <= 6
+
+
+@pytest.mark.req("C52", "O46")
+def test_the_result_is_a_branch_that_merges_cleanly_and_holds_the_work(tmp_path: Path) -> None:
+    outcome = run(Scenario("honest", "honest.py", "DONE", 0), tmp_path)
+    branch = outcome.status["branch"]
+    subjects = _git(outcome.repository, "log", "--format=%s", f"main..{branch}").splitlines()
+    assert [s.split(" - ")[0] for s in reversed(subjects)][:4] == [
+        "checkpoint: RED",
+        "checkpoint: GREEN",
+        "checkpoint: REFACTOR",
+        "checkpoint: DOCUMENT",
+    ]
+    _git(outcome.repository, "merge", "--quiet", branch)
+    assert "def multiply" in (outcome.repository / "calc" / "__init__.py").read_text()
+    assert _git(outcome.repository, "status", "--porcelain") == "?? flyball.toml"
+
+
+def _git(repository: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=repository, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
