@@ -18,6 +18,8 @@ from flyball.measures.gates import (
     TIMED_OUT,
 )
 
+pytestmark = pytest.mark.slow
+
 FAILING = "def test_bad():\n    assert 0\n"
 
 

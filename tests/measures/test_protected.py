@@ -94,6 +94,9 @@ def test_only_what_the_task_names_is_exempt() -> None:
     assert not exempt("tests/test_b.py", items)
     assert not exempt("tests/test_a.pyx", items)
     assert not exempt("conftest.py", items)
+    assert not exempt("tests/test_a.py", (Item("AC-1", "tests/test_a.py still passes"),))
+    assert not exempt("pyproject.toml", (Item("AC-1", "Add the dependency to pyproject.toml"),))
+    assert exempt("pyproject.toml", (Item("AC-1", "Add a pytest marker to pyproject.toml"),))
 
 
 TOML = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.ruff]\nx = 1\n'

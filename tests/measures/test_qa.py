@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from flyball.core.measurement import Check, Measurement
 from flyball.core.task import Item, QaSettings
 
-pytestmark = pytest.mark.req("C50")
+pytestmark = [pytest.mark.req("C50"), pytest.mark.slow]
 
 MUL = '''
     """Arithmetic."""

@@ -5,7 +5,7 @@ import pytest
 from flyball.core.measurement import Measurement, NewTest
 from flyball.core.task import Item
 
-pytestmark = pytest.mark.req("C41")
+pytestmark = [pytest.mark.req("C41"), pytest.mark.slow]
 
 
 def found(measured: Measurement) -> dict[str, NewTest]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from flyball.core.measurement import Measurement
 from flyball.core.task import Gate, Item
 
-pytestmark = pytest.mark.req("C42")
+pytestmark = [pytest.mark.req("C42"), pytest.mark.slow]
 
 MUL = '''
     """Arithmetic."""
@@ -439,6 +439,14 @@ def test_a_change_that_was_consented_to_is_measured_as_the_candidate_has_it(gree
     assert measured.tricks == ()
     assert measured.green_runs == 2
     assert any(TESTS in note and "consented" in note for note in measured.notes)
+
+
+def test_tests_of_a_file_whose_change_was_consented_to_need_not_be_there_any_more(green_lab) -> None:
+    green_lab.consented = (TESTS,)
+    renamed = "from calc import mul\n\n\ndef test_ac_1_product():\n    assert mul(2, 3) == 6\n"
+    measured = green_lab.measure("green", {"calc.py": MUL, TESTS: renamed})
+    assert measured.missing == ()
+    assert measured.green_runs == 2
 
 
 def test_a_path_the_task_names_is_exempt_and_listed(green_lab) -> None:

@@ -137,7 +137,11 @@ def _origins(
         return (), (unchecked,)
     foreign = {name: path for name, path in origins.items() if path and not _inside(path, root, environments)}
     tricks = tuple(
-        Trick("wrong-tree", gate, f"{name} is imported from {path}, not from the candidate's tree {root}")
+        Trick(
+            "wrong-tree",
+            gate,
+            f"{name} is imported from {path}, not from the candidate's tree {root}; let setup install it in editable mode",
+        )
         for name, path in foreign.items()
     )
     unknown = sorted(name for name in canary.packages if not origins.get(name))

@@ -60,7 +60,7 @@ def red(examination: Examination, _protection: Protection) -> Found:
     cases = trial.round.cases
     fresh = new_tests(
         cases,
-        examination.expectations.accepted,
+        examination.expectations.baseline,
         tree=examination.tree.directory,
         files=examination.index.files,
         items=request.items,
@@ -83,7 +83,7 @@ def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
         return ()
     examination.use(sha, {})
     outcomes = examination.trial().outcomes
-    wanted = (i for i, outcome in examination.expectations.accepted.items() if outcome == "passing")
+    wanted = (i for i, outcome in examination.expectations.baseline.items() if outcome == "passing")
     return tuple(sorted(i for i in wanted if outcomes.get(i) != "passing"))
 
 

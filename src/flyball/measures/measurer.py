@@ -62,20 +62,22 @@ class TreeMeasurer:
             return Measurement(request.candidate, "", gates=(unknown,))
 
     def _measure(self, request: Measure, settings: Settings, workspace: Trees, commands: Commands) -> Measurement:
+        protection = protect(request, settings, workspace)
         directory = self._directory / (request.copy or "task")
         tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
         examination = Examination(
-            request, settings, workspace, commands, tree, self._expectations(request), self._nonce
+            request, settings, workspace, commands, tree, self._expectations(request, protection), self._nonce
         )
-        protection = protect(request, settings, workspace)
         sha = examination.use_protected(protection)
         found = KINDS[request.kind](examination, protection)
         return storable(self._assembled(examination, protection, sha, found))
 
-    def _expectations(self, request: Measure) -> Expectations:
+    def _expectations(self, request: Measure, protection: Protection) -> Expectations:
         baseline = load(self._blobs, request.baseline_ref)
         accepted = load(self._blobs, request.accepted_ref)
-        return Expectations(baseline if request.kind == "red" or not accepted else accepted, baseline)
+        required = baseline if request.kind == "red" or not accepted else accepted
+        kept = {i: outcome for i, outcome in required.items() if i.partition("::")[0] not in protection.released}
+        return Expectations(kept, baseline)
 
     def _assembled(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
         trial, kind = found.trial, examination.request.kind

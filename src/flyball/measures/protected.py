@@ -45,11 +45,22 @@ _WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "p
 """Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
 
 
+_ASKED = re.compile(
+    r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg)\w*",
+    re.IGNORECASE,
+)
+_ABOUT_TESTS = re.compile(r"pytest|coverage|jest|vitest|mocha|\btox\b|\btests?\b", re.IGNORECASE)
+
+
 class Protection(msgspec.Struct, frozen=True):
-    """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks."""
+    """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks.
+
+    `released` paths are the candidate's own: their tests are no longer those that were accepted.
+    """
 
     overlay: dict[str, Commit | None]
     rewritten: dict[str, bytes]
+    released: frozenset[str]
     tricks: tuple[Trick, ...]
     notes: tuple[str, ...]
 
@@ -103,13 +114,15 @@ def is_shadow(path: str, files: frozenset[str]) -> bool:
 
 
 def exempt(path: str, items: Iterable[Item]) -> bool:
-    """Whether an item's own text names the path, or asks for CI where the path is CI configuration."""
+    """Whether an item asks for a change of the path by its name, or for CI where the path is CI configuration."""
+    names = (path, PurePosixPath(path).name)
     for item in items:
-        text = " ".join((item.text, *item.acceptance, *item.files))
-        names = (path, PurePosixPath(path).name)
-        if any(re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", text) for name in names):
+        text = " ".join((item.text, *item.acceptance))
+        named = path in item.files or any(re.search(rf"(?<![\w/.-]){re.escape(n)}(?![\w-])", text) for n in names)
+        asked = path in item.files or _ASKED.search(text) is not None
+        if named and asked and (not is_sectioned(path) or _ABOUT_TESTS.search(text)):
             return True
-        if is_ci(path) and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
+        if is_ci(path) and asked and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
             return True
     return False
 
@@ -130,10 +143,13 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
     rewritten: dict[str, bytes] = {}
     tricks: list[Trick] = []
     notes: list[str] = []
+    released: set[str] = set()
     for path in sides.changed:
         if path in request.consented:
+            released.add(path)
             notes.append(f"{path} is taken from the candidate: the change was consented to")
         elif path not in sides.written and exempt(path, request.items):
+            released.add(path)
             notes.append(f"{path} is exempt: the task itself names it")
         elif is_sectioned(path):
             content, named = _sectioned(path, request, settings, workspace)
@@ -143,7 +159,7 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
             tricks += found
             if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
                 overlay[path] = request.accepted if path in sides.accepted else None
-    return Protection(overlay, rewritten, tuple(tricks), tuple(notes))
+    return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes))
 
 
 def _sides(request: Measure, workspace: Trees) -> _Sides:
