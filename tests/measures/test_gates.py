@@ -253,6 +253,35 @@ def test_a_test_added_after_a_rejection_must_fail_on_the_rejected_tree(lab) -> N
     assert measured.passing_on_rejected == ("tests/test_sub.py::test_idle",)
 
 
+@pytest.mark.req("C31", "C42")
+def test_pythons_own_runner_is_judged_by_exit_code_and_by_how_many_tests_it_ran(new_lab) -> None:
+    test = "import unittest\n\nfrom calc import add\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(add(1, 1), 2)\n"
+    lab = new_lab({"tests/test_old.py": test, "tests/__init__.py": ""})
+    lab.gates(Gate("unit", f"{sys.executable} -m unittest", 60.0))
+    base = lab.measure("baseline")
+    assert not base.broken
+    assert any("exit code alone" in note for note in base.notes)
+    assert lab.measure("green").green_runs == 2
+    forced = lab.measure("green", {"calc.py": "import os\n\nos._exit(0)\n"})
+    assert [t.kind for t in forced.tricks] == ["exit-forced"]
+    assert forced.green_runs == 0
+    lab.gates(Gate("unit", f"{sys.executable} -m unittest discover -s tests -p 'none*.py'", 60.0))
+    empty = lab.measure("green", {"calc.py": "def add(a, b):\n    return a + b\n"})
+    assert not empty.gates[0].passed
+    assert empty.green_runs == 0
+
+
+def test_folders_with_spaces_work(new_lab, tmp_path, monkeypatch) -> None:
+    lab = new_lab()
+    lab.home = tmp_path / "a folder with 'odd' names"
+    lab.gates(Gate("test", f"{lab.settings.gates[0].command} --junitxml={{junit}}", 60.0))
+    assert lab.measure("green").green_runs == 2
+    lab.gates(
+        Gate("test", f"{lab.settings.gates[0].command.partition(' --junit')[0]} --junitxml 'some where.xml'", 60.0)
+    )
+    assert lab.measure("green").green_runs == 2
+
+
 def test_all_gates_are_run_and_one_that_fails_is_enough(lab) -> None:
     lab.gates(*lab.settings.gates, Gate("lint", "false", 60.0))
     measured = lab.measure("green")

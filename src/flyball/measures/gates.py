@@ -24,6 +24,8 @@ _OWN_REPORT = re.compile(r"--junit-?xml(?:=|\s+)(?:'[^']*'|\"[^\"]*\"|[^\s;&|]+)
 _NOT_FOUND = re.compile(
     r"not found|No such file or directory|[Pp]ermission denied|No module named '?(?:pytest|unittest)\b"
 )
+_UNITTEST = re.compile(r"-m unittest\b")
+_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _SUMMARY = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s.*$", re.MULTILINE)
 _FAILED_IN_SUMMARY = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 
@@ -90,8 +92,9 @@ class Bench:
         reports = folder / "report"
         reports.mkdir()
         report = reports / "junit.xml"
-        command = _OWN_REPORT.sub(f"--junitxml={report}", gate.command.replace("{junit}", shlex.quote(str(report))))
-        wanted = f"--junitxml={shlex.quote(str(report))} -o junit_family=xunit1 --continue-on-collection-errors"
+        place = shlex.quote(str(report))
+        command = _OWN_REPORT.sub(lambda _: f"--junitxml={place}", gate.command).replace("{junit}", place)
+        wanted = f"--junitxml={place} -o junit_family=xunit1 --continue-on-collection-errors"
         ran = self._commands.run(
             command, tree=self._directory, folder=folder, timeout_s=gate.timeout_s,
             variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
@@ -179,9 +182,21 @@ def _tricks(gate: Gate, ran: Ran, failing: set[str], trouble: str, broken: str) 
         if runs_pytest(gate.command) and not summary:
             return (Trick("exit-forced", gate.name, f"the process ended with 0 before its tests did: {trouble}"),)
         return (Trick("report-missing", gate.name, f"exit 0, but {trouble}"),)
+    if ran.exit.code == 0 and _UNITTEST.search(gate.command) and not expects_report(gate.command):
+        return _unittest_tricks(gate, ran)
     told = _FAILED_IN_SUMMARY.search(summary[-1]) if summary and runs_pytest(gate.command) else None
     if told and not failing and not trouble:
         return (Trick("report-forged", gate.name, f"the runner said {told[0]}, its report says that nothing failed"),)
+    return ()
+
+
+def _unittest_tricks(gate: Gate, ran: Ran) -> tuple[Trick, ...]:
+    """Python's own runner writes no report, but says at its end how many tests it ran."""
+    told = _RAN.findall(ran.text)
+    if not told and not re.search(r"[>|]", gate.command):
+        return (Trick("exit-forced", gate.name, "the process ended with 0 before it said how many tests ran"),)
+    if told and told[-1] == "0":
+        return (Trick("report-missing", gate.name, "exit 0, but no test was run"),)
     return ()
 
 
