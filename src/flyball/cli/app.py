@@ -56,7 +56,7 @@ def run() -> None:
 
 def _run() -> int:
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="flyball")
     except typer.Abort:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, its traceback is kept

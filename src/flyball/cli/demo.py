@@ -48,7 +48,7 @@ def demo(
 def _script(workflow: str) -> bytes:
     from flyball.ports import Refusal
 
-    data = resources.files("flyball.demo")
+    data = resources.files("flyball").joinpath("demo")
     there = sorted(f.name.removesuffix(".yaml") for f in data.iterdir() if f.name.endswith(".yaml"))
     known = [name for name in there if name != "sample"]
     if workflow not in known:
@@ -94,7 +94,7 @@ def _sample(folder: Path, script: bytes, python: str) -> Site:
 
     (folder / "script.yaml").write_bytes(script)
     root = folder / PROJECT
-    files = yaml.safe_load(resources.files("flyball.demo").joinpath("sample.yaml").read_bytes())
+    files = yaml.safe_load(resources.files("flyball").joinpath("demo").joinpath("sample.yaml").read_bytes())
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from flyball.cli.endings import ending
 from flyball.cli.panel import Moment, View, panel
-from flyball.cli.screen import ending
 from flyball.clock import system_clock
 from flyball.core.events import Event, Judged, Moved, TaskStopped
 from flyball.core.state import State

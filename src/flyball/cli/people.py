@@ -33,6 +33,7 @@ class TerminalPeople:
         self._screen = screen
         self._stdin = stdin
         self._clock = clock
+        self._typed = b""
 
     def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
         """The answer; None when nobody gave one, and then its default is taken."""
@@ -52,18 +53,16 @@ class TerminalPeople:
     def _line(self, question: Question, stop: Stop) -> str | None:
         """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
         source = sys.stdin.fileno() if self._stdin is None else self._stdin
-        got = b""
-        while not stop.is_set() and not self._too_late(question):
+        while b"\n" not in self._typed:
+            if stop.is_set() or self._too_late(question):
+                return None
             readable, _, _ = select.select([source], [], [], POLL_S)
-            if not readable:
-                continue
-            piece = os.read(source, 4096)
-            got = (got + piece)[-_LONGEST:]
-            if not piece or b"\n" in piece:
-                break
-        else:
-            return None
-        return got.decode("utf-8", "backslashreplace") if got.strip() or b"\n" in got else None
+            piece = os.read(source, 4096) if readable else b""
+            if readable and not piece:
+                return None
+            self._typed = (self._typed + piece)[-_LONGEST:]
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "backslashreplace")
 
     def _too_late(self, question: Question) -> bool:
         return question.deadline_at is not None and self._clock.now() >= question.deadline_at

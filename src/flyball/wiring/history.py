@@ -14,6 +14,7 @@ from flyball.core.task import Commit, EffectId, TaskId
 from flyball.ports import Refusal
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Kept
+from flyball.projections.standing import next_command
 from flyball.projections.wording import short
 from flyball.wiring.hand import Hand, in_hand
 from flyball.wiring.site import Site
@@ -100,9 +101,8 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         _accept_again(hand, base, target, stage)
         _restore(hand, target, undone)
         files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
-        return RolledBack(
-            task, target.label, target.commit, stage, undone.label, undone.commit, files, f"flyball resume {task}"
-        )
+        following = next_command(hand.state) or f"flyball resume {task}"
+        return RolledBack(task, target.label, target.commit, stage, undone.label, undone.commit, files, following)
 
 
 def stage_after(events: list[Event], target: Kept) -> str:

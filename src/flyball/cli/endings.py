@@ -1,0 +1,22 @@
+"""What is said last of a run: the banner of an open breaker, what was found, the next command."""
+
+from __future__ import annotations
+
+from flyball.core.state import State
+from flyball.projections.banner import banner
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.standing import next_command
+
+
+def ending(state: State, chronicle: Chronicle) -> str:
+    """What is said last: the banner of an open breaker, what was found, and the next command."""
+    stopped = state.stopped
+    if stopped is None:
+        return ""
+    asked = state.questions.get(stopped.question) if stopped.question else None
+    if asked is not None and asked.question.name == "breaker":
+        return banner(state, chronicle).rstrip("\n")
+    parts = [f"  {text}" for text in stopped.evidence[:12]]
+    if stopped.kind == "interrupted":
+        parts.append(f"resume with `{next_command(state)}`")
+    return "\n".join(parts)

@@ -1,0 +1,69 @@
+"""A run as lines: one for each event worth telling, or one JSON object for each event."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+import msgspec
+
+from flyball.cli.endings import ending
+from flyball.cli.output import silence
+from flyball.core.events import Event
+from flyball.core.state import State
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.lines import json_line, line
+from flyball.projections.status import status
+
+
+class PlainScreen:
+    """One line for each event worth telling; a reader that goes away does not end the work."""
+
+    def __init__(self, chronicle: Chronicle) -> None:
+        self.chronicle = chronicle
+        self._gone = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    def listener(self, event: Event, state: State) -> None:
+        self.chronicle.add(event)
+        text = line(event, state)
+        if text is not None:
+            self.write(text)
+
+    def notify(self, kind: str, line: str) -> None:
+        """What agents and gates say meanwhile is in the transcript; plain output keeps to facts."""
+
+    def closing(self, state: State) -> None:
+        self.write(ending(state, self.chronicle))
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        yield
+
+    def write(self, text: str) -> None:
+        if self._gone or not text:
+            return
+        try:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._gone = True
+            silence()
+
+
+class JsonScreen(PlainScreen):
+    """One JSON object for each event, and the task's status as the last line."""
+
+    def listener(self, event: Event, state: State) -> None:  # noqa: ARG002 - the port's word
+        self.chronicle.add(event)
+        self.write(json_line(event).decode())
+
+    def closing(self, state: State) -> None:
+        self.write(msgspec.json.encode(status(state, self.chronicle)).decode())

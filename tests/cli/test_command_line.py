@@ -1,0 +1,114 @@
+"""The program as a whole: usage, internal errors, pipes, completion, help."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from flyball.cli import app as table, crash
+from flyball.cli.completion import task_ids
+from flyball.testing.builders import short_tdd_run
+
+COMMANDS = "demo init run resume list status logs answer reset skip abort modify pause checkpoints rollback diff report prompt trust doctor"
+
+
+def flyball_program(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "flyball", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def test_every_command_is_there_documented_and_none_is_a_stub():
+    commands = get_command(table.app).commands  # type: ignore[attr-defined]
+    assert set(commands) == set(COMMANDS.split())
+    for name, command in commands.items():
+        assert command.help, name
+        assert all(getattr(p, "help", None) for p in command.params), name
+
+
+@pytest.mark.parametrize("name", COMMANDS.split())
+def test_every_command_has_help(flyball, name):
+    shown = flyball(name, "--help")
+    assert shown.code == 0
+    assert "Usage" in shown.out
+
+
+def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(tmp_path):
+    for words, place in (
+        (["bogus"], "flyball --help"),
+        (["run", "--bogus"], "flyball run --help"),
+        (["rollback", "1"], "flyball rollback --help"),
+    ):
+        done = flyball_program(*words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith("flyball: ")
+        assert done.stderr.strip().endswith(f"See: {place}")
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_without_a_command_the_help_is_shown(tmp_path):
+    assert "Usage" in flyball_program("--help", cwd=tmp_path).stdout
+    assert flyball_program("--version", cwd=tmp_path).stdout.startswith("flyball ")
+
+
+def test_an_internal_error_keeps_its_traceback_and_exits_1(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+    with pytest.raises(ZeroDivisionError) as raised:
+        raise ZeroDivisionError("oh")
+    assert crash.ended(raised.value) == 1
+    (kept,) = (tmp_path / "home").glob("crash-*.txt")
+    assert "ZeroDivisionError: oh" in kept.read_text()
+    said = capsys.readouterr().err
+    assert str(kept) in said
+    assert "Traceback" not in said
+
+
+def test_an_error_nobody_foresaw_reaches_no_person_as_a_traceback(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+
+    def broken(**_: object) -> int:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(table, "app", broken)
+    with pytest.raises(SystemExit) as ended:
+        table.run()
+    assert ended.value.code == 1
+    assert "internal error: KeyError: 'surprise'" in capsys.readouterr().err
+
+
+def test_where_no_traceback_can_be_kept_it_is_printed(monkeypatch, capsys):
+    monkeypatch.setenv("FLYBALL_HOME", "/dev/null/nowhere")
+    assert crash.ended(ValueError("oh")) == 1
+    assert "ValueError: oh" in capsys.readouterr().err
+
+
+def test_a_reader_that_closes_the_pipe_causes_no_complaint(told, repository, tmp_path):
+    told(short_tdd_run())
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "flyball", "logs", "7"]
+    done = subprocess.run(
+        command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=repository, timeout=60
+    )
+    os.close(writer)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_task_ids_are_completed_from_the_journal(told, repository, monkeypatch, tmp_path):
+    told(short_tdd_run())
+    assert task_ids("00") == [("007-parse-rows", "parse the rows")]
+    assert task_ids("parse") == [("007-parse-rows", "parse the rows")]
+    assert task_ids("x") == []
+    monkeypatch.chdir(tmp_path)
+    assert task_ids("") == []
+
+
+def test_the_shell_is_given_ids_and_commands(told, repository):
+    told(short_tdd_run())
+    env = {**os.environ, "_FLYBALL_COMPLETE": "complete_bash", "COMP_WORDS": "flyball status 0", "COMP_CWORD": "2"}
+    program = Path(sys.executable).with_name("flyball")
+    done = subprocess.run([program], env=env, cwd=repository, capture_output=True, text=True, check=False, timeout=60)
+    assert "007-parse-rows" in done.stdout

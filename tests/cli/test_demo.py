@@ -1,0 +1,65 @@
+"""The demo runs a whole loop for real, and refuses what it cannot show."""
+
+import json
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+import yaml
+
+from flyball.agents.script import read_script
+from flyball.cli import demo
+
+
+def test_the_script_and_the_sample_that_ship_are_sound():
+    folder = resources.files("flyball").joinpath("demo")
+    script = read_script(folder.joinpath("tdd.yaml").read_bytes(), "tdd.yaml")
+    stages = {stage for step in script.steps for stage in step.when["stage"]}
+    assert stages == {"RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"}
+    assert "flyball.toml" in yaml.safe_load(folder.joinpath("sample.yaml").read_bytes())
+
+
+def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
+    refused = flyball("demo", "--workflow", "nonsense")
+    assert refused.code == 2
+    assert "tdd" in refused.err
+
+
+def test_without_pytest_the_demo_says_exactly_what_to_install(flyball, monkeypatch):
+    from flyball.process import Captured
+
+    monkeypatch.setattr("flyball.process.capture", lambda *_a, **_k: Captured(1, b"", b"No module named pytest"))
+    refused = flyball("demo")
+    assert refused.code == 2
+    assert f"{sys.executable} -m pip install pytest" in refused.err
+
+
+def test_a_flyball_installed_in_a_temporary_folder_plays_without_the_sandbox_that_covers_it(monkeypatch):
+    monkeypatch.setattr(sys, "prefix", "/tmp/venv")
+    assert demo._sandbox() == "none"
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("C4", "C40")
+def test_the_demo_goes_from_red_to_ship_refuses_the_lie_and_leaves_nothing(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    status = json.loads(done.stdout.splitlines()[-1])
+    assert status["decision"] == "DONE"
+    assert status["false_claims"] == 1
+    assert [c["label"] for c in status["checkpoints"] if c["accepted"]] == [
+        "start",
+        "RED",
+        "GREEN",
+        "REFACTOR",
+        "DOCUMENT",
+        "report",
+    ]
+    assert any('"restored"' in line for line in done.stdout.splitlines())
+    assert list(tmp_path.iterdir()) == []

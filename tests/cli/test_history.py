@@ -1,0 +1,239 @@
+"""checkpoints, diff and rollback on real trees."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flyball.clock import system_clock
+from flyball.core.effects import Prepare, RunAgent, Save
+from flyball.core.events import Begun, Moved, TaskOpened, TaskStopped
+from flyball.core.outcomes import Prepared, Saved, TurnEnded
+from flyball.core.task import Commit, EffectId, TaskId
+from flyball.journal.leases import Lease, this_process
+from flyball.journal.records import task_scope
+from flyball.projections.chronicle import Chronicle
+from flyball.testing.builders import Story, tdd_task
+from flyball.wiring.hand import Hand, in_hand
+from flyball.wiring.site import Site
+
+TASK = TaskId("001-parse-rows")
+
+
+class Work:
+    """A task worked by hand: every step is a fact and a tree."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+        def opening(task: TaskId) -> list[TaskOpened]:
+            from msgspec.structs import replace
+
+            return [TaskOpened(replace(tdd_task(), id=task), "RED")]
+
+        site.journal.open_task(
+            "parse-rows", workflow="tdd", title="parse the rows", at=system_clock.now(), opening=opening
+        )
+
+    def do(self, *steps: Callable[[Hand], object]) -> None:
+        with in_hand(self.site, TASK) as hand:
+            hand.workspace.prepare()
+            for step in steps:
+                step(hand)
+
+    @property
+    def tree(self) -> Path:
+        return self.site.home.folder / "tasks" / TASK / "tree"
+
+
+def prepare(hand: Hand) -> None:
+    def do(_state: object) -> Prepared:
+        begun = hand.workspace.start(system_clock.now())
+        return Prepared(Commit(begun.commit), begun.tree, hand.workspace.branch)
+
+    hand.perform(Prepare(EffectId("prepare")), do)
+
+
+def turn(name: str, text: str) -> Callable[[Hand], None]:
+    """A turn that writes one file, and the checkpoint after it."""
+
+    def step(hand: Hand) -> None:
+        number = hand.state.turns + 1
+        stage = hand.state.stage
+        effect = RunAgent(
+            EffectId(f"turn/{number}"), role="x", stage=stage, agent="a", model="", prompt="", iteration=1, turn=number
+        )
+        (hand.workspace.root / name).write_text(text)
+        hand.perform(effect, lambda _state: TurnEnded("ok"))
+        save = Save(EffectId(f"save/{number}"), label=f"turn-{number}", message="t", parent=hand.state.head)
+
+        def do(_state: object) -> Saved:
+            kept = hand.workspace.snapshot(save.label, save.message, system_clock.now())
+            return Saved(Commit(kept.commit), kept.tree, save.label)
+
+        hand.perform(save, do)
+
+    return step
+
+
+def accept(to: str) -> Callable[[Hand], None]:
+    """The stage is left: its tree becomes an accepted checkpoint on the branch."""
+
+    def step(hand: Hand) -> None:
+        label = hand.state.stage
+        save = Save(EffectId(f"accept/{label}"), label=label, message=label, parent=hand.state.head, accepted=True)
+
+        def do(_state: object) -> Saved:
+            kept = hand.workspace.accept(label, label, system_clock.now(), tree=hand.state.tree, parent=hand.state.head)
+            hand.workspace.publish(kept.commit)
+            return Saved(Commit(kept.commit), kept.tree, label, accepted=True)
+
+        hand.perform(save, do)
+        hand.append(Moved(to, label, "dual gate held"))
+
+    return step
+
+
+@pytest.fixture
+def work(site: Site) -> Work:
+    """RED and GREEN are accepted, one turn of REFACTOR was made, and the task was blocked."""
+    made = Work(site)
+    made.do(
+        prepare, turn("test_rows.py", "tests\n"), accept("GREEN"), turn("rows.py", "green\n"), accept("REFACTOR"),
+        turn("rows.py", "worse\n"), lambda hand: hand.append(TaskStopped("blocked", "REFACTOR does not move")),
+    )  # fmt: skip
+    return made
+
+
+def git(root: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+def test_checkpoints_are_listed_with_label_commit_stage_and_whether_accepted(work, flyball):
+    shown = flyball("checkpoints", "1").out
+    assert [line.split()[0] for line in shown.splitlines()] == ["start", "turn-1", "RED", "turn-2", "GREEN", "turn-3"]
+    rows = json.loads(flyball("checkpoints", "1", "--json").out)
+    assert [row["label"] for row in rows if row["accepted"]] == ["start", "RED", "GREEN"]
+    assert all({"label", "sha", "at"} <= set(row) for row in rows)
+
+
+@pytest.mark.req("O45")
+def test_rollback_to_a_label_restores_the_code_and_keeps_what_is_undone_reachable(work, site, flyball):
+    done = json.loads(flyball("rollback", "1", "--to", "RED", "--json").out)
+    assert not (work.tree / "rows.py").exists()
+    assert (work.tree / "test_rows.py").read_text() == "tests\n"
+    undone = json.loads(flyball("checkpoints", "1", "--json").out)[-2]
+    assert undone["label"] == done["undone"]
+    assert "worse" in flyball("diff", "1", done["undone"]).out
+    assert site.state(TASK).stage == done["stage"] == "GREEN"
+
+
+@pytest.mark.req("O45")
+def test_rollback_is_a_fact_with_a_history_row_and_an_anti_pattern(work, site, flyball):
+    flyball("rollback", "1", "--to", "RED")
+    story = Chronicle(site.journal.read(TASK))
+    assert story.rollbacks[-1].undone
+    assert any("rolled back to" in row.notes for row in story.rows)
+    (lesson,) = [learning for learning in story.learnings if learning.kind == "anti-pattern"]
+    assert "rolled back to RED" in lesson.title
+    assert "rolled back" in (site.repository.root / ".loop" / TASK / "loop-state.md").read_text()
+
+
+@pytest.mark.req("O45", "O46")
+def test_the_branch_goes_on_with_the_older_tree_and_loses_no_commit(work, site, flyball):
+    branch = f"flyball/{TASK}"
+    before = git(site.repository.root, "rev-parse", branch).strip()
+    index = (site.repository.root / ".git" / "index").read_bytes()
+    flyball("rollback", "1", "--to", "RED")
+    assert git(site.repository.root, "rev-parse", f"{branch}~1").strip() == before
+    assert "rows.py" not in git(site.repository.root, "ls-tree", "--name-only", branch).split()
+    assert site.state(TASK).head == git(site.repository.root, "rev-parse", branch).strip()
+    assert (site.repository.root / ".git" / "index").read_bytes() == index
+
+
+@pytest.mark.req("O45")
+@pytest.mark.parametrize(
+    ("word", "label", "stage", "content"),
+    [
+        ("last-good", "GREEN", "REFACTOR", "green\n"),
+        ("1", "RED", "GREEN", None),
+        ("2", "start", "RED", None),
+        ("turn-3", "turn-3", "REFACTOR", "worse\n"),
+    ],
+)
+def test_rollback_understands_last_good_and_steps_back(work, site, flyball, word, label, stage, content):
+    done = json.loads(flyball("rollback", "1", "--to", word, "--json").out)
+    assert (done["to"], done["stage"]) == (label, stage)
+    file = work.tree / "rows.py"
+    assert (file.read_text() if file.exists() else None) == content
+    assert site.state(TASK).stopped is None
+
+
+@pytest.mark.req("O45")
+def test_rollback_to_a_commit_and_back_again(work, site, flyball):
+    green = next(k.commit for k in Chronicle(site.journal.read(TASK)).checkpoints if k.label == "GREEN")
+    undone = json.loads(flyball("rollback", "1", "--to", "start", "--json").out)["undone"]
+    assert flyball("rollback", "1", "--to", green[:12]).code == 0
+    assert (work.tree / "rows.py").read_text() == "green\n"
+    assert flyball("rollback", "1", "--to", undone).code == 0
+    assert (work.tree / "rows.py").read_text() == "worse\n"
+
+
+@pytest.mark.req("O45")
+def test_an_impossible_rollback_changes_nothing(work, site, flyball):
+    before = list(site.journal.read(TASK))
+    for word in ("nonsense", "9", "ffffffff", ""):
+        refused = flyball("rollback", "1", "--to", word)
+        assert refused.code == 2, word
+        assert "checkpoint" in refused.err
+    assert list(site.journal.read(TASK)) == before
+    assert (work.tree / "rows.py").read_text() == "worse\n"
+
+
+@pytest.mark.req("O45", "C63")
+def test_rollback_is_refused_while_a_controller_runs(work, site, flyball):
+    before = list(site.journal.read(TASK))
+    with Lease.take(site.journal, site.home.locks, task_scope(TASK), this_process(system_clock.now())):
+        refused = flyball("rollback", "1", "--to", "RED")
+    assert refused.code == 75
+    assert str(this_process(system_clock.now()).pid) in refused.err
+    assert list(site.journal.read(TASK)) == before
+
+
+def test_a_killed_turn_is_accounted_for_before_the_tree_is_taken_back(work, site, flyball):
+    def begin(hand: Hand) -> None:
+        effect = RunAgent(
+            EffectId("turn/9"), role="x", stage="REFACTOR", agent="a", model="", prompt="", iteration=2, turn=9
+        )
+        hand.append(Begun(effect))
+        (hand.workspace.root / "half.py").write_text("half\n")
+
+    work.do(begin)
+    done = json.loads(flyball("rollback", "1", "--to", "GREEN", "--json").out)
+    assert site.state(TASK).open == {}
+    assert site.state(TASK).pass_effect is None
+    assert not (work.tree / "half.py").exists()
+    assert "half.py" in flyball("diff", "1", done["undone"], "--stat").out
+
+
+@pytest.mark.req("O45")
+def test_a_task_without_checkpoints_says_no_checkpoints(told, flyball):
+    told(Story())
+    for words in (["checkpoints", "7"], ["rollback", "7", "--to", "RED"], ["diff", "7"]):
+        refused = flyball(*words)
+        assert refused.code == 2, words
+        assert refused.err.startswith("flyball: NO_CHECKPOINTS: 007-parse-rows")
+
+
+def test_diff_compares_with_the_start_or_a_checkpoint_and_counts_lines(work, flyball):
+    whole = flyball("diff", "1").out
+    assert "+tests" in whole
+    assert "+worse" in whole
+    since = flyball("diff", "1", "GREEN").out
+    assert "-green" in since
+    assert "+tests" not in since
+    assert "2 files, 2 lines added, 0 deleted" in flyball("diff", "1", "--stat").out
+    assert {f["path"] for f in json.loads(flyball("diff", "1", "--json").out)["files"]} == {"rows.py", "test_rows.py"}
+    assert flyball("diff", "1", "nonsense").code == 2

@@ -1,0 +1,165 @@
+"""list, status, logs, report, prompt: what there is and where it stands."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.effects import Question
+from flyball.core.events import Moved, TaskStopped
+from flyball.core.questions import FOUR_CHOICES
+from flyball.core.task import TaskId
+from flyball.testing.builders import Story, short_tdd_run, tdd_task
+
+TASK = TaskId("007-parse-rows")
+
+
+def test_a_repository_without_tasks_says_how_to_start_one(repository: Path, flyball):
+    assert 'flyball run "' in flyball("list").out
+    found = flyball("status")
+    assert found.code == 2
+    assert found.err.startswith("flyball: There is no task")
+    assert json.loads(flyball("list", "--json").out) == []
+
+
+@pytest.mark.req("O2", "O60")
+def test_list_shows_id_derived_status_and_stage_as_o2_wants(told, site, flyball):
+    told(short_tdd_run())
+    assert "[007-parse-rows] Status: COMPLETE" in flyball("list").out
+    (row,) = json.loads(flyball("list", "--json").out)
+    assert row["task"] == TASK
+    assert row["status"] == "COMPLETE"
+    assert row["running"] is False
+
+
+@pytest.mark.req("O60")
+def test_status_json_has_every_field_the_specification_names(told, site, flyball):
+    told(short_tdd_run())
+    shown = json.loads(flyball("status", "--json").out)
+    wanted = "task workflow stage decision reason health iterations turns branch head checkpoints questions breaker usage started_at updated_at subtasks"
+    assert set(wanted.split()) <= set(shown)
+    assert shown["decision"] == "DONE"
+    assert {"label", "sha", "at"} <= set(shown["checkpoints"][0])
+    assert {"state", "no_progress", "same_error"} <= set(shown["breaker"])
+
+
+def test_status_for_people_names_the_open_question_and_how_to_answer_it(told, site, flyball):
+    story = Story().start().ask(Question("breaker", "GREEN does not move", FOUR_CHOICES))
+    story.add(TaskStopped("blocked", "GREEN does not move"))
+    told(story)
+    shown = flyball("status", "parse rows").out
+    assert "BLOCKED: GREEN does not move" in shown
+    assert f"flyball answer {TASK} ask/1" in shown
+
+
+@pytest.mark.req("O2")
+def test_words_that_match_several_tasks_give_the_list_and_exit_2(told, site, flyball):
+    told(short_tdd_run())
+    told(Story(replace(tdd_task(), id=TaskId("008-parse-columns"))).start())
+    told(Story(replace(tdd_task(), id=TaskId("009-parse-cells"))).start())
+    found = flyball("status", "parse")
+    assert found.code == 2
+    assert "[008-parse-columns] Status: APPROVED" in found.err
+    assert found.err.splitlines()[-1].startswith("flyball: 'parse' may mean several tasks")
+    assert flyball("status").code == 2
+    assert "008-parse-columns" in flyball("status", "columns").out
+
+
+def test_words_that_match_nothing_exit_2_and_list_what_there_is(told, site, flyball):
+    told(short_tdd_run())
+    found = flyball("report", "zebra")
+    assert found.code == 2
+    assert "no task matches 'zebra'" in found.err
+    assert str(TASK) in found.err
+
+
+def test_commands_work_in_a_subfolder_and_refuse_outside_a_repository(
+    told, site, flyball, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    told(short_tdd_run())
+    below = site.repository.root / "src"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    assert str(TASK) in flyball("list").out
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    monkeypatch.chdir(outside)
+    for command in (["list"], ["status"], ["run", "x"], ["init"], ["trust"], ["reset", "7"]):
+        refused = flyball(*command)
+        assert refused.code == 2, command
+        assert "not in a git repository" in refused.err
+
+
+def test_a_linked_worktree_shares_its_tasks(told, site, flyball, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    told(short_tdd_run())
+    linked = tmp_path / "linked"
+    site.repository.git().out("worktree", "add", "-q", str(linked), "-b", "other")
+    monkeypatch.chdir(linked)
+    assert str(TASK) in flyball("list").out
+
+
+def test_logs_tell_every_event_worth_telling_and_json_every_event(told, site, flyball):
+    story = short_tdd_run()
+    told(story)
+    shown = flyball("logs", "7").out
+    assert "RED -> GREEN: dual gate held" in shown
+    assert "false claim" in shown
+    events = [json.loads(line) for line in flyball("logs", "7", "--json").out.splitlines()]
+    assert [event["seq"] for event in events] == [event.seq for event in story.events]
+
+
+def test_following_ends_with_the_task(told, site, flyball):
+    told(short_tdd_run())
+    assert "DONE" in flyball("logs", "7", "-f").out.splitlines()[-1]
+
+
+def test_the_transcript_of_a_turn_is_scrubbed_and_its_last_attempt(told, site, flyball):
+    told(short_tdd_run())
+    for attempt, said in ((1, b"first"), (2, b"\x1b[31msecond\x1b[0m\xff\n")):
+        folder = site.home.turns(TASK) / f"0002-{attempt}"
+        folder.mkdir(parents=True)
+        (folder / "stdout").write_bytes(said)
+    shown = flyball("logs", "7", "--turn", "2").out
+    assert "second\\xff" in shown
+    assert "\x1b" not in shown
+    assert "first" not in shown
+    missing = flyball("logs", "7", "--turn", "5")
+    assert missing.code == 2
+    assert "no transcript of turn 5" in missing.err
+
+
+@pytest.mark.req("O61")
+def test_report_is_markdown_or_json_and_an_unknown_format_exits_2(told, site, flyball):
+    told(short_tdd_run())
+    assert flyball("report", "7").out.startswith("# Report: 007-parse-rows")
+    assert json.loads(flyball("report", "7", "--format", "json").out)["decision"] == "DONE"
+    assert json.loads(flyball("report", "7", "--json").out)["task"] == TASK
+    assert flyball("report", "7", "--format", "pdf").code == 2
+
+
+def test_prompt_shows_what_a_role_would_get_now_and_names_the_roles_there_are(told, site, flyball):
+    told(Story().start())
+    shown = flyball("prompt", "tester", "7").out
+    assert "RED: tester for task 007-parse-rows" in shown
+    assert "AC-1: rows are parsed" in shown
+    wrong = flyball("prompt", "pilot", "7")
+    assert wrong.code == 2
+    assert "implementer" in wrong.err
+    assert json.loads(flyball("prompt", "qa", "7", "--json").out)["role"] == "qa"
+
+
+def test_a_journal_that_cannot_be_read_exits_2_with_one_sentence(told, site, flyball):
+    told(Story().start())
+    site.journal.append(TASK, [Moved("GREEN", "RED", "x")], epoch=0, at=site.state(TASK).now)
+    site.journal.close()
+    path = site.home.journal
+    for extra in path.parent.glob("journal.sqlite-*"):
+        extra.unlink()
+    data = bytearray(path.read_bytes())
+    data[4096:8192] = b"\x55" * 4096
+    path.write_bytes(bytes(data))
+    broken = flyball("status", "7")
+    assert broken.code == 2
+    assert "damaged" in broken.err
+    assert len(broken.err.strip().splitlines()) == 1

@@ -1,0 +1,115 @@
+"""Asking a person at the terminal, and what their words mean."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from flyball.cli.answers import NotAnAnswer, understood
+from flyball.cli.people import NobodyThere, TerminalPeople
+from flyball.cli.plain import PlainScreen
+from flyball.core.effects import Option, Question
+from flyball.core.questions import FOUR_CHOICES
+from flyball.process import Stop
+from flyball.projections.chronicle import Chronicle
+from flyball.testing.builders import tdd_task
+
+BREAKER = Question("breaker", "GREEN does not move", FOUR_CHOICES, detail="no progress in 2 iterations")
+CRITERIA = Question("criteria", "Are these right?", (Option("yes", ""), Option("TEXT", "")), default="yes")
+
+
+class Watched(PlainScreen):
+    """Remembers when it was out of the way."""
+
+    def __init__(self) -> None:
+        super().__init__(Chronicle())
+        self.suspensions = 0
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        self.suspensions += 1
+        yield
+
+
+def asked(
+    question: Question, typed: bytes, *, close: bool = True, stop: Stop | None = None
+) -> tuple[str | None, Watched]:
+    reader, writer = os.pipe()
+    try:
+        os.write(writer, typed)
+        if close:
+            os.close(writer)
+        shown = Watched()
+        return TerminalPeople(shown, stdin=reader).ask(tdd_task(), question, stop or Stop()), shown
+    finally:
+        os.close(reader)
+        if not close:
+            os.close(writer)
+
+
+def test_the_question_is_shown_with_its_detail_and_options_and_the_view_is_out_of_the_way(capsys):
+    answer, shown = asked(BREAKER, b"reset\n")
+    assert answer == "reset"
+    assert shown.suspensions == 1
+    said = capsys.readouterr().err
+    assert "007-parse-rows asks: GREEN does not move" in said
+    assert "no progress in 2 iterations" in said
+    assert "modify" in said
+
+
+def test_a_wrong_answer_is_asked_again():
+    assert asked(BREAKER, b"bogus\nskip\n")[0] == "skip"
+
+
+@pytest.mark.parametrize(
+    ("question", "typed", "meant"),
+    [
+        (BREAKER, "r", "reset"),
+        (BREAKER, "SK", "skip"),
+        (BREAKER, "modify use a set", "modify use a set"),
+        (BREAKER, "m use a set", "modify use a set"),
+        (CRITERIA, "", "yes"),
+        (CRITERIA, "y", "yes"),
+        (CRITERIA, "the second one is wrong", "the second one is wrong"),
+        (
+            Question("agent-3-1", "Which?", (Option("use SQLite", ""), Option("use files", ""))),
+            "use sqlite",
+            "use SQLite",
+        ),
+        (Question("agent-3-1", "Which?", (Option("a", ""), Option("b", ""))), "neither", "neither"),
+        (Question("agent-3-2", "Name?"), "rows", "rows"),
+    ],
+)
+def test_answers_are_understood_from_keys_beginnings_defaults_and_free_text(question, typed, meant):
+    assert understood(question, typed) == meant
+
+
+@pytest.mark.parametrize("typed", ["", "modify", "whatever", "resetting", "s k"])
+def test_what_answers_nothing_is_refused_with_the_choices(typed):
+    with pytest.raises(NotAnAnswer, match=r"reset|modify"):
+        understood(BREAKER, typed)
+
+
+def test_two_options_with_the_same_beginning_are_not_guessed_between():
+    question = Question("q", "?", (Option("continue", ""), Option("confirm", "")))
+    with pytest.raises(NotAnAnswer):
+        understood(question, "con")
+
+
+def test_a_question_that_is_withdrawn_ends_without_an_answer():
+    stop = Stop()
+    threading.Timer(0.1, stop.set).start()
+    assert asked(BREAKER, b"", close=False, stop=stop)[0] is None
+
+
+def test_at_its_deadline_a_question_ends_without_an_answer_so_that_its_default_is_taken():
+    late = Question("q", "?", (Option("yes", ""),), default="yes", deadline_at=datetime.now(UTC) - timedelta(seconds=1))
+    assert asked(late, b"", close=False)[0] is None
+
+
+def test_the_end_of_input_is_nobody():
+    assert asked(BREAKER, b"")[0] is None
+    assert NobodyThere().ask(tdd_task(), BREAKER, Stop()) is None

@@ -1,0 +1,231 @@
+"""What a run shows: plain lines, JSON lines, and the live view at several widths."""
+
+import io
+import json
+import threading
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from flyball.cli.live import LiveScreen, usable
+from flyball.cli.panel import Moment, View, countdown, panel
+from flyball.cli.plain import JsonScreen, PlainScreen
+from flyball.cli.screen import screen
+from flyball.core.breaker import Breaker
+from flyball.core.effects import Question, RunAgent, Wait
+from flyball.core.events import Begun, Held, TaskStopped
+from flyball.core.questions import FOUR_CHOICES
+from flyball.core.task import EffectId
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.standing import health, reason
+from flyball.testing.builders import Story, measurement, short_tdd_run
+
+
+def green_under_way() -> Story:
+    """RED is left, one GREEN iteration was refused, and a second turn runs."""
+    story = Story().start()
+    story.iterate(held=True, signal=True, progress=True).leave("GREEN")
+    story.iterate(
+        measurement("aaaa", total=12, failing=("t::one", "t::two", "t::three")),
+        signal=True,
+        missing=("fails: t::one",),
+        breaker=Breaker("HALF_OPEN", 1, 1, "e", "no progress in 1 iterations"),
+    )
+    number = story.state.turns + 1
+    effect = RunAgent(
+        EffectId(f"turn/{number}"), role="implementer", stage="GREEN", agent="scripted", model="large", prompt="x", iteration=2, turn=number
+    )  # fmt: skip
+    return story.add(Begun(effect))
+
+
+def view_of(story: Story) -> View:
+    chronicle = Chronicle(story.events)
+    return View(story.state, chronicle.measured, health(story.state, chronicle), reason(story.state, chronicle))
+
+
+def drawn(story: Story, *, width: int = 80, said: str = "", after_s: float = 65.0) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, height=24, force_terminal=True, color_system=None)
+    moment = Moment(story.at + timedelta(seconds=after_s), said)
+    with console.capture() as captured:
+        console.print(panel(view_of(story), moment, width))
+    return captured.get().splitlines()
+
+
+@pytest.mark.req("O60")
+def test_the_view_at_80_by_24_shows_stage_iteration_turn_gates_breaker_health_and_spend():
+    lines = drawn(green_under_way(), said="editing rows.py")
+    assert len(lines) <= 12
+    assert all(len(line) <= 80 for line in lines)
+    text = "\n".join(lines)
+    assert "007-parse-rows · tdd · flyball/007-parse-rows" in text
+    assert "✓ RED ▸  GREEN  ▸ REFACTOR ▸ DOCUMENT ▸ QA ▸ SHIP" in text
+    assert "iteration 2 · turn 3 · implementer (scripted, large) · 1 min 5 s" in text
+    assert "editing rows.py" in text
+    assert "9/12 3 failing" in text
+    assert "criteria 2/2" in text
+    assert "breaker HALF_OPEN 1/2 without progress" in text
+    assert "health PROGRESSING" in text
+    assert "3 turns" in text
+    assert "$0.10" in text
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 200])
+def test_no_line_is_wider_than_the_terminal_and_their_number_stays(width: int):
+    lines = drawn(green_under_way(), width=width, said="x" * 500)
+    assert all(len(line) <= width for line in lines)
+    assert len(lines) == len(drawn(green_under_way()))
+    assert any("GREEN" in line for line in lines)
+
+
+@pytest.mark.req("C1")
+def test_a_wait_counts_down():
+    story = Story().start()
+    until = story.at + timedelta(minutes=10)
+    story.add(
+        Held("provider", "scripted: usage limit", until),
+        Begun(Wait(EffectId("wait/1"), until, "scripted: usage limit")),
+    )
+    assert any("waits 8:53 more (provider): scripted: usage limit" in line for line in drawn(story, after_s=66.0))
+    assert countdown(timedelta(hours=1, seconds=9)) == "1:00:09"
+    assert countdown(timedelta(seconds=-5)) == "0:00"
+
+
+def test_a_stage_skipped_by_a_person_is_marked_as_such_for_ever():
+    story = Story().start()
+    story.iterate().leave("GREEN", forced=True)
+    text = "\n".join(drawn(story))
+    assert "! RED" in text
+    assert "criteria unverified" in text
+
+
+def test_foreign_text_cannot_act_on_the_terminal():
+    story = green_under_way()
+    text = "\n".join(drawn(story, said="\x1b]0;owned\x07\x1b[2Jhello"))
+    assert "\x1b" not in text
+    assert "hello" in text
+
+
+def live(story: Story, width: int = 80) -> tuple[LiveScreen, io.StringIO]:
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width, height=24, force_terminal=True, color_system=None, markup=False, highlight=False
+    )
+    return LiveScreen(Chronicle(), console), out
+
+
+def play(shown: LiveScreen | PlainScreen, story: Story) -> None:
+    again: Story | None = None
+    for event in story.events:
+        if again is None:
+            again = Story(story.state.task)
+        else:
+            again.add(event.fact)
+        shown.listener(event, again.state)
+
+
+def test_events_scroll_by_and_the_terminal_is_given_back():
+    story = short_tdd_run()
+    shown, out = live(story)
+    with shown:
+        play(shown, story)
+        shown.notify("output", "a line")
+        shown.closing(story.state)
+    text = out.getvalue()
+    assert "RED -> GREEN: dual gate held" in text
+    assert "DONE: gates passed" in text
+    assert "next: git merge flyball/007-parse-rows" in text
+    assert text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l")
+
+
+def test_an_exception_gives_the_terminal_back_too():
+    shown, out = live(Story())
+    with pytest.raises(RuntimeError), shown:
+        raise RuntimeError
+    assert out.getvalue().rfind("\x1b[?25h") > out.getvalue().rfind("\x1b[?25l")
+    assert threading.active_count() < 10
+
+
+def test_the_cursor_is_never_left_hidden_even_if_the_process_dies_now():
+    shown, out = live(Story())
+    with shown:
+        text = out.getvalue()
+        assert text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l")
+
+
+def test_no_colours_where_nobody_wants_them(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = io.StringIO()
+    shown = LiveScreen(Chronicle(), Console(file=out, width=80, force_terminal=True, markup=False, highlight=False))
+    with shown:
+        play(shown, short_tdd_run())
+    assert "\x1b[31m" not in out.getvalue()
+    assert "\x1b[32m" not in out.getvalue()
+
+
+def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TERM", "dumb")
+    assert not usable()
+    assert type(screen(as_json=False, terminal=True)) is PlainScreen
+    assert type(screen(as_json=False, terminal=False)) is PlainScreen
+    assert type(screen(as_json=True, terminal=True)) is JsonScreen
+
+
+@pytest.mark.req("C5")
+def test_json_is_one_event_a_line_and_the_status_last(capsys: pytest.CaptureFixture[str]):
+    story = short_tdd_run()
+    shown = JsonScreen(Chronicle())
+    with shown:
+        play(shown, story)
+        shown.closing(story.state)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["seq"] for line in lines[:-1]] == [event.seq for event in story.events]
+    assert lines[-1]["task"] == "007-parse-rows"
+    assert lines[-1]["decision"] == "DONE"
+
+
+def test_a_resumed_runs_last_line_knows_what_came_before(capsys: pytest.CaptureFixture[str]):
+    story = short_tdd_run()
+    shown = screen(as_json=True, terminal=False, past=story.events)
+    shown.closing(story.state)
+    assert json.loads(capsys.readouterr().out)["checkpoints"][0]["label"] == "start"
+
+
+@pytest.mark.req("C22")
+def test_an_open_breaker_ends_with_its_banner_and_four_commands(capsys: pytest.CaptureFixture[str]):
+    story = Story().start().ask(Question("breaker", "RED does not move", FOUR_CHOICES))
+    story.add(TaskStopped("blocked", "RED does not move", (), EffectId("ask/1")))
+    shown = PlainScreen(Chronicle(story.events))
+    shown.closing(story.state)
+    said = capsys.readouterr().out
+    for word in ("reset", "skip", "abort", "modify"):
+        assert f"flyball {word} 007-parse-rows" in said
+
+
+@pytest.mark.req("C60")
+def test_an_interrupted_run_says_how_to_resume(capsys: pytest.CaptureFixture[str]):
+    story = Story().start().add(TaskStopped("interrupted", "interrupted by SIGINT"))
+    PlainScreen(Chronicle(story.events)).closing(story.state)
+    assert "resume with `flyball resume 007-parse-rows`" in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch):
+    class Gone(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise BrokenPipeError
+
+        def fileno(self) -> int:
+            raise OSError
+
+    monkeypatch.setattr("flyball.cli.plain.silence", lambda: None)
+    monkeypatch.setattr("sys.stdout", Gone())
+    shown = PlainScreen(Chronicle())
+    play(shown, short_tdd_run())
+
+
+def test_every_workflow_stage_fits_the_view():
+    story = green_under_way()
+    for stage in ("RED", "QA", "SHIP"):
+        view = replace(view_of(story), state=replace(story.state, stage=stage))
+        assert len(panel(view, Moment(story.at), 80).renderables) == 9

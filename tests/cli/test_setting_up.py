@@ -1,0 +1,142 @@
+"""init, trust and doctor."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flyball.config import file as config_file, trust
+from flyball.core.events import SessionStarted
+from flyball.journal.leases import Lease, this_process
+from flyball.testing.builders import OPENED_AT, Story
+from flyball.wiring.checkup import checkup
+
+CONFIG = '[agents.mine]\ncommand = ["mine"]\n\n[gates]\ntest = "make test"\n'
+
+
+def commit(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_py", ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for words in (["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "more"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+
+
+def test_trust_shows_what_would_run_and_wants_a_person(repository, site, flyball):
+    (repository / "flyball.toml").write_text(CONFIG)
+    refused = flyball("trust")
+    assert refused.code == 2
+    assert "gate test runs: make test" in refused.err
+    assert "flyball trust --yes" in refused.err
+    assert not trust.is_trusted(site.home, config_file.read(repository))
+
+
+def test_trust_is_recorded_once_per_content(repository, site, flyball):
+    (repository / "flyball.toml").write_text(CONFIG)
+    assert json.loads(flyball("trust", "--yes", "--json").out)["new"] is True
+    assert trust.is_trusted(site.home, config_file.read(repository))
+    assert "already" in flyball("trust").out
+    (repository / "flyball.toml").write_text(CONFIG.replace("make test", "make evil"))
+    assert flyball("trust").code == 2
+
+
+def test_trust_without_a_configuration_names_init(repository, flyball):
+    refused = flyball("trust")
+    assert refused.code == 2
+    assert "flyball init" in refused.err
+
+
+def test_a_broken_configuration_is_named_with_file_and_line(repository, flyball):
+    (repository / "flyball.toml").write_text("[gates]\ntest = 3\n")
+    for command in (["trust", "--yes"], ["run", "x"]):
+        refused = flyball(*command)
+        assert refused.code == 2
+        assert "flyball.toml, line 2" in refused.err
+        assert "Traceback" not in refused.err
+
+
+def test_init_tries_the_gate_writes_the_file_and_records_trust(repository, site, flyball, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    commit(repository, tests__test_rows_py="def test_it():\n    assert True\n")
+    made = flyball("init")
+    assert made.code == 0
+    assert "gate test: 1 passed, 0 failed" in made.out
+    assert "is a pytest file" in made.out
+    file = config_file.read(repository)
+    assert file is not None
+    assert "pytest" in file.gates["test"].command
+    assert trust.is_trusted(site.home, file)
+    assert list(site.home.folder.glob("trial-*")) == []
+
+
+def test_init_says_what_setup_is_missing_when_the_gate_cannot_run(repository, flyball, monkeypatch):
+    commit(repository, tests__test_rows_py="import nowhere_to_be_found\n\n\ndef test_it():\n    pass\n")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    told = json.loads(flyball("init", "--json").out)
+    assert told["gates"][0]["broken"]
+    assert "setup" in told["missing"][0]
+
+
+def test_init_writes_nothing_over_a_file_that_is_there_unless_forced(repository, flyball):
+    (repository / "flyball.toml").write_text(CONFIG)
+    refused = flyball("init", "--no-try")
+    assert refused.code == 2
+    assert "flyball init --force" in refused.err
+    assert (repository / "flyball.toml").read_text() == CONFIG
+    assert flyball("init", "--no-try", "--force").code == 0
+    assert (repository / "flyball.toml").read_text() != CONFIG
+
+
+def test_init_leaves_pyproject_alone_where_flyball_is_configured_there(repository, flyball):
+    (repository / "pyproject.toml").write_text("[tool.flyball.gates]\ntest = 'make'\n")
+    refused = flyball("init", "--no-try")
+    assert refused.code == 2
+    assert not (repository / "flyball.toml").exists()
+
+
+def test_doctor_says_of_each_thing_whether_it_holds_and_how_to_mend_it(repository, site, flyball):
+    (repository / "flyball.toml").write_text(CONFIG.replace("make test", "no-such-runner -q"))
+    looked = flyball("doctor")
+    assert looked.code == 2
+    assert "ok    git" in looked.out
+    assert "fail  gate test: no-such-runner is not installed" in looked.out
+    assert "fail  agent mine: mine is not installed" in looked.out
+    assert "fix: flyball trust" in looked.out
+    levels = {check["name"]: check["level"] for check in json.loads(flyball("doctor", "--json").out)}
+    assert levels["home"] == levels["disk"] == levels["clock"] == levels["journal"] == "ok"
+
+
+def test_doctor_finds_a_task_whose_controller_was_killed(told, site, repository):
+    told(Story().add(SessionStarted(1, "here", "0")))
+    checks = {check.name: check for check in checkup(repository)}
+    assert checks["task"].level == "warn"
+    assert checks["task"].fix == "flyball resume 007-parse-rows"
+
+
+def test_doctor_knows_locks_of_the_living_from_those_of_the_dead(site, repository):
+    holder = this_process(OPENED_AT)
+    with Lease.take(site.journal, site.home.locks, "task:001-a", holder):
+        assert "none is left over" in next(c.says for c in checkup(repository) if c.name == "locks")
+    dead = site.home.locks / "task-002-b.lock"
+    dead.write_text(json.dumps({"pid": 4194303, "host": holder.host, "since": "2026-01-05T09:00:00Z"}))
+    assert "process 4194303, gone" in next(c.says for c in checkup(repository) if c.name == "locks")
+
+
+def test_doctor_looks_at_what_it_can_outside_a_repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+    checks = list(checkup(tmp_path))
+    assert checks[-1].name == "repository"
+    assert checks[-1].level == "fail"
+    assert {"git", "sandbox", "clock", "home", "disk"} <= {check.name for check in checks}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_doctor_says_when_home_cannot_be_written(tmp_path, monkeypatch):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    monkeypatch.setenv("FLYBALL_HOME", str(locked / "home"))
+    assert {c.name: c.level for c in checkup(tmp_path)}["home"] == "fail"

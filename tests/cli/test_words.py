@@ -1,0 +1,145 @@
+"""A person's word: checked, durable, and acted upon at once where nobody else would."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from flyball.core.effects import Question, RunAgent
+from flyball.core.events import Begun, PersonSpoke, TaskStopped
+from flyball.core.questions import FOUR_CHOICES, hourly_limit
+from flyball.core.task import EffectId, TaskId
+from flyball.journal.leases import Lease, this_process
+from flyball.journal.records import task_scope
+from flyball.testing.builders import OPENED_AT, Story, short_tdd_run
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
+
+TASK = TaskId("007-parse-rows")
+
+
+def blocked() -> Story:
+    story = Story().start().ask(Question("breaker", "GREEN does not move", FOUR_CHOICES))
+    return story.add(TaskStopped("blocked", "GREEN does not move", (), EffectId("ask/1")))
+
+
+def held(site: Site) -> Lease:
+    return Lease.take(site.journal, site.home.locks, task_scope(TASK), this_process(datetime.now(UTC)))
+
+
+@pytest.mark.parametrize("words", [["reset", "7"], ["skip", "7"], ["modify", "7", "use", "a", "set"]])
+@pytest.mark.req("C22")
+def test_the_breakers_choices_reach_the_inbox_and_say_that_resume_is_needed(told, site, flyball, words: list[str]):
+    told(blocked())
+    said = flyball(*words)
+    assert said.code == 0
+    assert f"flyball resume {TASK}" in said.out
+    (word,) = site.journal.pending(TASK)
+    assert word.word == words[0]
+    assert word.text == " ".join(words[2:])
+
+
+def test_a_word_to_a_running_task_says_that_its_controller_takes_it(told, site, flyball):
+    told(blocked())
+    with held(site):
+        said = flyball("modify", "7", "smaller steps")
+        assert "running controller" in said.out
+        heard = json.loads(flyball("pause", "7", "--json").out)
+    assert heard["taken"] == "by the running controller"
+    assert [word.word for word in site.journal.pending(TASK)] == ["modify", "pause"]
+
+
+def test_pausing_a_task_nobody_runs_is_refused_and_keeps_no_word_that_would_stop_the_next_resume(told, site, flyball):
+    told(blocked())
+    said = flyball("pause", "7")
+    assert said.code == 2
+    assert f"flyball resume {TASK}" in said.err
+    assert site.journal.pending(TASK) == []
+
+
+@pytest.mark.parametrize("named", ["ask/1", "1", "breaker"])
+def test_a_question_is_found_by_id_number_or_name_and_its_answer_understood_from_its_beginning(
+    told, site, flyball, named: str
+):
+    told(blocked())
+    assert flyball("answer", "7", named, "res").code == 0
+    (word,) = site.journal.pending(TASK)
+    assert (word.word, word.text, word.question) == ("answer", "reset", "ask/1")
+
+
+def test_an_unknown_question_and_one_answered_already_exit_2(told, site, flyball):
+    told(blocked())
+    unknown = flyball("answer", "7", "ask/9", "reset")
+    assert unknown.code == 2
+    assert "ask/1" in unknown.err
+    flyball("answer", "7", "ask/1", "modify", "try", "less")
+    again = flyball("answer", "7", "ask/1", "reset")
+    assert again.code == 2
+    assert "answered already: 'modify try less'" in again.err
+    assert len(site.journal.pending(TASK)) == 1
+
+
+def test_an_answer_that_is_none_of_the_options_is_refused_with_the_options(told, site, flyball):
+    story = Story().start().ask(hourly_limit("100 of 100 calls", OPENED_AT))
+    told(story)
+    wrong = flyball("answer", "7", "ask/1", "whatever")
+    assert wrong.code == 2
+    assert "wait, continue, abort" in wrong.err
+    assert site.journal.pending(TASK) == []
+
+
+@pytest.mark.req("C62")
+@pytest.mark.parametrize(
+    "words",
+    [["reset", "7"], ["abort", "7"], ["pause", "7"], ["answer", "7", "1", "x"], ["rollback", "7", "--to", "RED"]],
+)
+def test_no_word_reaches_a_finished_task(told, site, flyball, words: list[str]):
+    told(short_tdd_run())
+    said = flyball(*words)
+    assert said.code == 2
+    assert "is finished" in said.err
+    assert site.journal.pending(TASK) == []
+
+
+@pytest.mark.req("C65")
+def test_aborting_a_task_nobody_runs_takes_effect_at_once_and_is_rendered(told, site, flyball):
+    story = Story().start()
+    turn = RunAgent(
+        EffectId("turn/1"), role="tester", stage="RED", agent="scripted", model="", prompt="x", iteration=1, turn=1
+    )
+    told(story.add(Begun(turn)))
+    said = json.loads(flyball("abort", "7", "--json").out)
+    assert said["taken"] == "now"
+    state = site.state(TASK)
+    assert state.stopped is not None
+    assert state.stopped.kind == "aborted"
+    assert state.open == {}
+    assert site.journal.pending(TASK) == []
+    assert any(isinstance(e.fact, PersonSpoke) and e.fact.word == "abort" for e in site.journal.read(TASK))
+    assert "halted" in (site.repository.root / ".loop" / TASK / "loop-state.json").read_text()
+
+
+def test_aborting_a_running_task_is_left_to_its_controller(told, site, flyball):
+    told(blocked())
+    with held(site):
+        assert "running controller" in flyball("abort", "7").out
+    assert [word.word for word in site.journal.pending(TASK)] == ["abort"]
+    assert site.state(TASK).stopped is not None
+
+
+def test_a_controller_is_seen_while_it_holds_the_lock_and_not_after(told, site):
+    told(blocked())
+    assert controller_of(site, TASK) is None
+    lease = held(site)
+    seen = controller_of(site, TASK)
+    assert seen is not None
+    assert seen.pid == this_process(OPENED_AT).pid
+    lease.release()
+    assert controller_of(site, TASK) is None
+
+
+def test_modify_without_words_is_refused(told, site, flyball):
+    told(blocked())
+    assert flyball("modify", "7", " ").code == 2
+    assert flyball("modify", "7").code == 2
+    assert site.journal.pending(TASK) == []
