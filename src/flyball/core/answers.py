@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from flyball.core.events import Consented, Fact, ItemsSet, Moved, PersonSpoke, QuestionClosed, WindowOpened
+from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
 from flyball.core.next import Next, record
 from flyball.core.state import Asked, State
 from flyball.core.task import EffectId
@@ -17,36 +17,35 @@ _CHOICES: dict[str, Choice] = {"reset": "reset", "skip": "skip", "abort": "abort
 
 
 def taken(state: State, key: EffectId, asked: Asked) -> Next:
-    """The facts that follow from an answer; `abort` ends the task whatever was asked."""
+    """The facts that follow from an answer; `abort` ends the task whatever flyball itself has asked."""
     answer = (asked.answer or "").strip()
-    closed = QuestionClosed(key, asked.question.name, answer)
-    if _first_word(answer) == "abort":
-        return record(closed, PersonSpoke("abort", question=key))
+    closed = QuestionClosed(key, asked.question.name, answer, asked.by)
     if asked.question.name.startswith(AGENT_QUESTION):
-        return record(closed, PersonSpoke("modify", f"{asked.question.text} Answer: {answer}", question=key))
+        return record(closed, _told(state, asked, answer))
+    if first_word(answer) == "abort":
+        return record(closed, PersonSpoke("abort", question=key))
     follow = _TABLE.get(asked.question.name, _chosen)
     return record(closed, *follow(state, key, answer))
 
 
-def _first_word(answer: str) -> str:
-    return answer.partition(" ")[0].lower()
+def first_word(answer: str | None) -> str:
+    return (answer or "").strip().partition(" ")[0].lower()
+
+
+def _told(state: State, asked: Asked, answer: str) -> LearningRecorded:
+    """An agent's question and its answer, kept for later turns; it clears no counter, or an agent could ask its way on."""
+    source = "answered by a person" if asked.by == "person" else "nobody answered, so the agent's own default was taken"
+    others = tuple(o.key for o in asked.question.options if o.key != answer)
+    return LearningRecorded(state.learned + 1, "decision", asked.question.text, source, answer, others)
 
 
 def _chosen(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
     """The breaker's choices; anything else that was said is guidance."""
-    choice = _CHOICES.get(_first_word(answer))
+    choice = _CHOICES.get(first_word(answer))
     if choice is None:
         return (PersonSpoke("modify", answer, question=key),)
     text = answer.partition(" ")[2] if choice == "modify" else ""
     return (PersonSpoke(choice, text, question=key),)
-
-
-def _sent_back(state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
-    """After the last rejection a reset means: back to GREEN with the findings."""
-    spoken = _chosen(state, key, answer)
-    if _first_word(answer) == "skip":
-        return spoken
-    return (*spoken, Moved("GREEN", state.stage, "sent back by a person", rejected=True))
 
 
 def _new_window(_state: State, _key: EffectId, _answer: str) -> tuple[Fact, ...]:
@@ -54,7 +53,7 @@ def _new_window(_state: State, _key: EffectId, _answer: str) -> tuple[Fact, ...]
 
 
 def _signalled(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
-    return (PersonSpoke("accept", question=key),) if _first_word(answer) == "accept" else ()
+    return (PersonSpoke("accept", question=key),) if first_word(answer) == "accept" else ()
 
 
 def _criteria(_state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
@@ -65,7 +64,7 @@ def _criteria(_state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
 
 def _consent(state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
     paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
-    return (Consented(paths, "a person", allowed=_first_word(answer) in {"allow", "yes"}),)
+    return (Consented(paths, "a person", allowed=first_word(answer) in {"allow", "yes"}),)
 
 
 _TABLE: dict[str, Callable[[State, EffectId, str], tuple[Fact, ...]]] = {
@@ -73,5 +72,4 @@ _TABLE: dict[str, Callable[[State, EffectId, str], tuple[Fact, ...]]] = {
     "no-exit-signal": _signalled,
     "criteria": _criteria,
     "protected-change": _consent,
-    "qa-rejected": _sent_back,
 }

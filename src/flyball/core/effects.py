@@ -37,7 +37,7 @@ class Prepare(_Effect, frozen=True, omit_defaults=True, tag="prepare"):
 
 
 class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
-    """One turn: a role, a prompt, an agent; `copy` names a disposable copy, empty is the task's own workspace."""
+    """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the task's own workspace."""
 
     role: str
     stage: str
@@ -50,6 +50,7 @@ class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     session: str = ""
     item: str = ""
     copy: str = ""
+    commit: Commit = Commit("")
     access: Literal["write", "read"] = "write"
     purpose: str = ""
 
@@ -73,7 +74,8 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
 class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
     """Keep the workspace's tree as a checkpoint.
 
-    An accepted one keeps `tree`, exactly what was measured, advances the task's branch, and the workspace follows it.
+    An accepted one keeps `tree`, exactly what was measured, or without one the parent's with flyball's own files in `.loop/`; it
+    advances the task's branch, and the workspace follows it.
     """
 
     label: str

@@ -118,12 +118,13 @@ class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
 
 
 class LimitHit(_Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
-    """An agent's account may not be called before `until`."""
+    """An agent's account may not be called before `until`; `backoff` when nobody said so and the wait is ours."""
 
     agent: str
     kind: str
     until: datetime
     detail: str = ""
+    backoff: bool = False
 
 
 class WindowOpened(_Fact, frozen=True, omit_defaults=True, tag="window.opened"):
@@ -197,6 +198,7 @@ class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.close
     id: EffectId
     name: str
     answer: str
+    by: Literal["person", "default"] = "person"
 
 
 class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.changed"):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Effect, RunAgent
+from flyball.core.effects import Ask, Effect, RunAgent, Wait
 from flyball.core.events import (
     Begun,
     BreakerChanged,
@@ -37,7 +37,18 @@ from flyball.core.events import (
     WindowOpened,
 )
 from flyball.core.observation import History, observe
-from flyball.core.outcomes import Answered, Failed, Measured, Prepared, Restored, Saved, TurnEnded, Usage
+from flyball.core.outcomes import (
+    Answered,
+    Conflicted,
+    Failed,
+    Interrupted,
+    Measured,
+    Outcome,
+    Prepared,
+    Restored,
+    Saved,
+    TurnEnded,
+)
 from flyball.core.state import Asked, Checkpoint, Open, State, Visit, Window
 from flyball.core.task import Commit, EffectId
 
@@ -62,6 +73,7 @@ def begin(event: Event) -> State:
         seq=event.seq,
         epoch=event.epoch,
         items=fact.task.items,
+        items_confirmed=bool(fact.task.items),
         visits=(Visit(fact.stage, event.at),),
     )
 
@@ -99,8 +111,19 @@ def _session_started(state: State, _fact: SessionStarted) -> State:
         stopped=None if resumable else state.stopped,
         absent=(),
         held=None,
-        outcomes={k: o for k, o in state.outcomes.items() if not isinstance(o, Failed)},
+        outcomes=_tried_again(state.outcomes),
     )
+
+
+def _tried_again(outcomes: dict[EffectId, Outcome]) -> dict[EffectId, Outcome]:
+    """What failed or was broken off has no outcome for a new session, which does it again; a turn is never done again."""
+    known: dict[EffectId, Outcome] = {}
+    for key, outcome in outcomes.items():
+        if key.startswith("turn/"):
+            known[key] = Interrupted(outcome.detail) if isinstance(outcome, Failed) else outcome
+        elif not isinstance(outcome, Failed | Interrupted):
+            known[key] = outcome
+    return known
 
 
 def _begun(state: State, fact: Begun) -> State:
@@ -155,17 +178,23 @@ def _prepared(state: State, _effect: Effect, outcome: Prepared) -> State:
 
 def _turn_ended(state: State, effect: Effect, outcome: TurnEnded) -> State:
     assert isinstance(effect, RunAgent)
-    calls = Window(state.now, 1) if state.window is None else replace(state.window, calls=state.window.calls + 1)
-    key = f"{effect.stage}/{effect.role}"
     dearest = max(state.dearest_turn, outcome.usage, key=lambda u: (u.usd, u.input_tokens + u.output_tokens))
     return replace(
         state,
-        window=calls,
+        window=_called(state),
         usage=state.usage.plus(outcome.usage),
-        usage_by={**state.usage_by, key: state.usage_by.get(key, Usage()).plus(outcome.usage)},
         dearest_turn=dearest,
-        agent_session=outcome.session if not effect.copy else state.agent_session,
+        sessions={**state.sessions, effect.agent: outcome.session} if outcome.session and not effect.copy else state.sessions,
     )
+
+
+def _called(state: State) -> Window:
+    return Window(state.now, 1) if state.window is None else replace(state.window, calls=state.window.calls + 1)
+
+
+def _broken_off(state: State, effect: Effect, _outcome: Interrupted) -> State:
+    """A turn that was interrupted has called its provider all the same."""
+    return replace(state, window=_called(state)) if isinstance(effect, RunAgent) else state
 
 
 def _measured(state: State, effect: Effect, outcome: Measured) -> State:
@@ -186,7 +215,7 @@ def _saved(state: State, _effect: Effect, outcome: Saved) -> State:
     ]
     known = (*sorted(kept, key=lambda c: c.at), checkpoint)
     state = replace(state, checkpoints=known, tree=outcome.tree)
-    return replace(state, head=outcome.commit, best=checkpoint, recoveries=0) if outcome.accepted else state
+    return replace(state, head=outcome.commit, best=checkpoint) if outcome.accepted else state
 
 
 def _restored(state: State, _effect: Effect, outcome: Restored) -> State:
@@ -194,14 +223,16 @@ def _restored(state: State, _effect: Effect, outcome: Restored) -> State:
 
 
 def _answered(state: State, effect: Effect, outcome: Answered) -> State:
-    return _with_answer(state, effect.id, outcome.text)
+    return _with_answer(state, effect.id, outcome.text, outcome.by)
 
 
-def _with_answer(state: State, question: EffectId, text: str) -> State:
+def _with_answer(
+    state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person"
+) -> State:
     asked = state.questions.get(question)
     if asked is None:
         return state
-    return replace(state, questions={**state.questions, question: replace(asked, answer=text)})
+    return replace(state, questions={**state.questions, question: replace(asked, answer=text, by=by)})
 
 
 def _judged(state: State, fact: Judged) -> State:
@@ -233,17 +264,18 @@ def _judged(state: State, fact: Judged) -> State:
         false_claims=state.false_claims + fact.false_claim,
         restore_to=fact.restore_to,
         context=state.context + fact.fresh_context,
-        agent_session="" if fact.fresh_context else state.agent_session,
+        sessions={} if fact.fresh_context else state.sessions,
         rungs=(*state.rungs, fact.rung) if fact.rung else state.rungs,
-        recoveries=state.recoveries + bool(fact.rung),
         lesson=fact.lesson or state.lesson,
         findings=fact.findings,
         crashes=0,
         overloads=0,
+        reset=False,
     )
 
 
 def _set_aside(state: State, fact: TurnSetAside) -> State:
+    saved = state.outcomes.get(EffectId(f"save/{fact.turn}"))
     state = replace(
         state,
         outcomes={k: o for k, o in state.outcomes.items() if isinstance(o, Measured)},
@@ -253,8 +285,9 @@ def _set_aside(state: State, fact: TurnSetAside) -> State:
         history=observe(state.history, fact.observation) if fact.observation else state.history,
     )
     if fact.why == "interrupted":
-        partial = next((c.commit for c in reversed(state.checkpoints) if not c.accepted), Commit(""))
-        return replace(state, last_interrupted=partial)
+        return replace(state, last_interrupted=saved.commit if isinstance(saved, Saved) else Commit(""))
+    if fact.why in {"planned", "consent"}:
+        return replace(state, crashes=0, overloads=0)
     if fact.why != "crashed":
         return state
     return replace(state, crashes=state.crashes + 1, crashed_at=state.now, crash_detail=fact.detail)
@@ -265,9 +298,9 @@ def _moved(state: State, fact: Moved) -> State:
     visits[-1] = replace(
         visits[-1], completed_at=state.now, iterations=state.iteration, exit_reason=fact.reason, forced=fact.forced
     )
-    tests = fact.previous == "RED"
+    tests = fact.previous == "RED" and not fact.forced
     return replace(
-        state,
+        _withdrawn(state),
         stage=fact.stage,
         iteration=0,
         visits=(*visits, Visit(fact.stage, state.now)),
@@ -283,14 +316,24 @@ def _moved(state: State, fact: Moved) -> State:
         outcomes={},
         pass_effect=None,
         skipping=False,
+        reset=False,
+        restore_to=Commit(""),
+        signal_asked=False,
+        consent_wanted=(),
         best_score=None,
         tests_accepted=state.head if tests else state.tests_accepted,
         tests_ref=state.last.tests_ref if tests and state.last else state.tests_ref,
-        rejected=state.head if fact.rejected else state.rejected,
+        rejected=state.head if fact.rejected else Commit(""),
         findings=state.findings if fact.rejected else (),
         context=state.context + 1,
-        agent_session="",
+        sessions={},
     )
+
+
+def _withdrawn(state: State) -> State:
+    """Nobody waits any more: neither for an answer nor for a time."""
+    under_way = {k: o for k, o in state.open.items() if not isinstance(o.effect, Ask | Wait)}
+    return replace(state, open=under_way, questions={}, to_ask=(), held=None)
 
 
 def _held(state: State, fact: Held) -> State:
@@ -298,8 +341,9 @@ def _held(state: State, fact: Held) -> State:
 
 
 def _limit_hit(state: State, fact: LimitHit) -> State:
-    overloads = state.overloads + 1 if fact.kind == "overloaded" else 0
-    return replace(state, limits={**state.limits, fact.agent: fact}, overloads=overloads)
+    return replace(
+        state, limits={**state.limits, fact.agent: fact}, overloads=state.overloads + 1 if fact.backoff else 0
+    )
 
 
 def _window_opened(state: State, _fact: WindowOpened) -> State:
@@ -353,38 +397,38 @@ def _settings_changed(state: State, fact: SettingsChanged) -> State:
 
 
 def _person_spoke(state: State, fact: PersonSpoke) -> State:
+    if state.stopped is not None and state.stopped.kind in {"done", "aborted"}:
+        return state
     if fact.word == "pause":
         return replace(state, pausing=True)
     if fact.word == "abort":
         return replace(state, aborting=True, stopped=None)
     if fact.word == "skip":
-        return replace(state, skipping=True, stopped=_unblocked(state.stopped))
+        return replace(_withdrawn(state), skipping=True, stopped=_unblocked(state.stopped))
     if fact.word == "accept":
         return replace(state, exiting=True, stopped=_unblocked(state.stopped))
     if fact.word == "resume":
         again = state.stopped is not None and state.stopped.kind == "blocked" and not state.stopped.question
         baseline = None if again and state.baseline and state.baseline.broken else state.baseline
-        return replace(state, stopped=None if again else state.stopped, baseline=baseline)
+        outcomes = {k: o for k, o in state.outcomes.items() if not isinstance(o, Conflicted)}
+        return replace(state, stopped=None if again else state.stopped, baseline=baseline, outcomes=outcomes)
     if fact.word == "answer":
         return replace(_with_answer(state, EffectId(fact.question), fact.text), stopped=_unblocked(state.stopped))
     if fact.word in {"reset", "modify"}:
         guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:] if fact.text else state.guidance
         return replace(
-            state,
+            _withdrawn(state),
             guidance=guidance,
             breaker=CLOSED,
             history=History(),
             rungs=(),
-            recoveries=0,
             crashes=0,
             overloads=0,
-            qa_attempts=0,
             unsignalled=0,
-            to_ask=(),
+            signal_asked=False,
+            reset=True,
             context=state.context + 1,
-            agent_session="",
-            questions={},
-            open={k: o for k, o in state.open.items() if not isinstance(o.effect, Ask)},
+            sessions={},
             stopped=_unblocked(state.stopped),
         )
     return replace(state, stopped=_unblocked(state.stopped))
@@ -405,6 +449,7 @@ _OUTCOMES: dict[type, Callable[[State, Effect, Any], State]] = {
     Saved: _saved,
     Restored: _restored,
     Answered: _answered,
+    Interrupted: _broken_off,
 }
 
 _TABLE: dict[type, Callable[[State, Any], State]] = {

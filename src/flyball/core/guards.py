@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from flyball.core import questions
+from flyball.core.answers import first_word
 from flyball.core.breaker import cooled
 from flyball.core.effects import Wait
 from flyball.core.events import BreakerChanged, Held, TaskStopped, WindowOpened
@@ -17,6 +18,8 @@ from flyball.core.state import State
 from flyball.core.task import EffectId
 
 HOUR = timedelta(hours=1)
+LONGEST_BACKOFF = timedelta(minutes=10)
+MOST_DOUBLINGS = 16
 QUICK_RETRIES = 2
 
 
@@ -43,6 +46,11 @@ def agent_for(state: State, role: str) -> str | None:
 def _limited(state: State, agent: str) -> bool:
     hit = state.limits.get(agent)
     return hit is not None and hit.until > state.now
+
+
+def backoff(first_s: float, doublings: int) -> timedelta:
+    """A wait that doubles each time, up to a bound."""
+    return min(timedelta(seconds=first_s * 2 ** min(doublings, MOST_DOUBLINGS)), LONGEST_BACKOFF)
 
 
 def _provider(state: State, role: str) -> Next | None:
@@ -80,7 +88,7 @@ def _hourly(state: State, _role: str) -> Next | None:
     if not state.task.settings.attended:
         return _wait(state, held)
     asked = questions.find(state, "hourly-limit")
-    if asked is not None and asked[1].answer == "wait":
+    if asked is not None and first_word(asked[1].answer) == "wait":
         return _wait(state, held)
     return questions.put(state, questions.hourly_limit(held.reason, ends_at))
 
@@ -117,8 +125,7 @@ def _crashes(state: State, _role: str) -> Next | None:
         return questions.put(state, questions.crashes(state))
     if state.crashes <= QUICK_RETRIES or not limits.crash_backoff_s:
         return None
-    wait = timedelta(seconds=limits.crash_backoff_s * 2 ** (state.crashes - QUICK_RETRIES - 1))
-    until = (state.crashed_at or state.now) + wait
+    until = (state.crashed_at or state.now) + backoff(limits.crash_backoff_s, state.crashes - QUICK_RETRIES - 1)
     if state.now >= until:
         return None
     return _wait(state, Held("crash", f"the agent crashed {state.crashes} times in a row", until))

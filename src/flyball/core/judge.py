@@ -10,7 +10,7 @@ from flyball.core.measurement import Measurement
 from flyball.core.monitor import Verdict, assess
 from flyball.core.observation import Blocker, Observation, observe
 from flyball.core.outcomes import TurnEnded
-from flyball.core.recovery import Recovery, recover
+from flyball.core.recovery import NONE_NEEDED, Recovery, recover
 from flyball.core.signature import Signature, signature
 from flyball.core.stages import Weigh, Weighed
 from flyball.core.state import State
@@ -26,15 +26,15 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
     failure = _failure(measured, weighed)
     seen = _observation(state, turn, measured, weighed, failure)
     verdict = assess(observe(state.history, seen), seen, state.task.settings.monitor)
-    breaker = breakers.after(
+    struck = breakers.after(
         state.breaker,
         state.task.settings.breaker.strikes(state.stage),
         progress=weighed.progress,
         gate_held=held,
         error=failure.fine if failure else "",
     )
-    recovery = recover(state, verdict, breaker, measured, gate_held=held)
-    breaker = _breaker_after(breaker, recovery, verdict)
+    recovery = NONE_NEEDED if weighed.rejected else recover(state, verdict, struck, measured, gate_held=held)
+    breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
     best_score = state.best_score
     if best_score is None and state.entry is not None:
         best_score = weigh(state, state.entry, Claim()).score
@@ -53,9 +53,10 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         unsignalled=state.unsignalled + 1 if held and not signal else 0,
         score=weighed.score,
         best=best_score is None or weighed.score > best_score,
+        rejected=weighed.rejected,
         rung=recovery.rung,
         restore_to=recovery.restore_to,
-        fresh_context=bool(recovery.rung),
+        fresh_context=bool(recovery.rung) or turn.kind == "context_full",
         lesson=_lesson(state, turn, weighed, verdict, failure) if recovery.rung else (),
         findings=weighed.findings,
         disagreements=_disagreements(claim, weighed),
@@ -76,7 +77,7 @@ def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
     """What went wrong, comparable between runs; a gate without failing tests is known by what it misses."""
     if weighed.gate.held:
         return None
-    if measured.signature is not None and (measured.failing or measured.broken):
+    if measured.signature is not None and (weighed.failing or measured.broken):
         return measured.signature
     return signature("\n".join(weighed.gate.missing))
 
@@ -179,7 +180,9 @@ def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]
                 decision.invalidated_if,
             )
         )
-    if judged.restore_to != Commit(""):
+    if judged.rejected:
+        facts.append(LearningRecorded(number + 1, "anti-pattern", "QA rejected the work", "; ".join(judged.gate_1.missing)))
+    elif judged.restore_to != Commit(""):
         lesson = " ".join(judged.lesson)
         facts.append(LearningRecorded(number + 1, "anti-pattern", judged.verdict.evidence, context=lesson))
     return tuple(facts)

@@ -18,11 +18,10 @@ from flyball.core.judge import judge, learnings
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Measured, Saved, TurnEnded
-from flyball.core.stages import Weigh
+from flyball.core.stages import Weigh, open_items
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId
 
-LONGEST_BACKOFF = timedelta(minutes=10)
 ASK_FOR_SIGNAL_AFTER = 2
 
 
@@ -35,14 +34,13 @@ class Stage(msgspec.Struct, frozen=True):
     weigh: Weigh
 
 
-def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", access: Literal["write", "read"] = "write") -> Next:
-    """One turn of a role, if no guard holds."""
+def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit: str = "") -> Next:
+    """One turn of a role, if no guard holds; in a disposable copy of `commit` where one is named."""
     held = guards.before_turn(state, role)
     if held is not None:
         return held
     agent = guards.agent_for(state, role)
     assert agent is not None
-    choice = state.task.settings.choice(role)
     number = state.turns + 1
     return perform(
         RunAgent(
@@ -50,17 +48,25 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", access:
             role=role,
             stage=state.stage,
             agent=agent,
-            model=choice.model if agent == choice.agent else "",
+            model=_model(state, role, agent),
             prompt=prompts.build(state, role, purpose),
             iteration=state.iteration + 1,
             turn=number,
             context=state.context,
-            session="" if copy else state.agent_session,
+            session="" if copy else state.sessions.get(agent, ""),
             copy=copy,
-            access=access,
+            commit=Commit(commit),
             purpose=purpose,
         )
     )
+
+
+def _model(state: State, role: str, agent: str) -> str:
+    """The role's model; an agent that stands in for the role's own brings its own."""
+    choice = state.task.settings.choice(role)
+    if agent == choice.agent:
+        return choice.model
+    return next((spec.model for spec in state.task.agents if spec.name == agent), "")
 
 
 def ended_turn(state: State) -> Next | TurnEnded:
@@ -70,11 +76,11 @@ def ended_turn(state: State) -> Next | TurnEnded:
     outcome = state.outcomes.get(EffectId(f"turn/{number}"))
     if outcome is None:
         return NOTHING
+    assert isinstance(outcome, TurnEnded | Interrupted)
     if not state.pass_effect.copy and f"save/{number}" not in state.outcomes:
-        return perform(_save(state, interrupted=isinstance(outcome, Interrupted)))
-    if isinstance(outcome, Interrupted) or (isinstance(outcome, TurnEnded) and outcome.kind == "interrupted"):
+        return perform(_save(state, interrupted=_was_interrupted(outcome)))
+    if isinstance(outcome, Interrupted) or outcome.kind == "interrupted":
         return record(TurnSetAside(number, "interrupted", outcome.detail))
-    assert isinstance(outcome, TurnEnded)
     if outcome.kind in LIMITED:
         return record(_limit(state, outcome), TurnSetAside(number, "limited", outcome.detail))
     if outcome.kind in ABSENT:
@@ -84,6 +90,10 @@ def ended_turn(state: State) -> Next | TurnEnded:
     return outcome
 
 
+def _was_interrupted(outcome: TurnEnded | Interrupted) -> bool:
+    return isinstance(outcome, Interrupted) or outcome.kind == "interrupted"
+
+
 def _save(state: State, *, interrupted: bool) -> Save:
     number = state.pass_turn
     label = f"interrupted-{number}" if interrupted else f"turn-{number}"
@@ -91,24 +101,29 @@ def _save(state: State, *, interrupted: bool) -> Save:
 
 
 def _limit(state: State, turn: TurnEnded) -> LimitHit:
+    """Until the stated reset; an hour for a usage limit without one; else, and where the reset is past, a growing wait."""
     limits = state.task.settings.limits
-    if turn.kind == "overloaded":
-        backoff = timedelta(seconds=limits.overload_backoff_s * 2**state.overloads)
-        until = state.now + min(backoff, LONGEST_BACKOFF)
-    else:
-        until = turn.reset_at or state.now + timedelta(seconds=limits.usage_limit_wait_s)
     assert state.pass_effect is not None
-    return LimitHit(state.pass_effect.agent, turn.kind, max(until, state.now), turn.detail)
+    agent = state.pass_effect.agent
+    if turn.reset_at is not None and turn.reset_at > state.now:
+        return LimitHit(agent, turn.kind, turn.reset_at, turn.detail)
+    if turn.reset_at is None and turn.kind == "usage_limit":
+        return LimitHit(agent, turn.kind, state.now + timedelta(seconds=limits.usage_limit_wait_s), turn.detail)
+    until = state.now + guards.backoff(limits.overload_backoff_s, state.overloads)
+    return LimitHit(agent, turn.kind, until, turn.detail, backoff=True)
+
+
+def next_turn(state: State, stage: Stage, *, copy: str = "") -> Next:
+    """The stage's next turn; one whose gate keeps holding in silence is asked for its signal first."""
+    if state.unsignalled >= ASK_FOR_SIGNAL_AFTER and not state.signal_asked:
+        return questions.put(state, questions.no_exit_signal(state))
+    return spawn(state, role=stage.role, purpose="confirm" if state.signal_asked else "", copy=copy)
 
 
 def work(state: State, stage: Stage) -> Next | Measurement:
     """One iteration of a stage that changes the tree; the workflow takes over when it is measured."""
     if not state.pass_turn:
-        if state.unsignalled > ASK_FOR_SIGNAL_AFTER or (
-            state.unsignalled == ASK_FOR_SIGNAL_AFTER and not state.signal_asked
-        ):
-            return questions.put(state, questions.no_exit_signal(state))
-        return spawn(state, role=stage.role, purpose="confirm" if state.signal_asked else "")
+        return next_turn(state, stage)
     turn = ended_turn(state)
     if isinstance(turn, Next):
         return turn
@@ -135,7 +150,7 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         base=state.prepared.base,
         accepted=state.tests_accepted,
         iteration=state.iteration + 1,
-        items=state.items,
+        items=open_items(state.items),
         baseline_ref=state.baseline.tests_ref if state.baseline else "",
         accepted_ref=state.tests_ref,
         rejected=state.rejected,

@@ -156,7 +156,6 @@ class Failed(_Outcome, frozen=True, omit_defaults=True, tag="failed"):
     """The world refused: a full disk, a broken setup command, a moved branch."""
 
     detail: str
-    retry: bool = False
 
 
 Outcome = (

@@ -7,9 +7,11 @@ filled in when the turn starts, so that a report cannot be prepared before it.
 from __future__ import annotations
 
 from flyball.core.measurement import Measurement
+from flyball.core.outcomes import Measured
+from flyball.core.stages import open_items
 from flyball.core.state import State
 
-VERSION = 1
+VERSION = 2
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
@@ -48,10 +50,10 @@ _ROLES = {
 _PURPOSES = {
     "confirm": (
         "The measurements of your stage hold. Change nothing. If you agree that the stage is finished, answer with the report\n"
-        "below and `exit_signal` true; if not, say what is missing in `summary`."
+        "below and `exit_signal` true (a reviewer repeats its `verdict`); if not, say what is missing in `summary`."
     ),
     "consent": (
-        "An implementer asks to change protected files (listed below). Look at the present and the accepted version in this copy\n"
+        "An implementer asks to change protected files (listed below). Look at the change\n"
         "and decide whether the change is right and weakens no test. Report `verdict` `pass` to allow it, `fail` to refuse."
     ),
 }
@@ -75,6 +77,7 @@ def build(state: State, role: str, purpose: str = "") -> str:
         _criteria(state),
         _consent(state) if purpose == "consent" else "",
         _measured(state),
+        _checks(state) if role == "qa" else "",
         _findings(state),
         _lesson(state),
         _listed("Guidance from a person", state.guidance),
@@ -96,11 +99,12 @@ def _request(state: State) -> str:
 
 
 def _criteria(state: State) -> str:
-    return _listed("Acceptance criteria", tuple(f"{i.id}: {i.text}" for i in state.items))
+    return _listed("Acceptance criteria", tuple(f"{i.id}: {i.text}" for i in open_items(state.items)))
 
 
 def _consent(state: State) -> str:
-    return _listed("Protected files the implementer wants to change", state.consent_wanted)
+    wanted = _listed("Protected files the implementer wants to change", state.consent_wanted)
+    return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {state.tests_accepted}."
 
 
 def _measured(state: State) -> str:
@@ -116,12 +120,19 @@ def _measured(state: State) -> str:
         lines += [f"- {m}" for m in judged.gate_1.missing]
         lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
         if state.breaker.state == "HALF_OPEN":
-            lines.append(f"Nothing moved: {state.breaker.reason}. One more and the loop stops here.")
+            lines.append(f"Nothing moved: {state.breaker.reason}. If it goes on like this, the loop stops here.")
     lines += _tricks(state.last)
-    lines += _output(state.last)
+    lines += _output(state.last or state.entry)
     if state.last_interrupted:
         lines.append(f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {state.last_interrupted}).")
     return "## What was measured\n" + "\n".join(lines) if lines else ""
+
+
+def _checks(state: State) -> str:
+    """What was measured for the reviewer whose turn this is."""
+    measured = next((o.measurement for o in state.outcomes.values() if isinstance(o, Measured)), None)
+    checks = measured.checks if measured else ()
+    return _listed("Checks of this tree", tuple(f"{c.name}: {c.status}: {c.detail}".rstrip(": ") for c in checks))
 
 
 def _tricks(measured: Measurement | None) -> list[str]:

@@ -63,8 +63,11 @@ def protected_change(state: State) -> Question:
 
 
 def qa_rejected(state: State) -> Question:
-    detail = "\n".join(f"{f.severity}: {f.message}" for f in state.findings)
-    return Question("qa-rejected", f"QA rejected the work {state.qa_attempts} times", FOUR_CHOICES, detail=detail)
+    checks = state.last.checks if state.last else ()
+    lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
+    lines += [f"{f.severity}: {f.message}" for f in state.findings if not f.check]
+    text = f"QA rejected the work {state.qa_attempts} times"
+    return Question("qa-rejected", text, FOUR_CHOICES, detail="\n".join(lines))
 
 
 def hourly_limit(reason: str, ends_at: datetime) -> Question:
@@ -73,7 +76,8 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
         Option("continue", "begin a new window now"),
         Option("abort", "end the task"),
     )
-    return Question("hourly-limit", f"The hourly limit is reached ({reason}). Wait, continue or abort?", options)
+    text = f"The hourly limit is reached ({reason}). Wait, continue or abort?"
+    return Question("hourly-limit", text, options, default="wait")
 
 
 def breaker_open(state: State) -> Question:

@@ -1,6 +1,6 @@
 """The recovery ladder: which cure is tried next, and when there is none left.
 
-STALLED may use every rung once, FLIP-FLOPPING one rollback, REGRESSING two; an accepted stage begins anew. A rung always starts a
+STALLED may use every rung once, FLIP-FLOPPING one rollback, all rollbacks together two; an accepted stage begins anew. A rung always starts a
 fresh context, because inside one conversation the same failure does not heal; it starts from the best tree, unless only the breaker
 opened: then the work moves, if not forwards, and the monitor must go on seeing which way.
 """
@@ -16,7 +16,7 @@ from flyball.core.state import Checkpoint, State
 from flyball.core.task import Commit
 
 STALL_RUNGS = ("fresh-context", "other-agent", "smaller-scope")
-REGRESSION_ROLLBACKS = 2
+ROLLBACKS = 2
 
 
 class Recovery(msgspec.Struct, frozen=True):
@@ -37,11 +37,8 @@ def recover(state: State, verdict: Verdict, breaker: Breaker, measured: Measurem
         return NONE_NEEDED
     if verdict.cure in {"stop", "ask"}:
         return SPENT
-    if verdict.health == "FLIP-FLOPPING":
-        return SPENT if "rollback-two" in state.rungs else Recovery("rollback-two", _back(_two_back(state), measured))
-    if verdict.health == "REGRESSING":
-        used = state.rungs.count("rollback")
-        return SPENT if used >= REGRESSION_ROLLBACKS else Recovery("rollback", _back(state.best, measured))
+    if verdict.health in {"FLIP-FLOPPING", "REGRESSING"}:
+        return _rolled_back(state, verdict, measured)
     rung = next((r for r in _rungs(state) if r not in state.rungs), None)
     if rung is None:
         return SPENT
@@ -49,8 +46,18 @@ def recover(state: State, verdict: Verdict, breaker: Breaker, measured: Measurem
     return Recovery(rung, _back(state.best, measured) if stalled else Commit(""))
 
 
+def _rolled_back(state: State, verdict: Verdict, measured: Measurement) -> Recovery:
+    used = sum(r in {"rollback", "rollback-two"} for r in state.rungs)
+    if used >= ROLLBACKS:
+        return SPENT
+    if verdict.health == "REGRESSING":
+        return Recovery("rollback", _back(state.best, measured))
+    return SPENT if "rollback-two" in state.rungs else Recovery("rollback-two", _back(_two_back(state), measured))
+
+
 def _rungs(state: State) -> tuple[str, ...]:
-    choice = state.task.settings.choice("implementer")
+    role = state.pass_effect.role if state.pass_effect else "implementer"
+    choice = state.task.settings.choice(role)
     return tuple(r for r in STALL_RUNGS if r != "other-agent" or choice.fallback)
 
 

@@ -16,11 +16,12 @@ DOCUMENTS_NEEDED = 3
 GREEN_RUNS_NEEDED = 2
 REFACTOR_ITERATIONS = 5
 BLOCKING = frozenset({"critical", "major"})
+COVERAGE = "criteria_covered"
 SHOWN = 12
 
 
 class Weighed(msgspec.Struct, frozen=True):
-    """A measurement seen by a stage: does gate 1 hold, did it move, and how good is the tree."""
+    """A measurement seen by a stage: does gate 1 hold, did it move, how good is the tree, and must it go back."""
 
     gate: GateVerdict
     progress: bool
@@ -28,6 +29,7 @@ class Weighed(msgspec.Struct, frozen=True):
     rate: float | None = None
     failing: tuple[str, ...] | None = None
     findings: tuple[Finding, ...] = ()
+    rejected: bool = False
 
 
 Weigh = Callable[[State, Measurement, Claim], Weighed]
@@ -38,7 +40,8 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     items = open_items(state.items)
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
     covered = covered_criteria(items, sound)
-    missing = [f"no new test names {i.id}: {i.text}" for i in items if i.id not in covered]
+    missing = _broken(measured)
+    missing += [f"no new test names {i.id}: {i.text}" for i in items if i.id not in covered]
     missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
     missing += [f"an old test no longer passes: {t}" for t in measured.old_tests_broken]
     missing += _doubts(measured)
@@ -98,8 +101,10 @@ def green(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     if not missing and measured.green_runs < GREEN_RUNS_NEEDED:
         missing = [f"green in {measured.green_runs} of {GREEN_RUNS_NEEDED} full runs"]
     missing += [f"a flaky test ended differently in two runs: {t}" for t in measured.flaky]
+    missing += _proving_nothing(state, measured)
     missing += _doubts(measured)
     counts = measured.counts
+    earlier = state.last or state.entry
     values: dict[str, Scalar] = {
         "tests_total": counts.total,
         "tests_passing": counts.passing,
@@ -108,11 +113,19 @@ def green(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     }
     return Weighed(
         _verdict("all tests pass in two full runs", missing, values),
-        progress=_tests_moved(measured, state.last or state.entry) or _fewer_failed_checks(measured, state.last),
+        progress=_tests_moved(measured, earlier) or _fewer_failed_checks(measured, earlier),
         score=float(counts.passing - counts.failing * 1000 - len(measured.missing) * 1000),
         rate=_rate(measured),
         failing=measured.failing,
+        findings=state.findings,
     )
+
+
+def _proving_nothing(state: State, measured: Measurement) -> list[str]:
+    """Tests added since a rejection that pass on the rejected tree too; where only coverage was missing they may."""
+    if state.findings and all(f.check == COVERAGE for f in state.findings):
+        return []
+    return [f"a test added since the rejection passes on the rejected tree as well: {t}" for t in measured.passing_on_rejected]
 
 
 def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
@@ -177,7 +190,7 @@ def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
 def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
     """No blocking check fails, no blocking finding stands, and the reviewer approves."""
     failed = [c for c in measured.checks if c.status == "fail" and c.blocking]
-    findings = (*(_as_finding(c) for c in failed), *(f for f in claim.findings if f.severity in BLOCKING))
+    findings = (*(_as_finding(c) for c in failed), *_against(claim))
     missing = [f"{c.name}: {c.detail}" for c in failed]
     missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
     missing += _doubts(measured)
@@ -199,11 +212,20 @@ def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
         progress=progress,
         score=float(passing - len(findings)),
         findings=findings,
+        rejected=bool(findings) or (claim.verdict == "pass" and bool(missing)),
     )
 
 
 def _as_finding(check: Check) -> Finding:
     return Finding("critical", f"{check.name}: {check.detail}", check=check.name)
+
+
+def _against(claim: Claim) -> tuple[Finding, ...]:
+    """What the reviewer holds against the work; a rejection always has a reason, be it the smallest finding or its summary."""
+    blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
+    if blocking or claim.verdict != "fail":
+        return blocking
+    return claim.findings or (Finding("major", claim.summary or "the reviewer rejected it and gave no reason"),)
 
 
 def _verdict(condition: str, missing: list[str], values: dict[str, Scalar]) -> GateVerdict:
@@ -220,21 +242,25 @@ def _rate(measured: Measurement) -> float | None:
 
 def _not_all_passing(measured: Measurement) -> list[str]:
     counts = measured.counts
-    missing = [f"{g.name} could not run: {g.broken}" for g in measured.gates if g.broken]
+    missing = _broken(measured)
     missing += [f"fails: {t}" for t in measured.failing]
     if counts.failing > len(measured.failing):
         missing.append(f"{counts.failing - len(measured.failing)} more tests fail")
     missing += [f"an accepted test is gone: {t}" for t in measured.missing]
     missing += [f"a test is newly skipped: {t}" for t in measured.newly_skipped]
     counted = any(g.counts is not None for g in measured.gates)
-    if counted and not counts.total:
-        missing.append("no test was run: 0 of 0 is not green")
+    if counted and not counts.passing and not counts.failing:
+        missing.append(f"no test passed, and {counts.total} were found: 0 of 0 is not green")
     missing += [
         f"{g.name} fails: exit {g.exit_code}" for g in measured.gates if not g.passed and not g.broken and not g.counts
     ]
     if not missing and any(not g.passed for g in measured.gates):
         missing += [f"{g.name} did not pass: exit {g.exit_code}" for g in measured.gates if not g.passed]
     return missing
+
+
+def _broken(measured: Measurement) -> list[str]:
+    return [f"{g.name} could not run: {g.broken}" for g in measured.gates if g.broken]
 
 
 def _doubts(measured: Measurement) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Literal
 
 import msgspec
 
@@ -28,6 +29,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     question: Question
     answer: str | None = None
+    by: Literal["person", "default"] = "person"
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -74,7 +76,7 @@ class State(msgspec.Struct, frozen=True):
     iterations: int = 0
     turns: int = 0
     context: int = 1
-    agent_session: str = ""
+    sessions: dict[str, str] = {}
     open: dict[EffectId, Open] = {}
     outcomes: dict[EffectId, Outcome] = {}
     pass_effect: RunAgent | None = None
@@ -103,7 +105,6 @@ class State(msgspec.Struct, frozen=True):
     tree: str = ""
     tree_before: str = ""
     rungs: tuple[str, ...] = ()
-    recoveries: int = 0
     lesson: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
     learnings: tuple[LearningRecorded, ...] = ()
@@ -128,11 +129,11 @@ class State(msgspec.Struct, frozen=True):
     to_ask: tuple[Question, ...] = ()
     items_confirmed: bool = False
     usage: Usage = Usage()
-    usage_by: dict[str, Usage] = {}
     dearest_turn: Usage = Usage()
     consented: tuple[str, ...] = ()
     consent_asked: tuple[str, ...] = ()
     consent_wanted: tuple[str, ...] = ()
+    reset: bool = False
     pausing: bool = False
     skipping: bool = False
     aborting: bool = False

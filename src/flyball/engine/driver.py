@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from flyball import faults
 from flyball.core.decide import decide
 from flyball.core.effects import Ask, Effect, Wait
 from flyball.core.events import Begun, Ended, Event, Fact, PersonSpoke, SessionStarted, TaskStopped
@@ -22,7 +23,6 @@ from flyball.engine.recovery import woken
 from flyball.ports import Clock, Inbox, Journal, Perform, Stop
 
 INBOX_INTERVAL = 0.2
-LONGEST_SLEEP = 30.0
 
 Listener = Callable[[Event, State], None]
 
@@ -85,11 +85,21 @@ class Driver:
                 if isinstance(fact, Begun):
                     self._start(fact.effect)
             await self._loop()
+        except Exception as error:
+            self._halt(error)
+            raise
         finally:
             for stop in self._stops.values():
                 stop.set("the controller ends")
             self._threads.shutdown(wait=True, cancel_futures=True)
         return self.state
+
+    def _halt(self, error: Exception) -> None:
+        """Leave the reason of an internal error in the journal, where it can still be written."""
+        if self._state is None or self._state.stopped is not None:
+            return
+        with contextlib.suppress(Exception):
+            self._append(TaskStopped("error", f"internal error: {type(error).__name__}: {error}"))
 
     async def _loop(self) -> None:
         while True:
@@ -140,7 +150,7 @@ class Driver:
         while (left := (effect.until - self._clock.now()).total_seconds()) > 0:
             if stop.is_set():
                 return Interrupted("the wait was broken off")
-            await asyncio.sleep(min(left, INBOX_INTERVAL if left < 1 else LONGEST_SLEEP, LONGEST_SLEEP))
+            await asyncio.sleep(min(left, INBOX_INTERVAL))
         return Waited()
 
     async def _next_outcome(self) -> None:
@@ -160,6 +170,7 @@ class Driver:
         outcome = finished.result()
         opened = self.state.open.get(key)
         if opened is not None:
+            faults.point("engine.outcome.known")
             self._append(Ended(key, outcome, opened.attempt))
 
     def _take_words(self) -> None:

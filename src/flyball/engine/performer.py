@@ -28,6 +28,8 @@ from flyball.core.state import State
 from flyball.core.task import Commit
 from flyball.ports import Agent, Clock, Measurer, Notify, People, Refusal, Setup, Stop, Workspace
 
+LOOP = ".loop"
+
 
 class Performer:
     """Performs effects of one task with the adapters it was given."""
@@ -89,7 +91,7 @@ class Performer:
             return TurnEnded("not_installed", f"no agent {effect.agent!r} is configured")
         opened = state.open.get(effect.id)
         folder = self._folder / "turns" / f"{effect.turn:04d}-{opened.attempt if opened else 1}"
-        tree = self._workspace.copy(effect.copy, state.head) if effect.copy else self._workspace.root
+        tree = self._workspace.copy(effect.copy, effect.commit or state.head) if effect.copy else self._workspace.root
         ended = agent.turn(
             effect, tree=tree, folder=folder, nonce=self._clock.nonce(), stop=stop, notify=self._notify
         )
@@ -119,12 +121,18 @@ class Performer:
     def _save(self, effect: Save, state: State, _stop: Stop) -> Outcome:
         at = self._begun_at(effect, state)
         if effect.accepted:
-            tree = effect.tree or self._workspace.snapshot(f"{effect.label}-tree", effect.message, at).tree
+            tree = effect.tree or self._with_loop_files(effect, at)
             kept = self._workspace.accept(effect.label, effect.message, at, tree=tree, parent=effect.parent)
             notes = (*kept.notes, *self._publish(kept.commit))
             return Saved(Commit(kept.commit), kept.tree, effect.label, accepted=True, notes=notes)
         kept = self._workspace.snapshot(effect.label, effect.message, at)
         return Saved(Commit(kept.commit), kept.tree, effect.label, notes=tuple(kept.notes))
+
+    def _with_loop_files(self, effect: Save, at: datetime) -> str:
+        """The accepted tree with what flyball wrote into `.loop/`: nothing else in the workspace was measured."""
+        now = Commit(self._workspace.snapshot(f"{effect.label}-tree", effect.message, at).commit)
+        own = [path for _, path in self._workspace.changed(effect.parent, now) if path.startswith(f"{LOOP}/")]
+        return self._workspace.overlay(effect.parent, dict.fromkeys(own, now))
 
     def _publish(self, commit: str) -> tuple[str, ...]:
         """Let the branch follow; a branch somebody else uses is a note here and a conflict only at the end."""

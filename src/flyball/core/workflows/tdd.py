@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from flyball.core import kernel, questions, stages
-from flyball.core.breaker import CLOSED
 from flyball.core.criteria import criteria
 from flyball.core.effects import Integrate, Measure, Prepare, Save
 from flyball.core.events import Consented, ItemsSet, Judged, Moved, TaskStopped, TurnSetAside
@@ -13,9 +10,9 @@ from flyball.core.kernel import Stage
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.observation import Observation
-from flyball.core.outcomes import Conflicted, Integrated, Measured, Saved, TurnEnded
+from flyball.core.outcomes import Conflicted, Integrated, Measured, Saved
 from flyball.core.state import State
-from flyball.core.task import Commit, EffectId, Item
+from flyball.core.task import EffectId, Item
 from flyball.core.workflows.table import Workflow
 
 QA_ATTEMPTS = 3
@@ -60,7 +57,7 @@ def _asking(state: State) -> Next | None:
     """What a person, or the reviewer in their place, must say first."""
     if state.to_ask:
         return questions.put(state, state.to_ask[0])
-    if state.task.settings.attended and not state.items_confirmed:
+    if state.task.settings.attended and not state.items_confirmed and not state.iterations and not state.pass_turn:
         return questions.put(state, questions.confirm_criteria(state))
     if state.consent_wanted:
         return _consent(state)
@@ -105,15 +102,16 @@ def _plan_criteria(state: State) -> Next:
 
 def _consent(state: State) -> Next:
     """A protected path may change with a person's or, where none is there, the reviewer's consent."""
-    if state.task.settings.attended:
+    if state.task.settings.attended and not state.pass_turn:
         return questions.put(state, questions.protected_change(state))
     if not state.pass_turn:
-        return kernel.spawn(state, role="qa", purpose="consent", copy="qa")
+        assert state.last is not None
+        return kernel.spawn(state, role="qa", purpose="consent", copy="qa", commit=state.last.candidate)
     turn = kernel.ended_turn(state)
     if isinstance(turn, Next):
         return turn
     paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
-    allowed = turn.claim.verdict == "pass"
+    allowed = turn.kind == "ok" and turn.claim.verdict == "pass"
     return record(Consented(paths, "the QA reviewer", allowed=allowed), TurnSetAside(state.pass_turn, "consent"))
 
 
@@ -132,14 +130,13 @@ def _work(state: State) -> Next:
 
 
 def _leave(state: State) -> Next:
-    """Both gates held: keep the tree that was measured, then go on."""
-    following = _following(state)
-    if state.stage == "QA":
-        return record(Moved(following, "QA", "dual gate held"))
-    saved = kernel.accept(state)
+    """Both gates held: keep the tree that was measured, then go on; QA changes none, so there is nothing to keep."""
+    saved = None if state.stage == "QA" else kernel.accept(state)
     if isinstance(saved, Next):
         return saved
-    return record(Moved(following, state.stage, "dual gate held"))
+    signalled = state.judged is not None and state.judged.can_exit
+    reason = "dual gate held" if signalled else "the gate held, and a person accepted it without the agent's signal"
+    return record(Moved(_following(state), state.stage, reason))
 
 
 def _following(state: State) -> str:
@@ -151,36 +148,37 @@ def _following(state: State) -> str:
 def _review(state: State) -> Next:
     """QA: measure the eleven criteria, then let a reviewer judge a disposable copy with those results before it."""
     stage = STAGES["QA"]
-    if state.qa_attempts >= QA_ATTEMPTS:
-        return questions.put(state, questions.qa_rejected(state))
-    name = f"measure/qa-{state.iterations + 1}"
+    if state.judged is not None and state.judged.rejected:
+        return _rejected_for_good(state)
+    name = f"measure/qa-{len(state.visits)}-{state.iteration + 1}"
     measured = state.outcomes.get(EffectId(name))
     if measured is None:
         return perform(kernel.measure(state, stage, name, state.head))
     if not isinstance(measured, Measured):
         return NOTHING
     if not state.pass_turn:
-        return kernel.spawn(state, role=stage.role, copy="qa")
+        return kernel.next_turn(state, stage, copy="qa")
     turn = kernel.ended_turn(state)
     if isinstance(turn, Next):
         return turn
     judged, *learned = kernel.evaluate(state, stage, measured.measurement)
     assert isinstance(judged, Judged)
-    if not _is_rejection(turn, judged):
-        return record(judged, *learned)
-    judged = replace(judged, rejected=True, rung="", restore_to=Commit(""), breaker=CLOSED)
-    if state.qa_attempts + 1 >= QA_ATTEMPTS:
+    if not judged.rejected or state.qa_attempts + 1 >= QA_ATTEMPTS:
         return record(judged, *learned)
     return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
 
 
-def _is_rejection(turn: TurnEnded, judged: Judged) -> bool:
-    """A reviewer's no, or a reviewer's yes that a blocking check contradicts."""
-    return turn.claim.verdict == "fail" or (turn.claim.verdict == "pass" and not judged.gate_1.held)
+def _rejected_for_good(state: State) -> Next:
+    """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
+    if state.reset:
+        return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
+    return questions.put(state, questions.qa_rejected(state))
 
 
 def _ship(state: State) -> Next:
-    done = state.outcomes.get(EffectId("integrate/final"))
+    visit = len(state.visits)
+    integrate = EffectId(f"integrate/final-{visit}")
+    done = state.outcomes.get(integrate)
     if isinstance(done, Integrated):
         forced = [v.stage for v in state.visits if v.forced]
         reason = f"gates passed; the work is on branch {done.branch}"
@@ -189,12 +187,12 @@ def _ship(state: State) -> Next:
         return record(TaskStopped("done", reason))
     if isinstance(done, Conflicted):
         return kernel.stop("blocked", f"the branch could not be written: {done.detail}", *done.paths)
-    name = EffectId("save/report")
+    name = EffectId(f"save/report-{visit}")
     if not isinstance(state.outcomes.get(name), Saved):
         return perform(
             Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True)
         )
-    return perform(Integrate(EffectId("integrate/final"), commit=state.head, final=True, message=state.task.request))
+    return perform(Integrate(integrate, commit=state.head, final=True, message=state.task.request))
 
 
 def _skipped(state: State) -> Moved:
