@@ -113,6 +113,7 @@ class LoopFolder:
                 if file.read() != raw:
                     faults.point("loop.append.before")
                     file.write(raw)
+        faults.point("loop.append.after")
 
     def _open_log(self, folder: int, name: str, whole: Callable[[], str] | None) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -176,8 +177,11 @@ class LoopFolder:
     def _remember(self, hashes: dict[str, list[str]]) -> None:
         self._memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._memory.with_name(f"{self._memory.name}.new")
+        faults.point("loop.memory.before")
         fresh.write_bytes(msgspec.json.encode(hashes))
+        faults.point("loop.memory.inside")
         fresh.replace(self._memory)
+        faults.point("loop.memory.after")
         self._hashes = hashes
 
     @contextmanager

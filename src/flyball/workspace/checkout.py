@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from flyball import faults
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.git import LONG
 from flyball.workspace.repository import GITLINK, Repository, bare_git_dir
@@ -70,9 +71,12 @@ def create(checkout: Checkout, vault: Vault, commit: str) -> None:
     remove(checkout.tree)
     checkout.index.unlink(missing_ok=True)
     checkout.tree.mkdir(parents=True)
+    faults.point("checkout.before")
     git = vault.git(checkout.tree, checkout.index)
     git.out("read-tree", commit)
+    faults.point("checkout.inside")
     git.out("checkout-index", "--all", "--index", "--quiet", timeout=LONG)
+    faults.point("checkout.after")
 
 
 def borrow_index(checkout: Checkout, repository: Repository) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from flyball import faults
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
@@ -60,8 +61,12 @@ class WorkingTree(msgspec.Struct, frozen=True):
         """Write the folder's files as a tree into the vault; with notes on what was left out."""
         with scratch_copy(self.index) as scratch:
             git = self.git(scratch)
+            faults.point("checkpoint.stage.before")
             notes = self._stage(git, parent)
-            return git.line("write-tree"), notes
+            faults.point("checkpoint.tree.before")
+            tree = git.line("write-tree")
+            faults.point("checkpoint.tree.after")
+        return tree, notes
 
     def snapshot(
         self, parent: str | None, message: str, at: datetime, author: Author, refs: tuple[RefUpdate, ...] = ()
@@ -81,9 +86,11 @@ class WorkingTree(msgspec.Struct, frozen=True):
             git = self.git(scratch)
             notes = self._stage(git, commit)
             now = git.line("write-tree")
+            faults.point("restore.files.before")
             target = replace_path(self.vault, self.vault.tree(commit), LOOP, now)
             self._clear_way(now, target)
             git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", target, timeout=LONG)
+            faults.point("restore.files.after")
         return notes
 
     def _stage(self, git: Git, commit: str | None) -> tuple[str, ...]:
@@ -124,7 +131,10 @@ def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at
     }
     parents = ["-p", parent] if parent else []
     text = message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
-    return vault.git().line("commit-tree", tree, *parents, "-F", "-", input=text, env=who)
+    faults.point("checkpoint.commit.before")
+    commit = vault.git().line("commit-tree", tree, *parents, "-F", "-", input=text, env=who)
+    faults.point("checkpoint.commit.after")
+    return commit
 
 
 def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at: datetime, author: Author) -> Snapshot:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from flyball import faults
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG
 from flyball.workspace.repository import GITLINK
@@ -17,14 +18,17 @@ def export(vault: Vault, tree: str, folder: Path, index: Path, keep: Collection[
     Files that are right already keep their times, so builds there stay incremental. What git would not mention is
     removed as well: ignored files, sockets, folders named .git.
     """
+    faults.point("export.before")
     folder.mkdir(parents=True, exist_ok=True)
     index.parent.mkdir(parents=True, exist_ok=True)
     _clean(folder, entries(vault, tree), frozenset(keep))
+    faults.point("export.inside")
     with scratch_copy(index) as scratch:
         git = vault.git(folder, scratch)
         if scratch.exists() and git.run("ls-files", "-z", "--", "-").code != 0:
             scratch.unlink()
         git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", tree, timeout=LONG)
+    faults.point("export.after")
 
 
 def _clean(folder: Path, wanted: Iterable[Entry], keep: frozenset[str]) -> None:

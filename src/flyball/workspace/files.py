@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from flyball import faults
+
 
 def write_file(path: Path, data: bytes) -> None:
     """Put `data` at `path` in one step that survives a power cut; nothing is touched if it is there already."""
@@ -16,12 +18,15 @@ def write_file(path: Path, data: bytes) -> None:
             return
     except FileNotFoundError:
         pass
+    faults.point("file.write.before")
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     with fresh.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+    faults.point("file.write.inside")
     fresh.replace(path)
+    faults.point("file.write.after")
 
 
 def remove(path: Path) -> None:
@@ -62,4 +67,6 @@ def scratch_copy(index: Path) -> Iterator[Path]:
             shutil.copy2(index, scratch)
         yield scratch
         if scratch.exists():
+            faults.point("index.replace.before")
             scratch.replace(index)
+            faults.point("index.replace.after")

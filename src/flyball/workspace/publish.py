@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from flyball import faults
 from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved
 from flyball.workspace.git import LONG, Git, failure, records
 from flyball.workspace.repository import Repository
@@ -16,8 +17,11 @@ def publish(repository: Repository, vault: Vault, commit: str, branch: str, *, o
     if there == commit:
         return
     check_branch(repository, branch, old)
+    faults.point("publish.objects.before")
     _send(repository, vault, commit, _known_to_user(repository, vault, base, there))
+    faults.point("publish.branch.before")
     _move(repository, branch, commit, old, vault.zero)
+    faults.point("publish.branch.after")
 
 
 def branch_tip(repository: Repository, branch: str) -> str | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball import process
+from flyball import faults, process
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.files import write_file
 from flyball.workspace.git import LONG, Git, failure, quoted
@@ -87,7 +87,9 @@ class Vault(msgspec.Struct, frozen=True):
         wanted = f"--shallow {commit}\n{commit}\n"
         options = ("--revs", "--quiet", "--non-empty", "--window=0", *known)
         pack = str(self.objects / "pack" / "pack")
+        faults.point("vault.protect.before")
         self.git().out("pack-objects", *options, pack, input=wanted.encode(), timeout=LONG)
+        faults.point("vault.protect.after")
         try:
             self.move([RefUpdate(ref, commit, None)])
         except GitFailed:
@@ -107,9 +109,11 @@ class Vault(msgspec.Struct, frozen=True):
     def move(self, updates: Iterable[RefUpdate]) -> None:
         """Move refs together, all or none, each only from where it is said to stand."""
         wanted = list(updates)
+        faults.point("vault.refs.before")
         done = move_refs(self.git(), wanted, self.zero)
         if done.code != 0:
             raise failure(("update-ref", *(each.ref for each in wanted)), done)
+        faults.point("vault.refs.after")
 
     def commit(self, name: str) -> str:
         """The full id of a commit that is in reach."""
