@@ -53,8 +53,16 @@ def test_a_label_is_not_moved_to_other_files(workspace, at):
     first = workspace.snapshot("one", "m", at)
     (workspace.root / "b.txt").write_text("changed\n")
     with pytest.raises(CheckpointExists, match="one"):
-        workspace.snapshot("one", "m", at)
+        workspace.snapshot("one", "m", at + timedelta(hours=1))
     assert workspace.checkpoints == {"one": first.commit}
+
+
+@pytest.mark.req("C61")
+def test_the_same_act_repeated_after_a_crash_gives_the_same_checkpoint_whatever_changed_meanwhile(workspace, at):
+    first = workspace.snapshot("one", "m\n\nbody\n", at)
+    (workspace.root / "b.txt").write_text("changed\n")
+    assert workspace.snapshot("one", "m\n\nbody\n", at) == first
+    assert (workspace.root / "b.txt").read_text() == "changed\n"
 
 
 def test_a_ref_moves_only_from_where_it_is_said_to_stand(workspace, at):

@@ -108,8 +108,11 @@ def link_git(checkout: Checkout, folder: Path) -> None:
     link = folder / ".git"
     wanted = b"gitdir: " + os.fsencode(checkout.agent_git) + b"\n"
     if link.is_symlink() or not link.is_file() or link.read_bytes() != wanted:
+        # Made elsewhere first: what a kill leaves half written in the tree would be saved as the agent's work.
+        fresh = checkout.folder / "scratch-link"
+        write_file(fresh, wanted)
         remove(link)
-        write_file(link, wanted)
+        fresh.replace(link)
 
 
 def _fill_agent_git(checkout: Checkout, repository: Repository, base: str, branch: str) -> None:

@@ -130,21 +130,30 @@ def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at
         for part, value in (("NAME", author.name), ("EMAIL", author.email), ("DATE", date))
     }
     parents = ["-p", parent] if parent else []
-    text = message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
     faults.point("checkpoint.commit.before")
-    commit = vault.git().line("commit-tree", tree, *parents, "-F", "-", input=text, env=who)
+    commit = vault.git().line("commit-tree", tree, *parents, "-F", "-", input=_text(message), env=who)
     faults.point("checkpoint.commit.after")
     return commit
 
 
+def _text(message: str) -> bytes:
+    return message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
+
+
 def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at: datetime, author: Author) -> Snapshot:
-    """Save a checkpoint on the task's tip under a label of its own; saving the same tree again gives the same one."""
+    """Save a checkpoint on the task's tip under a label of its own; saving the same tree again gives the same one.
+
+    So does saving at the same time with the same message: that is the same act, repeated after a crash, and what flyball
+    renders into `.loop/` may have changed meanwhile.
+    """
     vault, prefix = work.vault, f"refs/flyball/{task}/"
     known = vault.refs(prefix)
     tip, there = known.get("tip"), known.get(label_name(label))
     if there is None:
         refs = (RefUpdate(prefix + "tip", "", tip), RefUpdate(prefix + label_name(label), "", None))
         return work.snapshot(tip, message, at, author, refs)
+    if _is_repeated(vault, there, message, at):
+        return Snapshot(there, vault.tree(there), parent_of(vault, there))
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):
         raise CheckpointExists(
@@ -152,6 +161,11 @@ def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at:
             f"Choose another label, or restore it: flyball rollback {task} --to {label}",
         )
     return Snapshot(there, tree, parent_of(vault, there), notes)
+
+
+def _is_repeated(vault: Vault, commit: str, message: str, at: datetime) -> bool:
+    known = vault.git().out("log", "-1", "--no-show-signature", "--format=%at%n%B", commit)
+    return known.rstrip(b"\n") == b"%d\n%b" % (int(at.timestamp()), _text(message).rstrip(b"\n"))
 
 
 def parent_of(vault: Vault, commit: str) -> str | None:
