@@ -22,6 +22,7 @@ from flyball.documents.loop_folder import check_foreign
 from flyball.documents.source import SourceDocument, read_source
 from flyball.ports import Refusal
 from flyball.wiring.controller import Controller
+from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import open_task, tasks_from
 from flyball.workspace.sandbox import Unavailable, available
@@ -136,6 +137,7 @@ def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> in
     state = site.state(task)
     stopped = state.stopped
     if stopped is not None and stopped.kind in {"done", "aborted"}:
+        catch_up(site, state)
         say(f"{task} is finished: {stopped.reason}")
         return exit_code(state)
     changed = _changed(state, flags)

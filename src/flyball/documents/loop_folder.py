@@ -32,6 +32,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # More than the last one, since a kill may come before a file that is remembered was written.
 _REMEMBERED = 8
+_LONGEST_ENTRY = 8192
 
 Stamp = tuple[int, int, int]
 
@@ -114,6 +115,11 @@ class LoopFolder:
                     faults.point("loop.append.before")
                     file.write(raw)
         faults.point("loop.append.after")
+
+    def end_of(self, name: str) -> str:
+        """The last lines of a log, about as many as an entry has; nothing where there is none."""
+        with self._explained(), self._folder(PurePosixPath(name)) as folder:
+            return (_content(folder, PurePosixPath(name).name) or b"")[-_LONGEST_ENTRY:].decode(errors="replace")
 
     def _open_log(self, folder: int, name: str, whole: Callable[[], str] | None) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

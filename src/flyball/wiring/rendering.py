@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
-from flyball.core.events import Event
+from flyball.core.events import Event, Judged, SessionStarted, TaskStopped
+from flyball.core.evolve import evolve
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.loop_files import STATUS_LOG, phase_status, render, shows
 from flyball.wiring.site import Site
+from flyball.workspace.workspace import GitWorkspace
+
+
+def catch_up(site: Site, state: State) -> None:
+    """Render a task nobody works on: whoever stopped it may have been killed before it could."""
+    task = state.task
+    workspace = GitWorkspace(site.repository, site.home.folder, task.id, in_place=task.settings.in_place)
+    Rendering(site, task.id, workspace.root).catch_up(state)
 
 
 class Rendering:
@@ -22,17 +33,51 @@ class Rendering:
         self._folders = {
             root: LoopFolder(root, task, memory=memory.with_suffix(f".{n}.json")) for n, root in enumerate(roots)
         }
-        self._chronicle = Chronicle(site.journal.read(task))
+        self._site = site
+        self._task = task
+        self._logged_at: datetime | None = None
+        self._chronicle = Chronicle(self._noted(site.journal.read(task)))
 
     def __call__(self, event: Event, state: State) -> None:
         self._chronicle.add(event)
         if not shows(event):
             return
+        if isinstance(event.fact, SessionStarted):
+            self.catch_up(state)
+            return
         files = render(state, self._chronicle)
         block = phase_status(state, event)
-        for root, folder in self._folders.items():
-            if not root.is_dir():
-                continue
+        for folder in self._present():
             folder.render(files)
             if block:
-                folder.append(STATUS_LOG, block)
+                folder.append(STATUS_LOG, block, whole=self._log)
+
+    def catch_up(self, state: State) -> None:
+        """Write what an earlier process was ended before it could write, or what was deleted since."""
+        files = render(state, self._chronicle)
+        for folder in self._present():
+            folder.render(files)
+            if self._logged_at is not None and self._logged_at.isoformat() not in folder.end_of(STATUS_LOG):
+                *_, last = self._blocks()
+                folder.append(STATUS_LOG, last, whole=self._log)
+
+    def _present(self) -> list[LoopFolder]:
+        return [folder for root, folder in self._folders.items() if root.is_dir()]
+
+    def _noted(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if isinstance(event.fact, Judged | TaskStopped):
+                self._logged_at = event.at
+            yield event
+
+    def _log(self) -> str:
+        return "".join(self._blocks())
+
+    def _blocks(self) -> Iterator[str]:
+        """Every block of the status log, made anew; it takes a second fold, so only a log that lacks something is worth it."""
+        state: State | None = None
+        for event in self._site.journal.read(self._task):
+            state = evolve(state, event)
+            block = phase_status(state, event)
+            if block:
+                yield block
