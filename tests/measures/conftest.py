@@ -177,6 +177,10 @@ class Lab:
     def gates(self, *gates: Gate) -> None:
         self.settings = replace(self.settings, gates=gates)
 
+    def forget_tests(self) -> None:
+        """As if no gate had ever reported a test."""
+        self.baseline_ref = self.accepted_ref = ""
+
     def tests(self, measured: Measurement) -> dict[str, Outcome]:
         return load(self.blobs, measured.tests_ref)
 

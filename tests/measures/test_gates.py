@@ -135,7 +135,7 @@ def test_a_failing_run_is_not_repeated_and_has_a_signature(lab) -> None:
 @pytest.mark.req("C41")
 def test_zero_of_zero_tests_is_not_green(new_lab) -> None:
     lab = new_lab({"calc.py": "X = 1\n"}, bare=True)
-    lab.baseline_ref = lab.accepted_ref = ""
+    lab.forget_tests()
     measured = lab.measure("green")
     assert measured.green_runs == 0
     assert not measured.gates[0].passed
@@ -145,6 +145,7 @@ def test_zero_of_zero_tests_is_not_green(new_lab) -> None:
 
 @pytest.mark.req("C31")
 def test_a_command_without_a_report_is_judged_by_its_exit_code_and_says_so(lab) -> None:
+    lab.forget_tests()
     lab.gates(Gate("check", "test -f calc.py", 60.0))
     measured = lab.measure("gates")
     assert measured.gates[0].passed
@@ -161,7 +162,7 @@ def test_a_command_without_a_report_is_judged_by_its_exit_code_and_says_so(lab) 
 def test_any_runner_that_writes_junit_is_counted(lab) -> None:
     xml = '<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"><failure message="no"/></testcase></testsuite>'
     lab.gates(Gate("js", f"printf '%s' '{xml}' > {{junit}}; exit 1", 60.0))
-    lab.baseline_ref = lab.accepted_ref = ""
+    lab.forget_tests()
     measured = lab.measure("gates")
     assert (measured.counts.total, measured.counts.passing, measured.failing) == (2, 1, ("a::c",))
 
@@ -257,6 +258,7 @@ def test_a_test_added_after_a_rejection_must_fail_on_the_rejected_tree(lab) -> N
 def test_pythons_own_runner_is_judged_by_exit_code_and_by_how_many_tests_it_ran(new_lab) -> None:
     test = "import unittest\n\nfrom calc import add\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(add(1, 1), 2)\n"
     lab = new_lab({"tests/test_old.py": test, "tests/__init__.py": ""})
+    lab.forget_tests()
     lab.gates(Gate("unit", f"{sys.executable} -m unittest", 60.0))
     base = lab.measure("baseline")
     assert not base.broken

@@ -152,7 +152,7 @@ def test_a_test_added_to_an_old_file_that_no_longer_loads_counts_alone(lab) -> N
 
 def test_red_in_a_repository_without_any_test_is_measured(new_lab) -> None:
     lab = new_lab({"calc.py": "def add(a, b):\n    return a + b\n"}, bare=True)
-    lab.baseline_ref = lab.accepted_ref = ""
+    lab.forget_tests()
     measured = lab.measure(
         "red", {"tests/test_x.py": "from calc import mul\n\n\ndef test_ac_1():\n    assert mul(1, 1) == 1\n"}
     )

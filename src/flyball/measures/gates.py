@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -103,31 +103,53 @@ class Bench:
         return _without_tests(run, index) if self._baseline else run
 
 
+class Read(msgspec.Struct, frozen=True):
+    """A report as far as it could be read; `trouble` says why it is worth nothing."""
+
+    cases: dict[str, Case]
+    trouble: str = ""
+
+    @property
+    def failing(self) -> frozenset[str]:
+        return frozenset(i for i, case in self.cases.items() if case.outcome == "failing")
+
+
+def _read(report: Path, index: TreeIndex, *, expected: bool) -> Read | None:
+    """The report of a run; None where there is none and none was to be expected."""
+    if not report.exists() and not report.is_symlink():
+        return Read({}, "the run wrote no report") if expected else None
+    try:
+        return Read(read_report(report, index))
+    except ReportUnreadable as error:
+        return Read({}, str(error))
+
+
 def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozenset[str]) -> GateRun:
-    expected = expects_report(gate.command)
-    cases: dict[str, Case] = {}
-    trouble = "" if report.exists() or report.is_symlink() else "the run wrote no report"
-    if not trouble:
-        try:
-            cases = read_report(report, index)
-        except ReportUnreadable as error:
-            trouble = str(error)
-    failing = {i for i, c in cases.items() if c.outcome == "failing"}
-    broken = _broken(gate, ran, trouble if expected else "")
-    tricks = _tricks(gate, ran, failing, trouble if expected else "", broken)
-    reported = not trouble and (expected or bool(cases))
-    fair = not broken and not tricks
-    if reported:
-        passed = (
-            fair and bool(cases) and failing <= known and (ran.exit.code == 0 or (ran.exit.code == 1 and bool(failing)))
-        )
-    else:
-        passed = fair and not expected and ran.exit.code == 0
+    read = _read(report, index, expected=expects_report(gate.command))
+    broken = _broken(gate, ran, read)
+    tricks = () if broken else _tricks(gate, ran, read)
+    reported = read is not None and not read.trouble
     result = GateResult(
-        gate.name, gate.command, passed=passed, exit_code=ran.exit.code, seconds=round(ran.exit.seconds, 3), broken=broken,
-        counts=count(cases, known) if reported else None, output=ran.shown, log=str(ran.log),
-    )  # fmt: skip
-    return GateRun(result, cases, ran.text, tricks, _notes(gate, reported=reported))
+        gate.name,
+        gate.command,
+        passed=not broken and not tricks and _passed(ran.exit.code, read, known),
+        exit_code=ran.exit.code,
+        seconds=round(ran.exit.seconds, 3),
+        broken=broken,
+        counts=count(read.cases, known) if read and reported else None,
+        output=ran.shown,
+        log=str(ran.log),
+    )
+    return GateRun(result, read.cases if read else {}, ran.text, tricks, _notes(gate, reported=reported))
+
+
+def _passed(code: int | None, read: Read | None, known: frozenset[str]) -> bool:
+    """Exit 0 and nothing new fails; exit 1 is what a runner says when only known failures fail."""
+    if read is None:
+        return code == 0
+    if read.trouble or not read.cases or not read.failing <= known:
+        return False
+    return code == 0 or (code == 1 and bool(read.failing))
 
 
 def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
@@ -143,7 +165,7 @@ def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
     )
 
 
-def _broken(gate: Gate, ran: Ran, trouble: str) -> str:
+def _broken(gate: Gate, ran: Ran, read: Read | None) -> str:
     """Why the gate could not run at all, or an empty string."""
     ended = ran.exit
     if ended.ended_by in {"wall", "idle"}:
@@ -151,7 +173,9 @@ def _broken(gate: Gate, ran: Ran, trouble: str) -> str:
     if ended.ended_by == "missing":
         return f"{COMMAND_MISSING}: {ended.detail}"
     missing = _NOT_FOUND.search(ran.text[-2000:])
-    if ended.code in {126, 127} or (trouble and ended.code == 1 and missing and "No module" in missing[0]):
+    if ended.code in {126, 127} or (
+        read and read.trouble and ended.code == 1 and missing and "No module" in missing[0]
+    ):
         return f"{COMMAND_MISSING}: {_last_line(ran.text)}"
     if runs_pytest(gate.command) and ended.code in {3, 4}:
         return f"{RUNNER_FAILED}: {_last_line(ran.text)}"
@@ -174,20 +198,23 @@ def _holds_tests(path: str) -> bool:
     return bool(re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", path))
 
 
-def _tricks(gate: Gate, ran: Ran, failing: set[str], trouble: str, broken: str) -> tuple[Trick, ...]:
-    if broken:
-        return ()
-    summary = _SUMMARY.findall(ran.text)
-    if trouble and ran.exit.code == 0:
-        if runs_pytest(gate.command) and not summary:
-            return (Trick("exit-forced", gate.name, f"the process ended with 0 before its tests did: {trouble}"),)
-        return (Trick("report-missing", gate.name, f"exit 0, but {trouble}"),)
-    if ran.exit.code == 0 and _UNITTEST.search(gate.command) and not expects_report(gate.command):
-        return _unittest_tricks(gate, ran)
-    told = _FAILED_IN_SUMMARY.search(summary[-1]) if summary and runs_pytest(gate.command) else None
-    if told and not failing and not trouble:
+def _tricks(gate: Gate, ran: Ran, read: Read | None) -> tuple[Trick, ...]:
+    if read is None:
+        silent = ran.exit.code == 0 and _UNITTEST.search(gate.command)
+        return _unittest_tricks(gate, ran) if silent else ()
+    summary = _SUMMARY.findall(ran.text) if runs_pytest(gate.command) else []
+    if read.trouble:
+        return _unreported(gate, read.trouble, summary) if ran.exit.code == 0 else ()
+    told = _FAILED_IN_SUMMARY.search(summary[-1]) if summary else None
+    if told and not read.failing:
         return (Trick("report-forged", gate.name, f"the runner said {told[0]}, its report says that nothing failed"),)
     return ()
+
+
+def _unreported(gate: Gate, trouble: str, summary: Sequence[str]) -> tuple[Trick, ...]:
+    if runs_pytest(gate.command) and not summary:
+        return (Trick("exit-forced", gate.name, f"the process ended with 0 before its tests did: {trouble}"),)
+    return (Trick("report-missing", gate.name, f"exit 0, but {trouble}"),)
 
 
 def _unittest_tricks(gate: Gate, ran: Ran) -> tuple[Trick, ...]:
