@@ -171,6 +171,16 @@ def test_rollback_understands_last_good_and_steps_back(work, site, flyball, word
     assert site.state(TASK).stopped is None
 
 
+@pytest.mark.req("O45", "C42")
+def test_back_at_the_start_the_undone_tests_are_no_longer_protected(work, site, flyball):
+    flyball("rollback", "1", "--to", "start")
+    state = site.state(TASK)
+    assert state.stage == "RED"
+    assert state.tests_accepted == state.head
+    with in_hand(site, TASK) as hand:
+        assert hand.workspace.list_files(state.tests_accepted) == ("README.md",)
+
+
 @pytest.mark.req("O45")
 def test_rollback_to_a_commit_and_back_again(work, site, flyball):
     green = next(k.commit for k in Chronicle(site.journal.read(TASK)).checkpoints if k.label == "GREEN")

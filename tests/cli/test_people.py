@@ -1,6 +1,7 @@
 """Asking a person at the terminal, and what their words mean."""
 
 import os
+import pty
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,3 +114,14 @@ def test_at_its_deadline_a_question_ends_without_an_answer_so_that_its_default_i
 def test_the_end_of_input_is_nobody():
     assert asked(BREAKER, b"")[0] is None
     assert NobodyThere().ask(tdd_task(), BREAKER, Stop()) is None
+
+
+def test_what_was_typed_before_the_question_came_is_no_answer_to_it():
+    terminal, keyboard = pty.openpty()
+    try:
+        os.write(terminal, b"abort\n")
+        threading.Timer(0.3, os.write, (terminal, b"reset\n")).start()
+        assert TerminalPeople(stdin=keyboard).ask(tdd_task(), BREAKER, Stop()) == "reset"
+    finally:
+        os.close(terminal)
+        os.close(keyboard)

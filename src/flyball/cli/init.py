@@ -97,8 +97,9 @@ def _shown(
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written, and agreed to as it is now:"
     yield from (f"  {line}" for line in wants)
-    agent = "" if proposal.agents else ' --agent-command "PROGRAM ARGUMENT"'
-    yield f'next: flyball run "what is to be done"{agent}'
+    found = f" (found here: {', '.join(proposal.agents)})" if proposal.agents else ""
+    yield f"next: name an agent in {path.name}{found} and agree to it with flyball trust, or type it:"
+    yield '  flyball run "what is to be done" --agent-command "PROGRAM ARGUMENT"'
 
 
 def _gate(gate: GateResult) -> Iterator[str]:

@@ -77,7 +77,7 @@ class LiveScreen:
         self._console.print(Text(f"{state.decision}: {state.stopped.reason}", style))
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {spent}"
         self._console.print(Text(counted))
-        if next_command(state):
+        if next_command(state) and state.stopped.kind != "interrupted":
             self._console.print(Text.assemble("next: ", (next_command(state), "bold")))
 
     @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+import termios
 from contextlib import nullcontext
 
 from flyball.cli.answers import NotAnAnswer, understood
@@ -38,6 +39,7 @@ class TerminalPeople:
     def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
         """The answer; None when nobody gave one, and then its default is taken."""
         with self._screen.suspended() if self._screen else nullcontext():
+            self._forget_typed()
             _write(shown(task, question))
             while True:
                 _write("> ")
@@ -50,9 +52,19 @@ class TerminalPeople:
                 except NotAnAnswer as error:
                     _write(f"{error}\n")
 
+    @property
+    def _source(self) -> int:
+        return sys.stdin.fileno() if self._stdin is None else self._stdin
+
+    def _forget_typed(self) -> None:
+        """What was typed before a question was read is no answer to it."""
+        if os.isatty(self._source):
+            self._typed = b""
+            termios.tcflush(self._source, termios.TCIFLUSH)
+
     def _line(self, question: Question, stop: Stop) -> str | None:
         """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
-        source = sys.stdin.fileno() if self._stdin is None else self._stdin
+        source = self._source
         while b"\n" not in self._typed:
             if stop.is_set() or self._too_late(question):
                 return None

@@ -24,6 +24,7 @@ from flyball.workspace.workspace import GitWorkspace
 _STEPS_BACK = re.compile(r"-?\d{1,3}")
 _SHORTEST_SHA = 4
 _AGAIN = "rollback-"
+START = "start"
 
 
 class NoCheckpoints(Refusal):
@@ -99,6 +100,9 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         stage = stage_after(events, target)
         base = _accepted_before(Chronicle(events).checkpoints, target)
         _accept_again(hand, base, target, stage)
+        if target.label == START:
+            # No accepted work is left, so its tests are no longer what is protected: the head's are.
+            hand.append(Moved(stage, stage, f"rolled back to {START} by a person"))
         _restore(hand, target, undone)
         files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
         following = next_command(hand.state) or f"flyball resume {task}"
