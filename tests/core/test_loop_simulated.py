@@ -7,52 +7,11 @@ import pytest
 from flyball.core.claims import Claim, Finding
 from flyball.core.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.events import Begun, Held, Judged, LimitHit, Moved, PersonSpoke, SessionStarted, TaskStopped
-from flyball.core.measurement import Check, Files, Measurement, NewTest, Quality
+from flyball.core.measurement import Measurement
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Limits, Settings
-from flyball.testing.simulator import START, Simulator, World, a_task, suite
-
-DONE = Claim(exit_signal=True, status="complete", source="report-file")
-APPROVED = Claim(exit_signal=True, status="complete", verdict="pass", source="report-file")
-NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
-
-
-def ok(claim: Claim = Claim(), **more: object) -> TurnEnded:
-    return TurnEnded("ok", claim=claim, **more)  # type: ignore[arg-type]
-
-
-class Honest(World):
-    """Does what each stage asks for, in one turn a stage."""
-
-    def __init__(self) -> None:
-        super().__init__(self.work, self.look)
-        self.stage_done: set[str] = set()
-
-    def work(self, turn: RunAgent, _state: State) -> TurnEnded:
-        self.tree = f"tree-{turn.turn}"
-        self.stage_done.add(turn.stage)
-        return ok(APPROVED if turn.role == "qa" else DONE)
-
-    def look(self, measure: Measure, _state: State) -> Measurement:
-        if measure.kind == "baseline":
-            return suite(measure.candidate, self.tree)
-        if measure.kind == "red":
-            return self.red(measure)
-        files = Files(documents=3, decision_records=1) if "DOCUMENT" in self.stage_done else Files()
-        checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
-        measured = suite(measure.candidate, self.tree, total=6)
-        return Measurement(
-            measured.candidate, measured.tree, measured.gates, measured.counts, green_runs=2, files=files,
-            quality=Quality(), checks=checks,
-        )
-
-    def red(self, measure: Measure) -> Measurement:
-        measured = suite(measure.candidate, self.tree, failing=(NEW.id,), total=6)
-        new = (NEW,) if "RED" in self.stage_done else ()
-        return Measurement(
-            measured.candidate, measured.tree, measured.gates, measured.counts, failing=measured.failing, new_tests=new
-        )
+from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 
 def stages(simulator: Simulator) -> list[str]:
@@ -199,7 +158,11 @@ def test_an_agent_that_crashes_each_time_is_blocked_with_the_crash_as_evidence()
 @pytest.mark.req("C40")
 def test_a_gate_that_held_twice_unsignalled_asks_only_for_the_confirmation_and_then_stops() -> None:
     world = Honest()
-    silent = lambda turn, state: ok() if Honest.work(world, turn, state) else ok()  # noqa: E731
+
+    def silent(turn: RunAgent, state: State) -> TurnEnded:
+        Honest.work(world, turn, state)
+        return ok()
+
     world.turn = silent
     simulator = Simulator(world)
     state = simulator.run()

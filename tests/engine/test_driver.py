@@ -162,3 +162,20 @@ def test_an_answer_given_elsewhere_ends_the_question_on_this_screen() -> None:
     assert state.stopped is not None
     assert state.stopped.kind == "aborted"
     assert isinstance(bench.events[-1].fact, TaskStopped)
+
+
+@pytest.mark.req("C65")
+def test_an_internal_error_leaves_the_task_halted_with_its_reason_and_can_be_resumed() -> None:
+    bench = Bench(lazy())
+
+    def perform(effect: Effect, state: State, _stop: Stop) -> Outcome:
+        if isinstance(effect, RunAgent):
+            raise ZeroDivisionError("by nothing")
+        return bench.world.perform(effect, state)
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(bench.driver(perform).run(STARTED))
+    last = bench.events[-1].fact
+    assert isinstance(last, TaskStopped)
+    assert (last.kind, last.reason) == ("error", "internal error: ZeroDivisionError: by nothing")
+    assert asyncio.run(bench.driver().run(STARTED)).decision == "BLOCKED"

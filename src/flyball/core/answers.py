@@ -8,7 +8,7 @@ from typing import Literal
 from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
 from flyball.core.next import Next, record
 from flyball.core.state import Asked, State
-from flyball.core.task import EffectId
+from flyball.core.task import Commit, EffectId
 
 AGENT_QUESTION = "agent-"
 
@@ -64,7 +64,8 @@ def _criteria(_state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
 
 def _consent(state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
     paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
-    return (Consented(paths, "a person", allowed=first_word(answer) in {"allow", "yes"}),)
+    seen = Commit(state.last.candidate if state.last else "")
+    return (Consented(paths, "a person", allowed=first_word(answer) in {"allow", "yes"}, commit=seen),)
 
 
 _TABLE: dict[str, Callable[[State, EffectId, str], tuple[Fact, ...]]] = {

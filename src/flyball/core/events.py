@@ -169,11 +169,12 @@ class LearningRecorded(_Fact, frozen=True, omit_defaults=True, tag="learning.rec
 
 
 class Consented(_Fact, frozen=True, omit_defaults=True, tag="change.consented"):
-    """A change to protected paths was allowed or refused, and by whom."""
+    """A change to protected paths was allowed or refused, and by whom; allowed is what stands in `commit`, nothing later."""
 
     paths: tuple[str, ...]
     by: str
     allowed: bool = True
+    commit: Commit = Commit("")
 
 
 class DocumentSeen(_Fact, frozen=True, omit_defaults=True, tag="document.seen"):

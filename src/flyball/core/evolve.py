@@ -370,8 +370,8 @@ def _learned(state: State, fact: LearningRecorded) -> State:
 def _consented(state: State, fact: Consented) -> State:
     return replace(
         state,
-        consented=(*state.consented, *fact.paths) if fact.allowed else state.consented,
-        consent_asked=(*state.consent_asked, *fact.paths),
+        consented={**state.consented, **dict.fromkeys(fact.paths, fact.commit)} if fact.allowed else state.consented,
+        refused=state.refused if fact.allowed else (*state.refused, *fact.paths),
         consent_wanted=(),
     )
 

@@ -61,7 +61,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         findings=weighed.findings,
         disagreements=_disagreements(claim, weighed),
         questions=() if held and signal else _asked(state, turn),
-        consent_wanted=_consent_wanted(state, claim),
+        consent_wanted=_consent_wanted(state, claim, measured),
     )
 
 
@@ -142,9 +142,11 @@ def _asked(state: State, turn: TurnEnded) -> tuple[Question, ...]:
     )
 
 
-def _consent_wanted(state: State, claim: Claim) -> tuple[str, ...]:
-    wanted = (f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in state.consent_asked)
-    return tuple(dict.fromkeys(wanted))
+def _consent_wanted(state: State, claim: Claim, measured: Measurement) -> tuple[str, ...]:
+    """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
+    changed = {t.path for t in measured.tricks}
+    settled = {*state.refused, *(path for path in state.consented if path not in changed)}
+    return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
 
 
 def _first_line(text: str) -> str:

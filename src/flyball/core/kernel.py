@@ -154,7 +154,7 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         baseline_ref=state.baseline.tests_ref if state.baseline else "",
         accepted_ref=state.tests_ref,
         rejected=state.rejected,
-        consented=state.consented,
+        consented=tuple(state.consented),
     )
 
 

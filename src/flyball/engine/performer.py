@@ -107,7 +107,7 @@ class Performer:
         began = self._clock.monotonic()
         folder = self._folder / "measures" / effect.id.replace("/", "-")
         measurement = self._measurer.measure(
-            effect,
+            msgspec.structs.replace(effect, consented=self._still_consented(effect, state)),
             settings=state.task.settings,
             workspace=self._workspace,
             folder=folder,
@@ -117,6 +117,15 @@ class Performer:
         if stop.is_set():
             return Interrupted("the measurement was broken off")
         return Measured(measurement, round(self._clock.monotonic() - began, 3))
+
+    def _still_consented(self, effect: Measure, state: State) -> tuple[str, ...]:
+        """The paths that are in the candidate what was looked at when the change was allowed."""
+        read = self._workspace.read_file
+        return tuple(
+            path
+            for path in effect.consented
+            if path in state.consented and read(effect.candidate, path) == read(state.consented[path], path)
+        )
 
     def _save(self, effect: Save, state: State, _stop: Stop) -> Outcome:
         at = self._begun_at(effect, state)

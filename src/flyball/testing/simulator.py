@@ -11,11 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from flyball.core.claims import Claim
 from flyball.core.decide import decide
 from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Restore, RunAgent, Save, Wait
 from flyball.core.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
 from flyball.core.evolve import evolve
-from flyball.core.measurement import Counts, GateResult, Measurement
+from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
 from flyball.core.outcomes import (
     Answered,
     Integrated,
@@ -33,6 +34,10 @@ from flyball.core.task import AgentChoice, Commit, Gate, Item, Settings, Task, T
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 STEP = timedelta(seconds=1)
+NO_CLAIM = Claim()
+DONE = Claim(exit_signal=True, status="complete", source="report-file")
+APPROVED = Claim(exit_signal=True, status="complete", verdict="pass", source="report-file")
+NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
 
 _FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
 
@@ -148,3 +153,41 @@ def suite(candidate: str, tree: str, *, failing: tuple[str, ...] = (), total: in
     gate = GateResult("test", "pytest", passed=not failing, exit_code=int(bool(failing)), counts=counts)
     runs = green_runs or (0 if failing else 2)
     return Measurement(candidate, tree, (gate,), counts, failing=failing, green_runs=runs)
+
+
+def ok(claim: Claim = NO_CLAIM, **more: object) -> TurnEnded:
+    """A turn that ended well, whatever it claims."""
+    return TurnEnded("ok", claim=claim, **more)  # type: ignore[arg-type]
+
+
+class Honest(World):
+    """Does what each stage asks for, in one turn a stage."""
+
+    def __init__(self) -> None:
+        super().__init__(self.work, self.look)
+        self.stage_done: set[str] = set()
+
+    def work(self, turn: RunAgent, _state: State) -> TurnEnded:
+        self.tree = f"tree-{turn.turn}"
+        self.stage_done.add(turn.stage)
+        return ok(APPROVED if turn.role == "qa" else DONE)
+
+    def look(self, measure: Measure, _state: State) -> Measurement:
+        if measure.kind == "baseline":
+            return suite(measure.candidate, self.tree)
+        if measure.kind == "red":
+            return self.red(measure)
+        files = Files(documents=3, decision_records=1) if "DOCUMENT" in self.stage_done else Files()
+        checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
+        measured = suite(measure.candidate, self.tree, total=6)
+        return Measurement(
+            measured.candidate, measured.tree, measured.gates, measured.counts, green_runs=2, files=files,
+            quality=Quality(), checks=checks,
+        )
+
+    def red(self, measure: Measure) -> Measurement:
+        measured = suite(measure.candidate, self.tree, failing=(NEW.id,), total=6)
+        new = (NEW,) if "RED" in self.stage_done else ()
+        return Measurement(
+            measured.candidate, measured.tree, measured.gates, measured.counts, failing=measured.failing, new_tests=new
+        )

@@ -112,7 +112,9 @@ def _consent(state: State) -> Next:
         return turn
     paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
     allowed = turn.kind == "ok" and turn.claim.verdict == "pass"
-    return record(Consented(paths, "the QA reviewer", allowed=allowed), TurnSetAside(state.pass_turn, "consent"))
+    assert state.pass_effect is not None
+    said = Consented(paths, "the QA reviewer", allowed=allowed, commit=state.pass_effect.commit)
+    return record(said, TurnSetAside(state.pass_turn, "consent"))
 
 
 def _saved_tree(state: State) -> str:

@@ -1,0 +1,227 @@
+"""What holds the loop before a turn, guard by guard, on states made by hand."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from flyball.core import guards
+from flyball.core.breaker import Breaker
+from flyball.core.effects import Ask, RunAgent, Wait
+from flyball.core.events import BreakerChanged, Held, LimitHit, TaskStopped, WindowOpened
+from flyball.core.kernel import ended_turn, spawn
+from flyball.core.next import Next
+from flyball.core.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.state import Asked, Open, State, Window
+from flyball.core.task import AgentChoice, AgentSpec, BreakerSettings, EffectId, Gate, Limits, Settings, Task
+from flyball.testing.simulator import START, a_task
+
+HOUR = timedelta(hours=1)
+FULL = Window(START, 100)
+LATER = START + timedelta(minutes=20)
+
+
+def task(*, limits: Limits = Limits(), attended: bool = False, cooldown_s: float | None = None) -> Task:  # noqa: B008 - frozen
+    chosen = Settings(
+        gates=(Gate("test", "t"),),
+        roles={"default": AgentChoice("first", "big", ("second",))},
+        limits=limits,
+        attended=attended,
+        breaker=BreakerSettings(cooldown_s=cooldown_s),
+    )
+    model = a_task(settings=chosen)
+    return Task(
+        model.id, "tdd", model.request, chosen, START, items=model.items,
+        agents=(AgentSpec("first", model="big"), AgentSpec("second", model="small")),
+    )  # fmt: skip
+
+
+def state(of: Task | None = None, **known: object) -> State:
+    return State(of or task(), START, "GREEN", **known)  # type: ignore[arg-type]
+
+
+def held(known: State) -> Next:
+    found = guards.before_turn(known, "implementer")
+    assert found is not None
+    return found
+
+
+@pytest.mark.req("C1")
+def test_the_guards_hold_in_their_order() -> None:
+    """Everything is wrong at once; each guard is lifted in turn, and the next one shows."""
+    limits = Limits(max_turns=5)
+    both = {a: LimitHit(a, "usage_limit", LATER) for a in ("first", "second")}
+    known = state(task(limits=limits), limits=both, window=FULL, turns=5, crashes=5, breaker=Breaker("OPEN"))
+    names = []
+    lifting: list[dict[str, object]] = [{"limits": {}}, {"window": None}, {"turns": 0}, {"crashes": 0}, {"breaker": Breaker()}]
+    for lifted in lifting:
+        names.append(_name(held(known)))
+        known = _with(known, **lifted)
+    assert names == ["provider", "hourly", "limit", "crashes", "breaker"]
+    assert guards.before_turn(known, "implementer") is None
+
+
+def _name(found: Next) -> str:
+    fact = found.facts[0] if found.facts else None
+    if isinstance(fact, Held):
+        return fact.guard
+    if isinstance(fact, TaskStopped):
+        return fact.kind
+    effect = found.effects[0]
+    assert isinstance(effect, Ask)
+    return effect.question.name
+
+
+def _with(known: State, **changes: object) -> State:
+    return msgspec.structs.replace(known, **changes)
+
+
+@pytest.mark.req("C1")
+def test_a_guard_is_a_fact_first_and_then_one_durable_wait_and_an_open_wait_costs_nothing() -> None:
+    known = state(limits={a: LimitHit(a, "usage_limit", LATER, "full") for a in ("first", "second")})
+    first = held(known)
+    assert first.facts == (Held("provider", "first: usage limit: full", LATER),)
+    known = _with(known, held=first.facts[0])
+    wait = held(known).effects[0]
+    assert wait == Wait(EffectId("wait/1"), until=LATER, reason="first: usage limit: full")
+    assert held(_with(known, open={wait.id: Open(wait, 1, START)})) == Next()
+
+
+@pytest.mark.req("C10")
+@pytest.mark.parametrize(
+    ("calls", "age", "expected"),
+    [(99, 0, "go"), (100, 0, "wait"), (100, 59, "wait"), (100, 60, "new window"), (7, 60, "new window")],
+)
+def test_the_hourly_window_counts_and_really_resets(calls: int, age: int, expected: str) -> None:
+    known = state(window=Window(START - timedelta(minutes=age), calls))
+    found = guards.before_turn(known, "implementer")
+    if expected == "go":
+        assert found is None
+        return
+    assert found is not None
+    fact = found.facts[0]
+    if expected == "wait":
+        assert isinstance(fact, Held)
+        assert fact.until == START - timedelta(minutes=age) + HOUR
+    else:
+        assert fact == WindowOpened()
+
+
+@pytest.mark.req("C10")
+def test_turns_under_way_have_reserved_their_calls() -> None:
+    turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "first", "", "", 1, 1)
+    known = state(window=Window(START, 99), open={turn.id: Open(turn, 1, START)})
+    assert _name(held(known)) == "hourly"
+
+
+@pytest.mark.req("C10")
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("wait", Held), ("Wait ", Held), ("continue", WindowOpened), ("abort", "abort")]
+)
+def test_somebody_there_chooses_to_wait_to_continue_or_to_abort(answer: str, expected: object) -> None:
+    known = state(task(attended=True), window=FULL)
+    ask = held(known).effects[0]
+    assert isinstance(ask, Ask)
+    assert [o.key for o in ask.question.options] == ["wait", "continue", "abort"]
+    found = held(_with(known, questions={ask.id: Asked(ask.question, answer)}))
+    last = found.facts[-1]
+    assert last.word == expected if expected == "abort" else isinstance(last, expected)  # type: ignore[union-attr,arg-type]
+
+
+def _after_turn(kind: TurnKind, *, reset_minutes: int | None, overloads: int = 0) -> LimitHit:
+    turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "first", "", "", 1, 1, copy="c")
+    reset_at = None if reset_minutes is None else START + timedelta(minutes=reset_minutes)
+    ended = TurnEnded(kind, "full", reset_at=reset_at)
+    found = ended_turn(state(pass_effect=turn, outcomes={turn.id: ended}, overloads=overloads))
+    assert isinstance(found, Next)
+    hit, aside = found.facts
+    assert isinstance(hit, LimitHit)
+    assert aside.why == "limited"  # type: ignore[union-attr]
+    return hit
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("kind", "reset_minutes", "overloads", "seconds"),
+    [
+        ("usage_limit", 25, 0, 25 * 60),
+        ("rate_limited", 2, 0, 120),
+        ("usage_limit", None, 0, 3600),
+        ("overloaded", None, 0, 5),
+        ("overloaded", None, 3, 40),
+        ("rate_limited", None, 1, 10),
+        ("overloaded", None, 5000, 600),
+        ("usage_limit", -5, 0, 5),
+        ("usage_limit", -5, 2, 20),
+    ],
+)
+def test_a_limit_lasts_as_long_as_it_says_or_an_hour_and_overload_backs_off(
+    kind: TurnKind, reset_minutes: int | None, overloads: int, seconds: int
+) -> None:
+    hit = _after_turn(kind, reset_minutes=reset_minutes, overloads=overloads)
+    assert hit.until - START == timedelta(seconds=seconds)
+
+
+@pytest.mark.req("C12")
+def test_the_next_agent_goes_on_with_a_model_of_its_own_while_the_first_is_limited() -> None:
+    limited = state(limits={"first": LimitHit("first", "usage_limit", LATER)}, sessions={"first": "abc"})
+    turn = spawn(limited, role="implementer").effects[0]
+    assert isinstance(turn, RunAgent)
+    assert (turn.agent, turn.model, turn.session) == ("second", "small", "")
+    back = spawn(_with(limited, now=LATER), role="implementer").effects[0]
+    assert isinstance(back, RunAgent)
+    assert (back.agent, back.model, back.session) == ("first", "big", "abc")
+
+
+@pytest.mark.req("C12")
+def test_with_every_agent_absent_or_limited_the_first_limit_to_end_is_waited_for() -> None:
+    hits = {"first": LimitHit("first", "usage_limit", LATER), "second": LimitHit("second", "overloaded", LATER + HOUR)}
+    fact = held(state(limits=hits)).facts[0]
+    assert isinstance(fact, Held)
+    assert fact.until == LATER
+    alone = held(state(limits=hits, absent=("first",))).facts[0]
+    assert isinstance(alone, Held)
+    assert alone.until == LATER + HOUR
+    gone = held(state(absent=("first", "second"))).facts[0]
+    assert isinstance(gone, TaskStopped)
+    assert gone.kind == "no_agent"
+
+
+@pytest.mark.req("C1")
+@pytest.mark.parametrize(
+    ("limits", "known"),
+    [
+        (Limits(max_iterations=3), {"iterations": 3}),
+        (Limits(max_turns=3), {"turns": 3}),
+        (Limits(max_hours=1), {"elapsed": HOUR}),
+        (Limits(budget_tokens=100), {"usage": Usage(60, 20), "dearest_turn": Usage(20, 10)}),
+        (Limits(budget_usd=1), {"usage": Usage(usd=1.0)}),
+    ],
+    ids=["iterations", "turns", "hours", "tokens", "money"],
+)
+def test_each_budget_stops_the_loop_as_a_limit(limits: Limits, known: dict[str, object]) -> None:
+    fact = held(state(task(limits=limits), **known)).facts[0]
+    assert isinstance(fact, TaskStopped)
+    assert fact.kind == "limit"
+
+
+@pytest.mark.req("C22")
+def test_an_open_breaker_asks_with_four_choices_and_without_an_answer_the_question_stays_open() -> None:
+    known = state(breaker=Breaker("OPEN", 2, reason="no progress in 2 iterations"))
+    ask = held(known).effects[0]
+    assert isinstance(ask, Ask)
+    assert [o.key for o in ask.question.options] == ["reset", "skip", "abort", "modify"]
+    fact = held(_with(known, questions={ask.id: Asked(ask.question)})).facts[0]
+    assert isinstance(fact, TaskStopped)
+    assert (fact.kind, fact.question) == ("blocked", ask.id)
+
+
+@pytest.mark.req("C23")
+def test_with_a_cool_down_an_open_breaker_waits_and_then_tries_once_more() -> None:
+    known = state(task(cooldown_s=60), breaker=Breaker("OPEN", 2, reason="stuck"), judged_at=START)
+    fact = held(known).facts[0]
+    assert isinstance(fact, Held)
+    assert fact.until == START + timedelta(seconds=60)
+    changed = held(_with(known, now=START + timedelta(seconds=60))).facts[0]
+    assert isinstance(changed, BreakerChanged)
+    assert (changed.breaker.state, changed.breaker.no_progress) == ("HALF_OPEN", 2)

@@ -1,0 +1,239 @@
+"""Gate 1 and progress of each stage: one flaw at a time keeps it shut, one number at a time is progress."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from flyball.core import stages
+from flyball.core.claims import Claim, Finding
+from flyball.core.events import GateVerdict, Judged
+from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
+from flyball.core.monitor import Observation
+from flyball.core.state import State
+from flyball.core.task import Item
+from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.testing.simulator import START, a_task
+
+APPROVED = Claim(verdict="pass", exit_signal=True)
+NEW = NewTest("t::test_ac_1", "t", "failing", "assertion", criteria=("AC-1",))
+OTHER = NewTest("t::test_ac_2", "t", "failing", "missing-name", criteria=("AC-2",))
+FAILING = GateResult("test", "pytest", passed=False, exit_code=1)
+ITEMS = (Item("AC-1", "a"), Item("AC-2", "b"))
+
+
+def counted(total: int = 6, failing: int = 0, skipped: int = 0, known: int = 0) -> Counts:
+    return Counts(total, total - failing - skipped - known, failing, skipped, known)
+
+
+def measured(counts: Counts | None = None, **changes: object) -> Measurement:
+    counts = counts or counted()
+    gate = GateResult("test", "pytest", passed=not counts.failing, exit_code=int(bool(counts.failing)), counts=counts)
+    found = Measurement(
+        "c", "tree", (gate,), counts, green_runs=2, files=Files(documents=3, decision_records=1), quality=Quality(10),
+        new_tests=(NEW, OTHER), checks=(Check("readme", "pass", True), Check("naming", "fail", False)),
+    )  # fmt: skip
+    return msgspec.structs.replace(found, **changes)
+
+
+def state(stage: str = "GREEN", **known: object) -> State:
+    return State(a_task(), START, stage, items=ITEMS, **known)  # type: ignore[arg-type]
+
+
+STAGES: dict[str, Callable[[State, Measurement, Claim], stages.Weighed]] = {
+    "RED": stages.red,
+    "GREEN": stages.green,
+    "REFACTOR": stages.refactor,
+    "DOCUMENT": stages.document,
+    "QA": stages.qa,
+}
+
+
+def weigh(stage: str, found: Measurement, claim: Claim = APPROVED, **known: object) -> stages.Weighed:
+    return STAGES[stage](state(stage, **known), found, claim)
+
+
+@pytest.mark.req("C41")
+@pytest.mark.parametrize("stage", STAGES)
+def test_each_gate_holds_when_all_of_its_conditions_do(stage: str) -> None:
+    assert weigh(stage, measured()).gate.held
+
+
+FLAWS: list[tuple[str, str, Measurement]] = [
+    ("RED", "no new test names AC-2", measured(new_tests=(NEW,))),
+    ("RED", "no new test names AC-1", measured(new_tests=())),
+    ("RED", "passes before", measured(new_tests=(NEW, OTHER, NewTest("t::x", "t", "passing")))),
+    ("RED", "skipped", measured(new_tests=(NEW, OTHER, NewTest("t::x", "t", "skipped")))),
+    ("RED", "wrong reason", measured(new_tests=(NEW, OTHER, NewTest("t::x", "t", "uncollected", "error")))),
+    ("RED", "no longer passes", measured(old_tests_broken=("t::old",))),
+    ("RED", "could not run", measured(gates=(GateResult("test", "pytest", passed=False, broken="timed out"),))),
+    ("GREEN", "fails: t::a", measured(counted(failing=1), failing=("t::a",))),
+    ("GREEN", "more tests fail", measured(counted(failing=1))),
+    ("GREEN", "1 of 2 full runs", measured(green_runs=1)),
+    ("GREEN", "flaky", measured(flaky=("t::a",))),
+    ("GREEN", "0 of 0 is not green", measured(Counts())),
+    ("GREEN", "0 of 0 is not green", measured(counted(4, skipped=4))),
+    ("GREEN", "passes on the rejected tree", measured(passing_on_rejected=("t::new",))),
+    *[
+        flaw
+        for stage in ("GREEN", "REFACTOR", "DOCUMENT")
+        for flaw in (
+            (stage, "is gone", measured(missing=("t::old",))),
+            (stage, "newly skipped", measured(newly_skipped=("t::old",))),
+            (stage, "exit 1", measured(gates=(FAILING,))),
+            (stage, "could not run", measured(gates=(msgspec.structs.replace(FAILING, broken="timed out"),))),
+        )
+    ],
+    ("REFACTOR", "code limits", measured(quality=Quality(over_limit=("f",)))),
+    ("DOCUMENT", "2 of 3 documents", measured(files=Files(documents=2, decision_records=1))),
+    ("DOCUMENT", "decision record", measured(files=Files(documents=3))),
+    ("DOCUMENT", "diagram", measured(files=Files(documents=3, decision_records=1, diagrams_broken=("d",)))),
+    ("QA", "readme", measured(checks=(Check("readme", "fail", True),))),
+    *[(stage, "test-weakened", measured(tricks=(Trick("test-weakened", "t", "less"),))) for stage in STAGES],
+]
+
+
+@pytest.mark.req("C41", "C42")
+@pytest.mark.parametrize(("stage", "said", "found"), FLAWS, ids=[f"{s}: {said}" for s, said, _ in FLAWS])
+def test_each_flaw_keeps_the_gate_shut_and_is_named(stage: str, said: str, found: Measurement) -> None:
+    gate = weigh(stage, found).gate
+    assert not gate.held
+    assert any(said in line for line in gate.missing), gate.missing
+
+
+@pytest.mark.req("C41")
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (Claim(), "gave no approval"),
+        (Claim(verdict="warn"), "gave no approval"),
+        (Claim(verdict="fail"), "rejected"),
+        (Claim(verdict="pass", findings=(Finding("major", "it leaks"),)), "it leaks"),
+    ],
+)
+def test_qa_needs_an_approval_and_no_blocking_finding(claim: Claim, said: str) -> None:
+    gate = weigh("QA", measured(), claim).gate
+    assert not gate.held
+    assert any(said in line for line in gate.missing)
+
+
+@pytest.mark.req("C41")
+def test_minor_findings_and_warnings_do_not_block() -> None:
+    claim = Claim(verdict="pass", findings=(Finding("minor", "a name"), Finding("suggestion", "shorter")))
+    assert weigh("QA", measured(), claim).gate.held
+
+
+@pytest.mark.req("C41")
+@pytest.mark.parametrize(("before", "holds"), [(3, False), (4, True)])
+def test_from_the_fifth_iteration_on_refactor_no_longer_insists_on_the_limits(*, before: int, holds: bool) -> None:
+    long = measured(quality=Quality(over_limit=("f",)))
+    assert weigh("REFACTOR", long, iteration=before).gate.held is holds
+
+
+@pytest.mark.req("C7")
+def test_known_failing_tests_are_not_required_but_no_others_are_let_through() -> None:
+    known = GateResult("test", "pytest", passed=True, exit_code=1, counts=counted(known=2))
+    assert weigh("GREEN", measured(counted(known=2), gates=(known,))).gate.held
+    grown = measured(counted(failing=1, known=2), failing=("t::new",))
+    assert not weigh("GREEN", grown).gate.held
+
+
+@pytest.mark.req("C51")
+@pytest.mark.parametrize(
+    ("findings", "holds"),
+    [
+        ((Finding("critical", "no test names AC-2", check="criteria_covered"),), True),
+        ((Finding("critical", "no test", check="criteria_covered"), Finding("major", "it is slow")), False),
+        ((Finding("major", "it is slow"),), False),
+        ((), False),
+    ],
+    ids=["coverage alone", "coverage and more", "a reviewer's", "none"],
+)
+def test_added_tests_must_fail_on_the_rejected_tree_unless_coverage_alone_was_the_finding(
+    findings: tuple[Finding, ...], *, holds: bool
+) -> None:
+    found = measured(passing_on_rejected=("t::new",))
+    assert weigh("GREEN", found, findings=findings).gate.held is holds
+
+
+@pytest.mark.req("C51")
+def test_the_findings_of_a_rejection_stay_open_while_green_works_on_them() -> None:
+    open_ones = (Finding("major", "it is slow"),)
+    assert weigh("GREEN", measured(), findings=open_ones).findings == open_ones
+
+
+@pytest.mark.req("C51")
+@pytest.mark.parametrize(
+    ("claim", "checks", "rejected"),
+    [
+        (Claim(verdict="pass"), (), False),
+        (Claim(), (), False),
+        (Claim(verdict="fail", summary="it is slow"), (), True),
+        (Claim(verdict="pass", findings=(Finding("critical", "it leaks"),)), (), True),
+        (Claim(verdict="pass"), (Check("readme", "fail", True),), True),
+        (Claim(), (Check("readme", "fail", True),), True),
+    ],
+    ids=["approved", "silent", "a no", "a yes with a blocking finding", "a yes against a check", "silent against a check"],
+)
+def test_a_rejection_is_a_no_or_a_blocking_finding_whoever_made_it(
+    claim: Claim, checks: tuple[Check, ...], *, rejected: bool
+) -> None:
+    weighed = weigh("QA", measured(checks=checks), claim)
+    assert weighed.rejected is rejected
+    assert bool(weighed.findings) is rejected, "whoever must work on it is told why"
+
+
+GREEN_BEFORE = measured(counted(failing=3), failing=("a", "b", "c"))
+MOVES: list[tuple[str, str, Measurement, Measurement, bool]] = [
+    ("RED", "more tests", measured(new_tests=(NEW,)), measured(new_tests=(NEW, OTHER)), True),
+    ("RED", "another criterion", measured(new_tests=(NEW, NEW)), measured(new_tests=(NEW, OTHER)), True),
+    ("RED", "the same", measured(), measured(), False),
+    ("GREEN", "more pass", GREEN_BEFORE, measured(counted(7, failing=3)), True),
+    ("GREEN", "fewer fail", GREEN_BEFORE, measured(counted(failing=2)), True),
+    ("GREEN", "fewer fail because there are fewer", GREEN_BEFORE, measured(counted(5, failing=2)), False),
+    ("GREEN", "the same", GREEN_BEFORE, GREEN_BEFORE, False),
+    ("REFACTOR", "simpler", measured(), measured(quality=Quality(9)), True),
+    ("REFACTOR", "less repetition", measured(quality=Quality(10, 0, 5)), measured(quality=Quality(10, 0, 4)), True),
+    ("REFACTOR", "simpler and broken", measured(), measured(counted(failing=1), quality=Quality(9)), False),
+    ("REFACTOR", "the same", measured(), measured(), False),
+    ("DOCUMENT", "a document", measured(files=Files()), measured(files=Files(documents=1)), True),
+    ("DOCUMENT", "a diagram", measured(files=Files()), measured(files=Files(diagrams_valid=1)), True),
+    ("DOCUMENT", "the first record", measured(files=Files()), measured(files=Files(decision_records=1)), True),
+    ("DOCUMENT", "a second record", measured(), measured(files=Files(0, 0, 0, 3, 2)), False),
+]
+
+
+@pytest.mark.req("C30")
+@pytest.mark.parametrize(
+    ("stage", "what", "before", "now", "progress"), MOVES, ids=[f"{s}: {what}" for s, what, *_ in MOVES]
+)
+def test_progress_is_what_moved_since_the_last_iteration_of_the_stage(
+    stage: str, what: str, before: Measurement, now: Measurement, *, progress: bool
+) -> None:
+    assert weigh(stage, now, last=before).progress is progress, what
+
+
+@pytest.mark.req("C30")
+@pytest.mark.parametrize("stage", ["GREEN", "REFACTOR", "DOCUMENT"])
+def test_the_first_iteration_is_compared_with_the_entry_of_the_stage(stage: str) -> None:
+    before = measured(counted(failing=1), files=Files(), quality=Quality(20))
+    assert weigh(stage, measured(), entry=before).progress
+    assert not weigh(stage, measured(), entry=measured()).progress
+
+
+@pytest.mark.req("C30")
+@pytest.mark.parametrize(("passing", "blocking", "progress"), [(2, 1, True), (1, 0, True), (1, 1, False)])
+def test_qa_moves_when_more_checks_pass_or_fewer_findings_block(passing: int, blocking: int, *, progress: bool) -> None:
+    earlier = GateVerdict(False, "", (), {"checks_passing": 1, "blocking_issues": 1})
+    verdict = Verdict(Health.PROGRESSING, "continue", Cure.CONTINUE, Confidence.LOW, Trend.STABLE, "")
+    judged = Judged("QA", 1, 1, earlier, False, Observation(1), verdict, state().breaker)
+    checks = (Check("readme", "pass", True), Check("lint_clean", "pass", True))[:passing]
+    claim = Claim(findings=(Finding("major", "it leaks"),) * blocking)
+    assert weigh("QA", measured(checks=checks), claim, judged=judged).progress is progress
+
+
+@pytest.mark.req("C30")
+def test_green_after_a_rejection_moves_when_fewer_blocking_checks_fail() -> None:
+    failed = (Check("readme", "fail", True), Check("changelog", "fail", True))
+    assert weigh("GREEN", measured(checks=failed[:1]), entry=measured(checks=failed)).progress
+    assert not weigh("GREEN", measured(checks=failed), entry=measured(checks=failed)).progress

@@ -1,0 +1,144 @@
+"""Doing effects with a workspace in memory: what is shipped, what was consented to, what a reviewer sees."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from flyball.clock import SystemClock
+from flyball.core.effects import Measure, RunAgent, Save
+from flyball.core.measurement import Measurement
+from flyball.core.outcomes import Saved, TurnEnded
+from flyball.core.state import State
+from flyball.core.task import Commit, EffectId, Settings
+from flyball.engine.performer import Performer
+from flyball.ports import Notify, Stop, Workspace
+from flyball.process import Stop as RealStop
+from flyball.testing.simulator import START, a_task
+
+Files = dict[str, bytes]
+HEAD = Commit("head")
+
+
+class Kept:
+    def __init__(self, commit: str) -> None:
+        self.commit, self.tree, self.notes = commit, commit, ()
+
+
+class MemoryWorkspace:
+    """Commits are dictionaries of files; `now` is what lies in the folder."""
+
+    root = Path("unused")
+    branch = "flyball/001-it-works"
+
+    def __init__(self, now: Files, **commits: Files) -> None:
+        self.commits: dict[str, Files] = dict(commits)
+        self.now = now
+        self.copied: list[str] = []
+
+    def snapshot(self, _label: str, _message: str, _at: datetime) -> Kept:
+        self.commits["snapshot"] = dict(self.now)
+        return Kept("snapshot")
+
+    def accept(self, _label: str, _message: str, _at: datetime, *, tree: str, parent: Commit) -> Kept:
+        assert parent == HEAD
+        return Kept(tree)
+
+    def publish(self, commit: str) -> None:
+        assert commit in self.commits
+
+    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+        before, after = self.commits[old], self.commits[new]
+        return tuple(("M", p) for p in sorted({*before, *after}) if before.get(p) != after.get(p))
+
+    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str:
+        files = dict(self.commits[commit])
+        for path, source in paths.items():
+            content = self.commits[source].get(path) if source else None
+            files.pop(path, None)
+            if content is not None:
+                files[path] = content
+        self.commits["overlaid"] = files
+        return "overlaid"
+
+    def read_file(self, commit: Commit, path: str) -> bytes | None:
+        return self.commits[commit].get(path)
+
+    def copy(self, _name: str, commit: Commit) -> Path:
+        self.copied.append(commit)
+        return self.root
+
+    def discard(self, _name: str) -> tuple[str, ...]:
+        return ()
+
+
+class Measurer:
+    def __init__(self) -> None:
+        self.asked: list[Measure] = []
+
+    def measure(
+        self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
+    ) -> Measurement:
+        self.asked.append(request)
+        return Measurement(request.candidate, request.candidate)
+
+
+class Quiet:
+    def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
+        return TurnEnded("ok")
+
+    def ask(self, *_: object) -> None:
+        return None
+
+
+def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> Performer:
+    return Performer(
+        workspace=workspace,  # type: ignore[arg-type]
+        agents={"any": Quiet()},
+        measurer=measurer or Measurer(),
+        people=Quiet(),
+        setup=lambda _tree, _folder, _stop: "",
+        clock=SystemClock(),
+        folder=Path("unused"),
+        notify=lambda _kind, _line: None,
+    )
+
+
+def state(**known: object) -> State:
+    return State(a_task(), START, "SHIP", head=HEAD, **known)  # type: ignore[arg-type]
+
+
+@pytest.mark.req("C42", "O3")
+def test_what_is_shipped_is_the_accepted_tree_and_the_report_whatever_else_lies_in_the_workspace() -> None:
+    accepted = {"product.py": b"measured", "kept.py": b"kept"}
+    now = {"product.py": b"changed later", "stray.py": b"never measured", ".loop/001/report.md": b"report"}
+    workspace = MemoryWorkspace(now, head=accepted)
+    save = Save(EffectId("save/report-1"), label="report", message="report", parent=HEAD, accepted=True)
+    saved = performer(workspace)(save, state(), RealStop())
+    assert isinstance(saved, Saved)
+    assert workspace.commits[saved.commit] == {**accepted, ".loop/001/report.md": b"report"}
+
+
+@pytest.mark.req("C42")
+def test_consent_holds_for_the_file_as_it_was_seen_and_for_nothing_later() -> None:
+    seen = {"tests/a.py": b"mended", "tests/b.py": b"mended"}
+    later = {"tests/a.py": b"mended", "tests/b.py": b"emptied"}
+    workspace = MemoryWorkspace({}, seen=seen, later=later)
+    measurer = Measurer()
+    measure = Measure(
+        EffectId("measure/3"), kind="green", candidate=Commit("later"), base=HEAD, accepted=HEAD,
+        consented=("tests/a.py", "tests/b.py"),
+    )  # fmt: skip
+    known = state(consented=dict.fromkeys(("tests/a.py", "tests/b.py"), Commit("seen")))
+    performer(workspace, measurer)(measure, known, RealStop())
+    assert measurer.asked[0].consented == ("tests/a.py",)
+
+
+@pytest.mark.req("C42")
+@pytest.mark.parametrize(("commit", "shown"), [("candidate", "candidate"), ("", "head")])
+def test_a_reviewer_sees_the_commit_it_is_asked_about(commit: str, shown: str) -> None:
+    workspace = MemoryWorkspace({}, head={}, candidate={})
+    turn = RunAgent(EffectId("turn/1"), "qa", "GREEN", "any", "", "", 1, 1, copy="qa", commit=Commit(commit))
+    performer(workspace)(turn, state(), RealStop())
+    assert workspace.copied == [shown]
