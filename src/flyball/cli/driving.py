@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
+from flyball.cli.choosing import chosen
 from flyball.cli.exits import DONE, exit_code, say
 from flyball.cli.people import NobodyThere, TerminalPeople
 from flyball.cli.screen import screen
@@ -67,12 +68,13 @@ def start(here: Path, asked: Start, flags: RunFlags) -> int:
 def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
     """Go on with a task that was stopped."""
     site = Site.find(here)
-    return _taken_up(site, site.resolve(words), flags, as_json=as_json)
+    return _taken_up(site, chosen(site, words), flags, as_json=as_json)
 
 
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) -> int:
     """Run the controller with a screen and, where somebody is there, a person to ask."""
-    with screen(as_json=as_json, terminal=sys.stdout.isatty()) as shown:
+    past = site.journal.read(task)
+    with screen(as_json=as_json, terminal=sys.stdout.isatty(), past=past) as shown:
         people = TerminalPeople(shown) if attended else NobodyThere()
         controller = Controller(
             site,

@@ -1,4 +1,4 @@
-"""Options that several commands share, as typer knows them."""
+"""Options that `run` and `resume` share, as typer knows them."""
 
 from __future__ import annotations
 
@@ -16,5 +16,4 @@ IdleTimeout = Annotated[str | None, typer.Option(help="End a turn that was silen
 Attended = Annotated[
     bool | None, typer.Option("--attended/--unattended", help="Whether a person can be asked. Default: on a terminal.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-TaskWords = Annotated[str, typer.Argument(help="The task: its id, a part of it, or words that match it.")]
+JsonEvents = Annotated[bool, typer.Option("--json", help="One JSON event a line, and the status as the last line.")]

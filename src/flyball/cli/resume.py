@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from flyball.cli import flags
+from flyball.cli import arguments, flags
 from flyball.cli.exits import told
 
 
 def resume(
-    task: flags.TaskWords = "",
+    task: arguments.MaybeTask = "",
     attended: flags.Attended = None,
     max_iterations: flags.MaxIterations = None,
     max_turns: flags.MaxTurns = None,
@@ -19,7 +19,7 @@ def resume(
     budget_tokens: flags.BudgetTokens = None,
     turn_timeout: flags.TurnTimeout = None,
     idle_timeout: flags.IdleTimeout = None,
-    as_json: flags.AsJson = False,
+    as_json: flags.JsonEvents = False,
 ) -> None:
     """Go on where a task stopped: after a pause, a limit, an answer, a crash."""
     from flyball.cli.driving import take_up

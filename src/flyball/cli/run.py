@@ -40,7 +40,7 @@ def run(
     approve_plan: Annotated[
         bool | None, typer.Option("--approve-plan", help="Ask before working to the acceptance criteria.")
     ] = None,
-    as_json: flags.AsJson = False,
+    as_json: flags.JsonEvents = False,
 ) -> None:
     """Start a task and go on until it is DONE, BLOCKED or at a limit."""
     from flyball.cli.driving import Start, start

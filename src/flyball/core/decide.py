@@ -28,9 +28,10 @@ def decide(state: State) -> Next:
     workflow = WORKFLOWS[state.task.workflow]
     if state.skipping and not state.open:
         return record(workflow.skipped(state))
-    if state.restore_to and not state.open:
+    if state.restore_to:
         reason = state.judged.verdict.evidence if state.judged else "a person asked"
-        return perform(Restore(EffectId(f"restore/{state.restores + 1}"), to=state.restore_to, reason=reason))
+        restore = Restore(EffectId(f"restore/{state.restores + 1}"), to=state.restore_to, reason=reason)
+        return NOTHING if state.open else perform(restore)
     return workflow.next(state)
 
 

@@ -1,0 +1,246 @@
+"""What flyball itself costs, as ratios in one run: per iteration, at start, on resume, and in memory.
+
+    python benchmarks/overhead.py [iteration|start|resume|memory ...]
+
+The floor of an iteration is the same git work (add to a private index, write-tree, commit-tree, update-ref, diff) and the same number of
+durable appends to SQLite, done by hand on the same repository. Agent and gate time are subtracted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests" / "agents"))
+
+from sample import make_sample_repository  # noqa: E402
+
+FEATURES = ("multiply", "divide", "power", "remainder", "negate", "square", "halve")
+ROUNDS = 30
+
+
+def iteration(folder: Path) -> tuple[str, float, float]:
+    """Own time per iteration against the floor, on the same repository."""
+    repository = make_sample_repository(folder / "repository")
+    source = folder / "prp.md"
+    boxes = "".join(f"- [ ] {name} works\n" for name in FEATURES)
+    source.write_text(f"# More\n\nTeach it more.\n\n### Acceptance Criteria\n{boxes}")
+    agent = f"{sys.executable} {HERE.parent / 'tests' / 'agents' / 'programs' / 'honest.py'} --turns {len(FEATURES)}"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "flyball", "run", "--from", str(source), "--unattended", "--json"),
+            *("--agent-command", agent, "--gate", f"test={sys.executable} -m pytest -q"),
+        ],
+        cwd=repository,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "FLYBALL_HOME": str(folder / "home")},
+        capture_output=True,
+        check=True,
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines()][:-1]
+    iterations = [e for e in events if e["fact"]["fact"] == "iteration.judged"]
+    own = _own_seconds(events) / len(iterations)
+    appends = round(len(events) / len(iterations))
+    return "own time per iteration", own, _floor(repository, folder, appends)
+
+
+def _own_seconds(events: list[dict[str, Any]]) -> float:
+    """From the first verdict to the last, less what agents and gates took."""
+    judged = [n for n, e in enumerate(events) if e["fact"]["fact"] == "iteration.judged"]
+    seen = events[: judged[-1] + 1]
+    total = (_at(seen[-1]) - _at(seen[0])).total_seconds()
+    taken = 0.0
+    for event in seen:
+        outcome = event["fact"].get("outcome", {})
+        if not isinstance(outcome, dict):
+            continue
+        if outcome.get("outcome") == "turn.ended":
+            taken += outcome.get("seconds", 0.0)
+        if outcome.get("outcome") == "measured":
+            taken += outcome["measurement"].get("commands_s", 0.0)
+    return total - taken
+
+
+def _at(event: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(event["at"])
+
+
+def _floor(repository: Path, folder: Path, appends: int) -> float:
+    """One iteration's git work and appends by hand."""
+    index = folder / "floor.index"
+    env = {**os.environ, "GIT_INDEX_FILE": str(index)}
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "core.fsync=all", "-c", "gc.auto=0", *arguments]
+        return subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+    journal = sqlite3.connect(folder / "floor.sqlite", isolation_level=None)
+    journal.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE events (body TEXT);")
+    parent = git("rev-parse", "HEAD")
+    times = []
+    for n in range(ROUNDS):
+        (repository / "calc" / "floor.py").write_text(f"N = {n}\n")
+        begun = time.perf_counter()
+        git("add", "--all")
+        tree = git("write-tree")
+        commit = git("commit-tree", tree, "-p", parent, "-m", str(n))
+        git("update-ref", "refs/floor/tip", commit)
+        git("diff", "--stat", parent, commit)
+        for _ in range(appends):
+            journal.execute("INSERT INTO events VALUES (?)", ("x" * 240,))
+        times.append(time.perf_counter() - begun)
+        parent = commit
+    return statistics.median(times)
+
+
+def start(_folder: Path) -> tuple[str, float, float]:
+    """`flyball --version` against `python -c pass`."""
+    program = Path(sys.executable).with_name("flyball")
+    return "flyball --version", _median([str(program), "--version"]), _median([sys.executable, "-c", "pass"])
+
+
+def _median(command: list[str]) -> float:
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times)
+
+
+def resume(folder: Path) -> tuple[str, float, float]:
+    """Folding a journal of 100,000 events against reading and decoding it once."""
+    from flyball.core.evolve import fold  # noqa: PLC0415
+    from flyball.journal.sqlite import SqliteJournal  # noqa: PLC0415
+
+    journal = SqliteJournal.open(folder / "journal.sqlite")
+    task = _long_journal(journal)
+
+    def best(work: Callable[[], object]) -> float:
+        times = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - begun)
+        return min(times)
+
+    reading = best(lambda: sum(1 for _ in journal.read(task)))
+    return "resume of 100,000 events", best(lambda: fold(journal.read(task))), reading
+
+
+def _long_journal(journal: Any) -> Any:
+    """A GREEN stage that moves one test at a time, as a real loop would have written it, 100,000 events long."""
+    from flyball.core.events import Event, TaskOpened  # noqa: PLC0415
+    from flyball.core.task import Task  # noqa: PLC0415
+    from flyball.testing.simulator import START, Simulator, a_task  # noqa: PLC0415
+
+    model = a_task()
+    record = journal.open_task(
+        "long",
+        workflow="tdd",
+        title="long",
+        at=START,
+        opening=lambda task: [TaskOpened(Task(task, "tdd", "x", model.settings, START, items=model.items), "RED")],
+    )
+    simulator = Simulator(_slow_world())
+    while len(simulator.events) < 2_000:
+        simulator.step()
+    pattern: list[Event] = simulator.events[1:]
+    rounds = _repeated(pattern, 100_000)
+    for first in range(0, len(rounds), 2000):
+        journal.append(record.id, rounds[first : first + 2000], epoch=0, at=datetime.now(UTC))
+    return record.id
+
+
+def _slow_world() -> Any:
+    """Tests pass one by one, for ever."""
+    from flyball.core.claims import Claim  # noqa: PLC0415
+    from flyball.core.measurement import NewTest  # noqa: PLC0415
+    from flyball.core.outcomes import TurnEnded  # noqa: PLC0415
+    from flyball.testing.simulator import World, suite  # noqa: PLC0415
+    from msgspec.structs import replace  # noqa: PLC0415
+
+    new = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
+    done = 0
+
+    def turn(request: Any, _state: Any) -> Any:
+        nonlocal done
+        done += 1
+        world.tree = f"tree-{request.turn}"
+        summary = f"made test {done} pass; the next one needs the parser to keep its place"
+        return TurnEnded("ok", claim=Claim(exit_signal=request.stage == "RED", summary=summary), final_message=summary * 8)
+
+    def measure(request: Any, _state: Any) -> Any:
+        if request.kind == "baseline":
+            return suite(request.candidate, world.tree)
+        failing = (f"tests/test_new.py::test_{done}",)
+        measured = suite(request.candidate, world.tree, failing=failing, total=done + 10)
+        gate = replace(measured.gates[0], output="E   assert parse(row) == expected\n" * 60)
+        return replace(measured, gates=(gate,), new_tests=(new,))
+
+    world = World(turn, measure)
+    return world
+
+
+def _repeated(pattern: list[Any], wanted: int) -> list[Any]:
+    """The pattern's iterations over and over; effect ids may repeat, because each is ended before it is begun again."""
+    facts = [e.fact for e in pattern]
+    green = next(n for n, f in enumerate(facts) if type(f).__name__ == "Moved") + 1
+    last = max(n for n, f in enumerate(facts) if type(f).__name__ == "Judged") + 1
+    head, body = facts[:green], facts[green:last]
+    rounds = head + body * ((wanted - len(head)) // len(body) + 1)
+    return rounds[:wanted]
+
+
+def memory(folder: Path) -> tuple[str, float, float]:
+    """Peak memory of a turn that prints 300 MB against one that prints nothing."""
+    code = (
+        "import sys, resource, pathlib\n"
+        "from flyball import process\n"
+        "process.run(['sh', '-c', sys.argv[1]], cwd=pathlib.Path('/'), env={'PATH': '/usr/bin:/bin'},"
+        " stdout=pathlib.Path(sys.argv[2]) / 'out', stderr=pathlib.Path(sys.argv[2]) / 'err')\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+
+    def peak(command: str) -> float:
+        done = subprocess.run([sys.executable, "-c", code, command, str(folder)], capture_output=True, text=True, check=True)
+        return float(done.stdout) * (1 if sys.platform == "darwin" else 1024) / 2**20
+
+    return "peak MB with 300 MB of output", peak("head -c 300000000 /dev/zero"), peak("true")
+
+
+TARGETS: dict[str, tuple[Callable[[Path], tuple[str, float, float]], float]] = {
+    "iteration": (iteration, 3.0),
+    "start": (start, 4.0),
+    "resume": (resume, 2.0),
+    "memory": (memory, 1.5),
+}
+
+
+def main() -> None:
+    """Print one line a measurement."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    missed = 0
+    print(f"{'what':34} {'flyball':>10} {'floor':>10} {'ratio':>7} {'target':>7}")
+    for name in sys.argv[1:] or TARGETS:
+        measure, target = TARGETS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            label, own, floor = measure(Path(folder))
+        missed += own / floor > target
+        print(f"{label:34} {own:10.4f} {floor:10.4f} {own / floor:7.2f} {'<= ' + str(target):>7}", flush=True)
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()
