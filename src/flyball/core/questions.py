@@ -6,7 +6,7 @@ from datetime import datetime
 
 from flyball.core.answers import taken
 from flyball.core.effects import Ask, Option, Question
-from flyball.core.events import TaskStopped
+from flyball.core.events import Judged, TaskStopped
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.state import Asked, State
 from flyball.core.task import EffectId
@@ -82,9 +82,17 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 
 def breaker_open(state: State) -> Question:
     judged = state.judged
-    seen = (judged.verdict.evidence, *judged.gate_1.missing) if judged else ()
+    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, judged)) if judged else ()
     text = f"{state.stage} does not move: {state.breaker.reason}"
     return Question("breaker", text, FOUR_CHOICES, detail="\n".join(seen))
+
+
+def _conflicting(state: State, judged: Judged) -> tuple[str, ...]:
+    """Where to see the two changes that undo each other."""
+    turns = [c.label for c in state.checkpoints if c.stage == state.stage and not c.accepted][-3:]
+    if judged.verdict.health != "FLIP-FLOPPING":
+        return ()
+    return tuple(f"one change and the other: flyball diff {state.task.id} {label}" for label in turns[:-1])
 
 
 def crashes(state: State) -> Question:

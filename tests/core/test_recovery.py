@@ -1,0 +1,119 @@
+"""The recovery ladder: which rung comes next for each health, and when there is none."""
+
+import pytest
+
+from flyball.core.breaker import CLOSED, Breaker
+from flyball.core.effects import RunAgent
+from flyball.core.measurement import Measurement
+from flyball.core.outcomes import TurnEnded
+from flyball.core.recovery import Recovery, recover
+from flyball.core.state import Checkpoint, State
+from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Settings
+from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suite
+
+NOW = Measurement("turn-4", "t4")
+CURES = {
+    Health.PROGRESSING: Cure.CONTINUE,
+    Health.STALLED: Cure.FRESH_CONTEXT,
+    Health.REGRESSING: Cure.ROLLBACK,
+    Health.FLIP_FLOPPING: Cure.ROLLBACK,
+    Health.BLOCKED: Cure.ASK,
+}
+
+
+def point(label: str, *, accepted: bool = False) -> Checkpoint:
+    return Checkpoint(label, Commit(label), label, START, accepted, "GREEN")
+
+
+def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
+    chosen = Settings(
+        gates=(Gate("test", "t"),),
+        roles={"default": AgentChoice("a"), "tester": AgentChoice("a", fallback=fallback)},
+    )
+    turn = RunAgent(EffectId("turn/4"), "tester", "GREEN", "a", "", "", 4, 4)
+    kept = (point("RED", accepted=True), *(point(f"turn-{n}") for n in (1, 2, 3, 4)))
+    return State(
+        a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1], pass_effect=turn
+    )
+
+
+def next_rung(known: State, health: Health, cure: Cure | None = None, breaker: Breaker = CLOSED) -> Recovery:
+    verdict = Verdict(health, "", cure or CURES[health], Confidence.HIGH, Trend.STABLE, "evidence")
+    return recover(known, verdict, breaker, NOW, gate_held=False)
+
+
+@pytest.mark.req("O50")
+@pytest.mark.parametrize(
+    ("rungs", "fallback", "expected"),
+    [
+        ((), (), "fresh-context"),
+        (("fresh-context",), ("b",), "other-agent"),
+        (("fresh-context",), (), "smaller-scope"),
+        (("fresh-context", "other-agent"), ("b",), "smaller-scope"),
+        (("fresh-context", "smaller-scope"), (), ""),
+    ],
+)
+def test_a_stall_climbs_every_rung_once_from_the_best_tree(
+    rungs: tuple[str, ...], fallback: tuple[str, ...], expected: str
+) -> None:
+    found = next_rung(state(*rungs, fallback=fallback), Health.STALLED)
+    assert (found.rung, found.spent) == (expected, not expected)
+    assert found.restore_to == ("turn-1" if expected else "")
+
+
+@pytest.mark.req("O50")
+@pytest.mark.parametrize(
+    ("health", "rungs", "rung", "restore_to"),
+    [
+        (Health.REGRESSING, (), "rollback", "turn-1"),
+        (Health.REGRESSING, ("rollback",), "rollback", "turn-1"),
+        (Health.REGRESSING, ("rollback", "rollback"), "", ""),
+        (Health.REGRESSING, ("rollback", "rollback-two"), "", ""),
+        (Health.REGRESSING, ("fresh-context", "smaller-scope"), "rollback", "turn-1"),
+        (Health.FLIP_FLOPPING, (), "rollback-two", "turn-2"),
+        (Health.FLIP_FLOPPING, ("rollback-two",), "", ""),
+        (Health.FLIP_FLOPPING, ("rollback", "rollback"), "", ""),
+        (Health.BLOCKED, (), "", ""),
+    ],
+)
+def test_other_healths_roll_back_at_most_twice_and_then_escalate(
+    health: Health, rungs: tuple[str, ...], rung: str, restore_to: str
+) -> None:
+    found = next_rung(state(*rungs), health)
+    assert (found.rung, found.restore_to, found.spent) == (rung, restore_to, not rung)
+
+
+@pytest.mark.req("O50", "C22")
+def test_a_breaker_that_opens_takes_the_next_rung_and_leaves_the_tree_alone() -> None:
+    found = next_rung(state(), Health.PROGRESSING, breaker=Breaker("OPEN"))
+    assert found == Recovery("fresh-context")
+    assert next_rung(state(), Health.PROGRESSING) == Recovery()
+
+
+@pytest.mark.req("M18")
+def test_when_the_monitor_says_stop_no_rung_is_tried() -> None:
+    assert next_rung(state(), Health.STALLED, Cure.STOP).spent
+
+
+@pytest.mark.req("O50")
+def test_a_flip_flop_that_was_not_cured_asks_with_both_changes_shown() -> None:
+    world = Honest()
+    honest_turn, honest_look = world.turn, world.measure
+
+    def work(turn: RunAgent, known: State) -> TurnEnded:
+        if turn.stage == "RED":
+            return honest_turn(turn, known)
+        world.tree = f"flip-{turn.turn % 2}"
+        return ok()
+
+    world.turn = work
+    world.measure = lambda m, s: (
+        honest_look(m, s)
+        if m.kind in {"baseline", "red"}
+        else suite(m.candidate, world.tree, failing=("a",) if world.tree == "flip-0" else ("b",))
+    )
+    stopped = Simulator(world).run().stopped
+    assert stopped is not None
+    shown = [line for line in stopped.evidence if "flyball diff 001-it-works turn-" in line]
+    assert len(shown) == 2
