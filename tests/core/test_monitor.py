@@ -30,6 +30,7 @@ from flyball.core.monitor import (
     observe,
 )
 from flyball.core.observation import RECENT_RESULTS, RECENT_TREES, TRACKED_ITEMS
+from flyball.core.signature import signature
 
 
 def judged(*seen, thresholds=None):
@@ -44,7 +45,7 @@ def judged(*seen, thresholds=None):
 def batch(number, passed=(), failed=(), **more):
     return Observation(
         iteration=number, kind="plan", batch=(*passed, *failed), passed=tuple(passed),
-        failed={name: f"{name} broke in run {number}: {'x' * number}" for name in failed}, **more,
+        failed={name: signature(f"{name} broke in run {number}: {'x' * number}", (name,)) for name in failed}, **more,
     )  # fmt: skip
 
 
@@ -197,7 +198,7 @@ def test_the_same_error_in_three_attempts_is_a_stall_and_named():
             kind="plan",
             batch=("a", f"p{n}"),
             passed=(f"p{n}",),
-            failed={"a": f"File x, line {n}\nTypeError: row"},
+            failed={"a": signature(f"File x, line {n}\nTypeError: row", ("a",))},
         )
         for n in (4, 5, 6)
     ]
@@ -398,7 +399,7 @@ observations = st.builds(
     kind=st.sampled_from(["fix", "plan", "optimise"]),
     batch=st.lists(names, max_size=3).map(tuple),
     passed=st.lists(names, max_size=3).map(tuple),
-    failed=st.dictionaries(names, st.sampled_from(["boom", "bang", ""]), max_size=2),
+    failed=st.dictionaries(names, st.sampled_from(["boom", "bang", ""]).map(signature), max_size=2),
     blocked=st.lists(st.builds(Blocker, names, st.sampled_from(["external", "dependency", ""])), max_size=1).map(tuple),
     reviewed=st.booleans(),
     tree=st.none() | names,

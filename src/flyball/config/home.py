@@ -17,6 +17,11 @@ VARIABLE = "FLYBALL_HOME"
 _PRIVATE = 0o700
 
 
+def environment() -> dict[str, str]:
+    """The environment flyball was started with."""
+    return dict(os.environ)
+
+
 def home_folder(environment: Mapping[str, str] | None = None) -> Path:
     """`$FLYBALL_HOME`, or the platform's folder for a user's state."""
     named = (os.environ if environment is None else environment).get(VARIABLE, "")

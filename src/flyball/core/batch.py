@@ -82,7 +82,7 @@ def of_batch(result: BatchResult, iteration: int, context: int = 1) -> Observati
         kind="plan",
         batch=result.batch,
         passed=tuple(item for item in result.passed if item in approved and item not in failed),
-        failed=failed,
+        failed={item: signature(error, (item,)) for item, error in failed.items()},
         blocked=result.blocked,
         reviewed=result.review is not None and result.review != Review(),
     )

@@ -94,7 +94,7 @@ def _observation(
         context=state.context,
         batch=(state.stage,),
         passed=(state.stage,) if held else (),
-        failed={state.stage: failure.summary} if failure else {},
+        failed={state.stage: failure} if failure else {},
         blocked=_blocked(state, turn.claim),
         tree=measured.tree,
         edit=None if unchanged else f"{state.tree_before}..{state.tree}",

@@ -138,6 +138,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     checks: tuple[Check, ...] = ()
     signature: Signature | None = None
     notes: tuple[str, ...] = ()
+    commands_s: float = 0.0
 
     @property
     def broken(self) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.signature import signature
+from flyball.core.signature import Signature
 
 Kind = Literal["fix", "plan", "optimise"]
 
@@ -41,7 +41,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Kind = "fix"
     batch: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
-    failed: dict[str, str] = {}
+    failed: dict[str, Signature] = {}
     blocked: tuple[Blocker, ...] = ()
     reviewed: bool = True
     tree: str | None = None
@@ -229,10 +229,9 @@ def _outcome(name: str, seen: Observation, tests: set[str] | None) -> bool | Non
 
 def _marked(item: Item, passed: bool, seen: Observation) -> Item:
     marks = (item.marks + ("P" if passed else "F"))[-RECENT_MARKS:]
-    text = seen.failed.get(item.id)
-    if passed or text is None:
+    named = seen.failed.get(item.id)
+    if passed or named is None:
         return Item(item.id, marks=marks)
-    named = signature(text, (item.id,))
     again = named.fine == item.error
     repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
     return Item(item.id, marks, named.fine, named.summary, repeats, item.count + 1 if again else 1)

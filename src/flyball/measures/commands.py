@@ -55,6 +55,7 @@ class Commands:
         self._notify = notify
         self._count = 0
         self.started = 0
+        self.seconds = 0.0
 
     def fresh_folder(self, name: str) -> Path:
         """A new empty folder outside every tree."""
@@ -90,6 +91,7 @@ class Commands:
             argv, cwd=directory, env=environment, stdout=log, stderr=log.with_name("confinement.log"),
             wall=timeout_s, stop=self._stop, max_bytes=LOGGED,
         )  # fmt: skip
+        self.seconds += ended.seconds
         if ended.ended_by == "stop" or self._stop.is_set():
             raise MeasurementStopped(f"stopped while running: {command}")
         said = decode(ended.stdout_tail) + decode(ended.stderr_tail)

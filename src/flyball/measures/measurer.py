@@ -106,6 +106,7 @@ class TreeMeasurer:
             checks=found.checks,
             signature=signature(trial.round.text, failing) if failed else None,
             notes=_once((*protection.notes, *trial.notes, *found.notes)),
+            commands_s=round(examination.commands.seconds, 3),
         )
 
 

@@ -79,7 +79,7 @@ class ErrorLedger:
             self._last = ""
             return
         seen = fact.observation
-        error = seen.summary or next((text for text in seen.failed.values() if text), "")
+        error = seen.summary or next((named.summary for named in seen.failed.values() if named.summary), "")
         error = error or next(iter(fact.gate_1.missing), fact.verdict.evidence)
         self.enter(at, fact.stage, fact.iteration, error, seen.fine or fact.breaker.error)
         self.failures_running += 1

@@ -27,6 +27,7 @@ from flyball.core.evolve import evolve
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
 from flyball.core.monitor import Observation, Verdict
 from flyball.core.outcomes import Integrated, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
+from flyball.core.signature import signature
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
 
@@ -181,7 +182,7 @@ class Story:
             iteration=iteration,
             batch=(stage,),
             passed=(stage,) if held else (),
-            failed={} if held else {stage: error},
+            failed={} if held else {stage: signature(error)},
             fine=None if held else error or None,
             summary=error,
             gate_held=held,
