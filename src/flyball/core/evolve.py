@@ -6,7 +6,6 @@ Nothing here has a threshold or makes a choice; each fact has one small function
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -52,7 +51,7 @@ from flyball.core.outcomes import (
 from flyball.core.state import Asked, Checkpoint, Open, State, Visit, Window
 from flyball.core.task import Commit, EffectId
 
-RECENT_CHECKPOINTS = 32
+RECENT_CHECKPOINTS = 64
 RECENT_GUIDANCE = 8
 RECENT_LEARNINGS = 24
 
@@ -82,12 +81,13 @@ def evolve(state: State | None, event: Event) -> State:
     """What we know now that this happened."""
     if state is None:
         return begin(event)
-    apply = _TABLE[type(event.fact)]
-    elapsed = state.elapsed
-    if state.session_began_at is not None and not isinstance(event.fact, SessionStarted):
-        elapsed += max(event.at - state.now, timedelta(0))
-    moved = replace(state, now=max(event.at, state.now), seq=event.seq, epoch=event.epoch, elapsed=elapsed)
-    return apply(moved, event.fact)
+    fact, at, now, elapsed = event.fact, event.at, state.now, state.elapsed
+    kind = type(fact)
+    if at > now:
+        if state.session_began_at is not None and kind is not SessionStarted:
+            elapsed += at - now
+        now = at
+    return _TABLE[kind](replace(state, now=now, seq=event.seq, epoch=event.epoch, elapsed=elapsed), fact)
 
 
 def fold(events: Iterable[Event]) -> State | None:
@@ -210,12 +210,10 @@ def _saved(state: State, _effect: Effect, outcome: Saved) -> State:
     checkpoint = Checkpoint(
         outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, state.stage, state.iteration + 1
     )
-    kept = [c for c in state.checkpoints if c.accepted] + [c for c in state.checkpoints if not c.accepted][
-        -RECENT_CHECKPOINTS:
-    ]
-    known = (*sorted(kept, key=lambda c: c.at), checkpoint)
-    state = replace(state, checkpoints=known, tree=outcome.tree)
-    return replace(state, head=outcome.commit, best=checkpoint) if outcome.accepted else state
+    known = (*state.checkpoints, checkpoint)[-RECENT_CHECKPOINTS:]
+    if not outcome.accepted:
+        return replace(state, checkpoints=known, tree=outcome.tree)
+    return replace(state, checkpoints=known, tree=outcome.tree, head=outcome.commit, best=checkpoint)
 
 
 def _restored(state: State, _effect: Effect, outcome: Restored) -> State:
