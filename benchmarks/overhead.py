@@ -165,11 +165,12 @@ def _long_journal(journal: Any) -> Any:
 
 def _slow_world() -> Any:
     """Tests pass one by one, for ever."""
+    from msgspec.structs import replace  # noqa: PLC0415
+
     from flyball.core.claims import Claim  # noqa: PLC0415
     from flyball.core.measurement import NewTest  # noqa: PLC0415
     from flyball.core.outcomes import TurnEnded  # noqa: PLC0415
     from flyball.testing.simulator import World, suite  # noqa: PLC0415
-    from msgspec.structs import replace  # noqa: PLC0415
 
     new = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
     done = 0

@@ -1,6 +1,6 @@
 """What each kind of agent ends as: runs real loops (git, pytest, sandbox) with scripted agents and prints the table.
 
-    python benchmarks/scenarios.py [NAME ...]
+python benchmarks/scenarios.py [NAME ...]
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -17,7 +16,7 @@ from flyball.core.task import Task, TaskId
 from flyball.engine.driver import Driver
 from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
-from flyball.ports import Stop
+from flyball.ports import Perform, Stop
 from flyball.process import Stop as RealStop
 from flyball.testing.simulator import World, a_task, suite
 
@@ -43,7 +42,7 @@ class Bench:
     def take(self) -> int:
         return self.journal.next_epoch(task_scope(self.id), Holder(1, "here", AT))
 
-    def driver(self, perform: Callable[[Effect, State, Stop], Outcome] | None = None) -> Driver:
+    def driver(self, perform: Perform | None = None) -> Driver:
         return Driver(
             self.id,
             epoch=self.epoch,

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.task import Commit, TaskId
 from flyball.ports import Workspace
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.errors import BranchBlocked, BranchMoved, HomeInsideRepository, OperationInProgress, UnbornHead
@@ -103,8 +103,8 @@ def test_submodules_and_filters_are_noted(user, new_user, home, at):
     assert any(".gitattributes names filters" in note for note in notes)
     (workspace.root / "b.txt").write_text("changed\n")
     saved = workspace.snapshot("one", "m", at)
-    assert workspace.changed(workspace.base, saved.commit) == (("M", "b.txt"),)
-    assert "lib/inner" not in workspace.list_files(saved.commit)
+    assert workspace.changed(workspace.base, Commit(saved.commit)) == (("M", "b.txt"),)
+    assert "lib/inner" not in workspace.list_files(Commit(saved.commit))
 
 
 def test_files_put_into_an_empty_submodule_are_noted(user, new_user, open_workspace, at):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from flyball.core.task import Commit
 from flyball.workspace import GitWorkspace, Repository
 
 CHILD = """
@@ -69,7 +70,7 @@ def test_a_kill_at_any_moment_is_healed_by_doing_it_again(user, workspace, home,
     again.publish(saved.commit)
     assert saved.parent == again.base
     assert again.vault.git().line("rev-list", "--count", f"{again.base}..{saved.commit}") == "1"
-    assert {f"f{number}" for number in range(200)} < set(again.list_files(saved.commit))
+    assert {f"f{number}" for number in range(200)} < set(again.list_files(Commit(saved.commit)))
     assert user.git("rev-parse", "flyball/001-thing") == saved.commit
     assert not list((user.root / ".git").rglob("*.lock"))
     assert not list(again.checkout.folder.glob("scratch-*"))

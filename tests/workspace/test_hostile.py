@@ -40,7 +40,7 @@ def trap(tmp_path):
             hook.write_bytes(program.read_bytes())
             hook.chmod(0o755)
 
-    plant.mark = mark
+    plant.mark = mark  # type: ignore[attr-defined]
     return plant
 
 

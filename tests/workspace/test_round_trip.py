@@ -2,6 +2,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -23,7 +24,7 @@ TREE = st.recursive(FILE, lambda below: st.dictionaries(NAME, below, min_size=1,
 TREES = st.lists(st.dictionaries(NAME, TREE, max_size=5), min_size=2, max_size=3)
 
 
-def write(folder: bytes, tree: dict) -> None:
+def write(folder: bytes, tree: dict[bytes, Any]) -> None:
     for name, node in tree.items():
         path = os.path.join(folder, name)
         if isinstance(node, dict):
@@ -36,8 +37,8 @@ def write(folder: bytes, tree: dict) -> None:
             os.chmod(path, 0o755 if node[0] == "program" else 0o644)
 
 
-def read(folder: bytes) -> dict:
-    found = {}
+def read(folder: bytes) -> dict[bytes, Any]:
+    found: dict[bytes, Any] = {}
     for entry in os.scandir(folder):
         if entry.name == b".git":
             continue
@@ -68,7 +69,7 @@ def test_any_tree_comes_back_byte_for_byte_from_any_other(workspace, at):
 
     @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(trees=TREES)
-    def check(trees: list[dict]) -> None:
+    def check(trees: list[dict[bytes, Any]]) -> None:
         number = next(examples)
         saved = []
         for position, tree in enumerate(trees):
