@@ -68,7 +68,7 @@ class Inbox(Protocol):
 class Perform(Protocol):
     """Does one effect in the world and says how it ended; expected failures are outcomes, not exceptions."""
 
-    def __call__(self, effect: Effect, state: State, stop: Stop) -> Outcome: ...
+    def __call__(self, effect: Effect, state: State, stop: Stop, /) -> Outcome: ...
 
 
 class Blobs(Protocol):
