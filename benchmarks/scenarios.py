@@ -61,6 +61,7 @@ SCENARIOS = (
     Scenario("patches conftest", "conftest_patcher.py", "BLOCKED", 3, None, named="conftest.py"),
     Scenario("changes nothing for ever", "do_nothing.py", "BLOCKED", 3, 6),
     Scenario("adds only untracked files", "untracked_noise.py", "BLOCKED", 3, 6),
+    Scenario("adds only untracked files from the start", "untracked_noise.py", "BLOCKED", 3, 6, ("--always",)),
     Scenario("A breaks B, B breaks A", "flip_flopper.py", "BLOCKED", 3, None, named="FLIP-FLOPPING"),
     Scenario("usage limit with a reset time, once", "usage_limit_once.py", "DONE", 0, 7, ("--at-turn", "2")),
     Scenario("crashes each time", "crasher.py", "BLOCKED", 3, 6),

@@ -1,10 +1,12 @@
 """The recovery ladder: which rung comes next for each health, and when there is none."""
 
 import pytest
+from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED, Breaker
 from flyball.core.effects import RunAgent
 from flyball.core.measurement import Measurement
+from flyball.core.observation import Ending, History, Observation, Result
 from flyball.core.outcomes import TurnEnded
 from flyball.core.recovery import Recovery, recover
 from flyball.core.state import Checkpoint, State
@@ -13,6 +15,7 @@ from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
 from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suite
 
 NOW = Measurement("turn-4", "t4")
+SEEN = Observation(iteration=4, context=3, fine="the failure", summary="a test fails")
 CURES = {
     Health.PROGRESSING: Cure.CONTINUE,
     Health.STALLED: Cure.FRESH_CONTEXT,
@@ -40,7 +43,7 @@ def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
 
 def next_rung(known: State, health: Health, cure: Cure | None = None, breaker: Breaker = CLOSED) -> Recovery:
     verdict = Verdict(health, "", cure or CURES[health], Confidence.HIGH, Trend.STABLE, "evidence")
-    return recover(known, verdict, breaker, NOW, gate_held=False)
+    return recover(known, SEEN, verdict, breaker, NOW)
 
 
 @pytest.mark.req("O50")
@@ -117,3 +120,16 @@ def test_a_flip_flop_that_was_not_cured_asks_with_both_changes_shown() -> None:
     assert stopped is not None
     shown = [line for line in stopped.evidence if "flyball diff 001-it-works turn-" in line]
     assert len(shown) == 2
+
+
+@pytest.mark.req("O50", "M18")
+def test_a_failure_that_every_cure_left_behind_and_a_new_context_meets_first_is_not_tried_again() -> None:
+    ended = tuple(Ending(n, ("the failure",)) for n in (1, 2))
+    last = (Result(3, 3, failure="another"),)
+    known = replace(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
+    found = next_rung(known, Health.PROGRESSING)
+    assert found.spent
+    assert "a test fails" in found.reason
+    assert not next_rung(replace(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
+    once = replace(known, history=History(3, 3, last, endings=ended[:1]))
+    assert not next_rung(once, Health.PROGRESSING).spent

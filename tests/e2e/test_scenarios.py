@@ -31,8 +31,9 @@ def test_without_a_document_a_planner_writes_the_criteria_first(tmp_path: Path) 
 
 
 @pytest.mark.req("M18")
-def test_an_agent_that_does_nothing_costs_six_turns_at_most_without_a_document_too(tmp_path: Path) -> None:
-    outcome = run(Scenario("nothing", "do_nothing.py", "BLOCKED", 3), tmp_path, document=False)
+@pytest.mark.parametrize("program", ["do_nothing.py", "untracked_noise.py"])
+def test_a_useless_agent_costs_six_turns_at_most_without_a_document_too(program: str, tmp_path: Path) -> None:
+    outcome = run(Scenario("useless", program, "BLOCKED", 3, arguments=("--always",)), tmp_path, document=False)
     assert outcome.exit_code == 3
     assert outcome.status["turns"] <= 6
 

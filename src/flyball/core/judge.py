@@ -33,7 +33,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         gate_held=held,
         error=failure.fine if failure else "",
     )
-    recovery = NONE_NEEDED if weighed.rejected else recover(state, verdict, struck, measured, gate_held=held)
+    recovery = NONE_NEEDED if weighed.rejected else recover(state, seen, verdict, struck, measured)
     breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
     best_score = state.best_score
     if best_score is None and state.entry is not None:
@@ -69,7 +69,8 @@ def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdi
     if recovery.rung:
         return breakers.CLOSED
     if recovery.spent and breaker.state != "OPEN":
-        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, verdict.evidence)
+        reason = recovery.reason or verdict.evidence
+        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
     return breaker
 
 

@@ -1,8 +1,8 @@
 """The recovery ladder: which cure is tried next, and when there is none left.
 
-STALLED may use every rung once, FLIP-FLOPPING one rollback, all rollbacks together two; an accepted stage begins anew. A rung always starts a
-fresh context, because inside one conversation the same failure does not heal; it starts from the best tree, unless only the breaker
-opened: then the work moves, if not forwards, and the monitor must go on seeing which way.
+STALLED may use every rung once, FLIP-FLOPPING one rollback, all rollbacks together two; an accepted stage begins anew. A
+rung always starts a fresh context, because inside one conversation the same failure does not heal; it starts from the best
+tree, unless only the breaker opened: then the work moves, if not forwards, and the monitor must go on seeing which way.
 """
 
 from __future__ import annotations
@@ -12,29 +12,34 @@ import msgspec
 from flyball.core.breaker import Breaker
 from flyball.core.measurement import Measurement
 from flyball.core.monitor import Verdict
+from flyball.core.observation import Observation, observe
 from flyball.core.state import Checkpoint, State
 from flyball.core.task import Commit
 
+CONTEXTS_ENDED = 2
 STALL_RUNGS = ("fresh-context", "other-agent", "smaller-scope")
 ROLLBACKS = 2
 
 
 class Recovery(msgspec.Struct, frozen=True):
-    """What to do about a verdict: a rung of the ladder, or nothing left (`spent`)."""
+    """What to do about a verdict: a rung of the ladder, or nothing left (`spent`), where need be with the reason."""
 
     rung: str = ""
     restore_to: Commit = Commit("")
     spent: bool = False
+    reason: str = ""
 
 
 NONE_NEEDED = Recovery()
 SPENT = Recovery(spent=True)
 
 
-def recover(state: State, verdict: Verdict, breaker: Breaker, measured: Measurement, *, gate_held: bool) -> Recovery:
+def recover(state: State, seen: Observation, verdict: Verdict, breaker: Breaker, measured: Measurement) -> Recovery:
     """The next untried rung for what the monitor and the breaker say of this iteration."""
-    if gate_held or (verdict.cure == "continue" and breaker.state != "OPEN"):
+    if seen.gate_held:
         return NONE_NEEDED
+    if verdict.cure == "continue" and breaker.state != "OPEN":
+        return _unhealed(state, seen)
     if verdict.cure in {"stop", "ask"}:
         return SPENT
     if verdict.health in {"FLIP-FLOPPING", "REGRESSING"}:
@@ -44,6 +49,15 @@ def recover(state: State, verdict: Verdict, breaker: Breaker, measured: Measurem
         return SPENT
     stalled = verdict.cure != "continue"
     return Recovery(rung, _back(state.best, measured) if stalled else Commit(""))
+
+
+def _unhealed(state: State, seen: Observation) -> Recovery:
+    """A failure that ended an earlier context for every rung there is, and is the first thing a new one meets."""
+    endings = observe(state.history, seen).endings
+    met = sum(seen.fine in ending.failures for ending in endings)
+    if met < CONTEXTS_ENDED or any(r not in state.rungs for r in _rungs(state)):
+        return NONE_NEEDED
+    return Recovery(spent=True, reason=f"every cure was tried, and the same failure is back: {seen.summary}")
 
 
 def _rolled_back(state: State, verdict: Verdict, measured: Measurement) -> Recovery:
