@@ -83,7 +83,9 @@ def _floor(repository: Path, folder: Path, appends: int) -> float:
 
     def git(*arguments: str) -> str:
         command = ["git", "-c", "core.fsync=all", "-c", "gc.auto=0", *arguments]
-        return subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            command, cwd=repository, env=env, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     journal = sqlite3.connect(folder / "floor.sqlite", isolation_level=None)
     journal.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE events (body TEXT);")
@@ -180,7 +182,9 @@ def _slow_world() -> Any:
         done += 1
         world.tree = f"tree-{request.turn}"
         summary = f"made test {done} pass; the next one needs the parser to keep its place"
-        return TurnEnded("ok", claim=Claim(exit_signal=request.stage == "RED", summary=summary), final_message=summary * 8)
+        return TurnEnded(
+            "ok", claim=Claim(exit_signal=request.stage == "RED", summary=summary), final_message=summary * 8
+        )
 
     def measure(request: Any, _state: Any) -> Any:
         if request.kind == "baseline":
@@ -215,7 +219,9 @@ def memory(folder: Path) -> tuple[str, float, float]:
     )
 
     def peak(command: str) -> float:
-        done = subprocess.run([sys.executable, "-c", code, command, str(folder)], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code, command, str(folder)], capture_output=True, text=True, check=True
+        )
         return float(done.stdout) * (1 if sys.platform == "darwin" else 1024) / 2**20
 
     return "peak MB with 300 MB of output", peak("head -c 300000000 /dev/zero"), peak("true")

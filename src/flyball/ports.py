@@ -132,7 +132,9 @@ class Workspace(Protocol):
 class Agent(Protocol):
     """A coding agent: runs one turn in a directory and says how it ended."""
 
-    def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded: ...
+    def turn(
+        self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify
+    ) -> TurnEnded: ...
 
 
 class Setup(Protocol):

@@ -338,7 +338,9 @@ def test_consent_is_the_reviewers_who_sees_the_change_and_holds_for_what_was_see
 
 @pytest.mark.req("C42")
 def test_what_was_allowed_and_changed_since_is_asked_for_anew_and_what_was_refused_is_not() -> None:
-    wanted = Claim(protected_changes=(ProtectedChange("tests/a.py"), ProtectedChange("tests/b.py")), source="report-file")
+    wanted = Claim(
+        protected_changes=(ProtectedChange("tests/a.py"), ProtectedChange("tests/b.py")), source="report-file"
+    )
     made = world(lambda t, _s: ok(wanted) if t.stage == "GREEN" and t.purpose != "consent" else honest(t))
     honest_look = made.measure
     trick = Trick("test-weakened", "tests/a.py", "less than before")

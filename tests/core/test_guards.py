@@ -53,7 +53,13 @@ def test_the_guards_hold_in_their_order() -> None:
     both = {a: LimitHit(a, "usage_limit", LATER) for a in ("first", "second")}
     known = state(task(limits=limits), limits=both, window=FULL, turns=5, crashes=5, breaker=Breaker("OPEN"))
     names = []
-    lifting: list[dict[str, object]] = [{"limits": {}}, {"window": None}, {"turns": 0}, {"crashes": 0}, {"breaker": Breaker()}]
+    lifting: list[dict[str, object]] = [
+        {"limits": {}},
+        {"window": None},
+        {"turns": 0},
+        {"crashes": 0},
+        {"breaker": Breaker()},
+    ]
     for lifted in lifting:
         names.append(_name(held(known)))
         known = _with(known, **lifted)

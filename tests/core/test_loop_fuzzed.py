@@ -167,7 +167,9 @@ class Chance:
         if self.happens(self.talk / 4):
             extra |= {"status": "blocked", "blockers": (Blocker("external", "no key"),)}
         if self.happens(self.talk / 2):
-            extra["protected_changes"] = (ProtectedChange(self.dice.choice(("tests/a.py", "tests/b.py")), "it is wrong"),)
+            extra["protected_changes"] = (
+                ProtectedChange(self.dice.choice(("tests/a.py", "tests/b.py")), "it is wrong"),
+            )
         if self.happens(self.talk):
             extra["decisions"] = (DesignDecision("use a table", choice="a table", alternatives=("a tree",)),)
         if turn.role == "qa":
@@ -289,7 +291,9 @@ class Fuzz:
         kind = self.chance.dice.choice(KINDS) if self.chance.happens(self.chance.odd_turns) else "ok"
         later = self.now + timedelta(seconds=self.chance.dice.choice((-30, 600)))
         reset_at = later if kind == "usage_limit" and self.chance.happens(0.6) else None
-        return TurnEnded(kind, "said so", self.chance.claim(effect), Usage(10, 10, 0.05), reset_at=reset_at, session="s")
+        return TurnEnded(
+            kind, "said so", self.chance.claim(effect), Usage(10, 10, 0.05), reset_at=reset_at, session="s"
+        )
 
     def measured(self, effect: Measure) -> Measurement:
         tree = self.saved[effect.candidate]
@@ -446,7 +450,10 @@ def test_in_a_random_world_the_loop_stops_and_is_done_only_when_it_was_measured(
 
 
 HABITS: dict[str, tuple[TurnKind, Claim]] = {
-    "asks and takes its own default": ("ok", Claim(questions=(OpenQuestion("Which?", (), "this"),), source="report-file")),
+    "asks and takes its own default": (
+        "ok",
+        Claim(questions=(OpenQuestion("Which?", (), "this"),), source="report-file"),
+    ),
     "says that it is blocked": ("ok", Claim(status="blocked", source="report-file")),
     "fills its context": ("context_full", Claim()),
     "runs into its time-out": ("timed_out", Claim()),

@@ -145,7 +145,9 @@ def test_a_fallback_agent_goes_on_while_the_first_is_limited() -> None:
 
 
 def test_an_agent_that_crashes_each_time_is_blocked_with_the_crash_as_evidence() -> None:
-    world = World(lambda _t, _s: TurnEnded("crashed", "exit 139: segmentation fault"), lambda m, _s: suite(m.candidate, "tree-0"))
+    world = World(
+        lambda _t, _s: TurnEnded("crashed", "exit 139: segmentation fault"), lambda m, _s: suite(m.candidate, "tree-0")
+    )
     simulator = Simulator(world)
     state = simulator.run()
     assert state.decision == "BLOCKED"
@@ -241,7 +243,14 @@ def test_a_gate_that_cannot_run_stops_before_any_turn_is_paid_for() -> None:
     def look(measure: Measure, _state: State) -> Measurement:
         measured = suite(measure.candidate, "tree-0", total=0)
         gate = measured.gates[0]
-        broken = type(gate)(gate.name, gate.command, passed=False, exit_code=127, broken="missing command", output="sh: pytset: not found")
+        broken = type(gate)(
+            gate.name,
+            gate.command,
+            passed=False,
+            exit_code=127,
+            broken="missing command",
+            output="sh: pytset: not found",
+        )
         return Measurement(measured.candidate, measured.tree, (broken,))
 
     simulator = Simulator(World(lambda _t, _s: ok(), look))

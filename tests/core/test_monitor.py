@@ -69,7 +69,10 @@ def test_passed_but_rejected_is_failed():
     review = Review("changes_requested", approved=("a",), rejected=("b",))
     seen = of_batch(BatchResult(("a", "b", "c"), review, ("a", "b"), (Failure("c", "boom"),)), 1)
     assert seen.passed == ("a",)
-    assert {item: named.summary for item, named in seen.failed.items()} == {"b": "not approved by the review", "c": "boom"}
+    assert {item: named.summary for item, named in seen.failed.items()} == {
+        "b": "not approved by the review",
+        "c": "boom",
+    }
 
 
 @pytest.mark.req("M1")

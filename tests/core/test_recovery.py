@@ -36,9 +36,7 @@ def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
     )
     turn = RunAgent(EffectId("turn/4"), "tester", "GREEN", "a", "", "", 4, 4)
     kept = (point("RED", accepted=True), *(point(f"turn-{n}") for n in (1, 2, 3, 4)))
-    return State(
-        a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1], pass_effect=turn
-    )
+    return State(a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1], pass_effect=turn)
 
 
 def next_rung(known: State, health: Health, cure: Cure | None = None, breaker: Breaker = CLOSED) -> Recovery:

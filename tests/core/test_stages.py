@@ -173,7 +173,14 @@ def test_the_findings_of_a_rejection_stay_open_while_green_works_on_them() -> No
         (Claim(verdict="pass"), (Check("readme", "fail", True),), True),
         (Claim(), (Check("readme", "fail", True),), True),
     ],
-    ids=["approved", "silent", "a no", "a yes with a blocking finding", "a yes against a check", "silent against a check"],
+    ids=[
+        "approved",
+        "silent",
+        "a no",
+        "a yes with a blocking finding",
+        "a yes against a check",
+        "silent against a check",
+    ],
 )
 def test_a_rejection_is_a_no_or_a_blocking_finding_whoever_made_it(
     claim: Claim, checks: tuple[Check, ...], *, rejected: bool

@@ -13,7 +13,9 @@ pytestmark = [pytest.mark.e2e]
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name.replace(" ", "-"))
 def test_an_agent_ends_as_it_must(scenario: Scenario, tmp_path: Path) -> None:
     outcome = run(scenario, tmp_path)
-    assert (outcome.status.get("decision"), outcome.exit_code) == (scenario.decision, scenario.exit_code), outcome.stderr
+    assert (outcome.status.get("decision"), outcome.exit_code) == (scenario.decision, scenario.exit_code), (
+        outcome.stderr
+    )
     if scenario.most_turns is not None:
         assert outcome.status["turns"] <= scenario.most_turns
     assert scenario.named in outcome.text
@@ -26,7 +28,9 @@ def test_without_a_document_a_planner_writes_the_criteria_first(tmp_path: Path) 
     scenario = Scenario("honest", "honest.py", "DONE", 0)
     outcome = run(scenario, tmp_path, document=False)
     assert outcome.exit_code == 0, outcome.stderr
-    roles = [e["fact"]["effect"]["role"] for e in outcome.events if e["fact"].get("effect", {}).get("effect") == "run_agent"]
+    roles = [
+        e["fact"]["effect"]["role"] for e in outcome.events if e["fact"].get("effect", {}).get("effect") == "run_agent"
+    ]
     assert roles[0] == "planner"
 
 

@@ -127,7 +127,9 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
                 f" flyball resume {task}; or open a new one: flyball run --from {source.source.path} --new"
             )
         return task
-    changed = " (the document has changed since)" if state.task.source and source.differs_from(state.task.source) else ""
+    changed = (
+        " (the document has changed since)" if state.task.source and source.differs_from(state.task.source) else ""
+    )
     say(f"found {task} at {state.stage}, iteration {state.iterations}{changed}")
     word = input("resume, new or abort? [resume] ").strip().lower() or "resume"
     if word.startswith("a"):

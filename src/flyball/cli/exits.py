@@ -52,7 +52,15 @@ def told() -> Iterator[None]:
     except (JournalUnwritable, JournalGone, LeaseLost) as error:
         say(str(error))
         sys.exit(INTERNAL)
-    except (JournalCorrupt, JournalNewer, JournalOutOfOrder, Refusal, ConfigError, DocumentError, ScriptInvalid) as error:
+    except (
+        JournalCorrupt,
+        JournalNewer,
+        JournalOutOfOrder,
+        Refusal,
+        ConfigError,
+        DocumentError,
+        ScriptInvalid,
+    ) as error:
         say(str(error))
         sys.exit(USAGE)
     except KeyboardInterrupt:

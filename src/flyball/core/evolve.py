@@ -144,7 +144,11 @@ def _begun(state: State, fact: Begun) -> State:
             held=None,
         )
     if isinstance(effect, Ask):
-        return replace(state, asks=state.asks + (fact.attempt == 1), questions={**state.questions, effect.id: Asked(effect.question)})
+        return replace(
+            state,
+            asks=state.asks + (fact.attempt == 1),
+            questions={**state.questions, effect.id: Asked(effect.question)},
+        )
     if effect.id.startswith("wait/"):
         return replace(state, waits=state.waits + (fact.attempt == 1))
     return state
@@ -184,7 +188,9 @@ def _turn_ended(state: State, effect: Effect, outcome: TurnEnded) -> State:
         window=_called(state),
         usage=state.usage.plus(outcome.usage),
         dearest_turn=dearest,
-        sessions={**state.sessions, effect.agent: outcome.session} if outcome.session and not effect.copy else state.sessions,
+        sessions={**state.sessions, effect.agent: outcome.session}
+        if outcome.session and not effect.copy
+        else state.sessions,
     )
 
 
@@ -200,9 +206,7 @@ def _broken_off(state: State, effect: Effect, _outcome: Interrupted) -> State:
 def _measured(state: State, effect: Effect, outcome: Measured) -> State:
     measurement = outcome.measurement
     if effect.id == "measure/baseline":
-        return replace(
-            state, baseline=measurement, entry=measurement, tests_ref=measurement.tests_ref, outcomes={}
-        )
+        return replace(state, baseline=measurement, entry=measurement, tests_ref=measurement.tests_ref, outcomes={})
     return state
 
 
@@ -224,9 +228,7 @@ def _answered(state: State, effect: Effect, outcome: Answered) -> State:
     return _with_answer(state, effect.id, outcome.text, outcome.by)
 
 
-def _with_answer(
-    state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person"
-) -> State:
+def _with_answer(state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> State:
     asked = state.questions.get(question)
     if asked is None:
         return state

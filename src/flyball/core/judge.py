@@ -184,7 +184,9 @@ def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]
             )
         )
     if judged.rejected:
-        facts.append(LearningRecorded(number + 1, "anti-pattern", "QA rejected the work", "; ".join(judged.gate_1.missing)))
+        facts.append(
+            LearningRecorded(number + 1, "anti-pattern", "QA rejected the work", "; ".join(judged.gate_1.missing))
+        )
     elif judged.restore_to != Commit(""):
         lesson = " ".join(judged.lesson)
         facts.append(LearningRecorded(number + 1, "anti-pattern", judged.verdict.evidence, context=lesson))

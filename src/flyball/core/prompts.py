@@ -114,7 +114,9 @@ def _measured(state: State) -> str:
         if judged.false_claim:
             lines.append("You signalled that the stage is finished. It was measured, and it is not:")
         elif judged.gate_1.held:
-            lines.append("The measurements of this stage hold. If you agree that it is finished, set `exit_signal` to true.")
+            lines.append(
+                "The measurements of this stage hold. If you agree that it is finished, set `exit_signal` to true."
+            )
         else:
             lines.append("The last iteration was measured. Still missing:")
         lines += [f"- {m}" for m in judged.gate_1.missing]
@@ -124,7 +126,9 @@ def _measured(state: State) -> str:
     lines += _tricks(state.last)
     lines += _output(state.last or state.entry)
     if state.last_interrupted:
-        lines.append(f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {state.last_interrupted}).")
+        lines.append(
+            f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {state.last_interrupted})."
+        )
     return "## What was measured\n" + "\n".join(lines) if lines else ""
 
 

@@ -51,7 +51,9 @@ def no_exit_signal(state: State) -> Question:
         Option("accept", "accept the stage on your own word"),
         Option("abort", "end the task"),
     )
-    text = f"{state.stage}: the gate holds, but the agent has not signalled that it is done ({state.unsignalled} times)."
+    text = (
+        f"{state.stage}: the gate holds, but the agent has not signalled that it is done ({state.unsignalled} times)."
+    )
     default = "confirm" if state.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
     return Question("no-exit-signal", text, options, default=default)
 

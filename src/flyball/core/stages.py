@@ -125,7 +125,10 @@ def _proving_nothing(state: State, measured: Measurement) -> list[str]:
     """Tests added since a rejection that pass on the rejected tree too; where only coverage was missing they may."""
     if state.findings and all(f.check == COVERAGE for f in state.findings):
         return []
-    return [f"a test added since the rejection passes on the rejected tree as well: {t}" for t in measured.passing_on_rejected]
+    return [
+        f"a test added since the rejection passes on the rejected tree as well: {t}"
+        for t in measured.passing_on_rejected
+    ]
 
 
 def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
@@ -183,7 +186,9 @@ def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     return Weighed(
         _verdict("three documents, a decision record among them, every diagram readable", missing, values),
         progress=progress,
-        score=float(files.documents + files.decision_records - len(files.diagrams_broken) - measured.counts.failing * 1000),
+        score=float(
+            files.documents + files.decision_records - len(files.diagrams_broken) - measured.counts.failing * 1000
+        ),
     )
 
 

@@ -210,4 +210,3 @@ class Driver:
     def _effect(self, key: EffectId) -> Effect | None:
         opened = self.state.open.get(key)
         return opened.effect if opened else None
-

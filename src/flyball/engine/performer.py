@@ -92,9 +92,7 @@ class Performer:
         opened = state.open.get(effect.id)
         folder = self._folder / "turns" / f"{effect.turn:04d}-{opened.attempt if opened else 1}"
         tree = self._workspace.copy(effect.copy, effect.commit or state.head) if effect.copy else self._workspace.root
-        ended = agent.turn(
-            effect, tree=tree, folder=folder, nonce=self._clock.nonce(), stop=stop, notify=self._notify
-        )
+        ended = agent.turn(effect, tree=tree, folder=folder, nonce=self._clock.nonce(), stop=stop, notify=self._notify)
         if not effect.copy:
             return ended
         edited = self._workspace.discard(effect.copy)

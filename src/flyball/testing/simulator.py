@@ -147,7 +147,9 @@ class Simulator:
         return [e.fact.effect for e in self.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, RunAgent)]
 
 
-def suite(candidate: str, tree: str, *, failing: tuple[str, ...] = (), total: int = 5, green_runs: int = 0) -> Measurement:
+def suite(
+    candidate: str, tree: str, *, failing: tuple[str, ...] = (), total: int = 5, green_runs: int = 0
+) -> Measurement:
     """A measurement of a suite of `total` tests of which some fail."""
     counts = Counts(total=total, passing=total - len(failing), failing=len(failing))
     gate = GateResult("test", "pytest", passed=not failing, exit_code=int(bool(failing)), counts=counts)
@@ -181,8 +183,14 @@ class Honest(World):
         checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
         measured = suite(measure.candidate, self.tree, total=6)
         return Measurement(
-            measured.candidate, measured.tree, measured.gates, measured.counts, green_runs=2, files=files,
-            quality=Quality(), checks=checks,
+            measured.candidate,
+            measured.tree,
+            measured.gates,
+            measured.counts,
+            green_runs=2,
+            files=files,
+            quality=Quality(),
+            checks=checks,
         )
 
     def red(self, measure: Measure) -> Measurement:

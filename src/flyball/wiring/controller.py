@@ -135,9 +135,7 @@ async def _driven(driver: Driver, said: Sequence[Fact]) -> State:
             loop.remove_signal_handler(number)
 
 
-def confinement(
-    site: Site, settings: Settings, workspace: GitWorkspace, environment: Mapping[str, str]
-) -> Confine:
+def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environment: Mapping[str, str]) -> Confine:
     """How this task's commands are confined."""
     if settings.sandbox == "none":
         return Unconfined()

@@ -68,7 +68,9 @@ def _baseline(state: State) -> Next:
     assert state.prepared is not None
     base = state.prepared.base
     return perform(
-        Measure(EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items)
+        Measure(
+            EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items
+        )
     )
 
 
@@ -185,15 +187,15 @@ def _ship(state: State) -> Next:
         forced = [v.stage for v in state.visits if v.forced]
         reason = f"gates passed; the work is on branch {done.branch}"
         if forced:
-            reason = f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {done.branch}"
+            reason = (
+                f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {done.branch}"
+            )
         return record(TaskStopped("done", reason))
     if isinstance(done, Conflicted):
         return kernel.stop("blocked", f"the branch could not be written: {done.detail}", *done.paths)
     name = EffectId(f"save/report-{visit}")
     if not isinstance(state.outcomes.get(name), Saved):
-        return perform(
-            Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True)
-        )
+        return perform(Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True))
     return perform(Integrate(integrate, commit=state.head, final=True, message=state.task.request))
 
 
