@@ -10,6 +10,7 @@ import msgspec
 from flyball import process
 from flyball.cli.choosing import chosen
 from flyball.cli.exits import DONE, exit_code, say
+from flyball.cli.output import asked
 from flyball.cli.people import NobodyThere, TerminalPeople
 from flyball.cli.screen import screen
 from flyball.clock import system_clock
@@ -46,23 +47,24 @@ class SourceChanged(Refusal):
     """The document is not the one the unfinished task was opened from."""
 
 
-def start(here: Path, asked: Start, flags: RunFlags) -> int:
+def start(here: Path, order: Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
-    if not asked.request.strip() and asked.source is None:
+    if not order.request.strip() and order.source is None:
         raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     site = Site.find(here)
     site.repository.require_commit()
     check_foreign(site.repository.root)
     configured = _configured(site, flags)
-    source = read_source(asked.source, site.repository.root) if asked.source else None
-    if source is not None and not asked.new:
+    source = read_source(order.source, site.repository.root) if order.source else None
+    if source is not None and not order.new:
         known = _known(site, source, attended=configured.settings.attended)
         if known is not None:
-            return _taken_up(site, known, flags, as_json=asked.as_json)
-    task = _opened(site, configured, asked, source)
+            return _taken_up(site, known, flags, as_json=order.as_json)
+    configured = _in_place_settled(site, configured)
+    task = _opened(site, configured, order, source)
     for note in configured.notes:
         say(note)
-    return drive(site, task, attended=configured.settings.attended, as_json=asked.as_json)
+    return drive(site, task, attended=configured.settings.attended, as_json=order.as_json)
 
 
 def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
@@ -98,13 +100,30 @@ def _configured(site: Site, flags: RunFlags) -> Configured:
     return configured
 
 
-def _opened(site: Site, configured: Configured, asked: Start, source: SourceDocument | None) -> TaskId:
+def _in_place_settled(site: Site, configured: Configured) -> Configured:
+    """In place, uncommitted work is taken in only if a person says so; without one the task starts from HEAD, apart."""
+    settings = configured.settings
+    if not settings.in_place or not (survey := site.repository.survey()).dirty:
+        return configured
+    count = f"{survey.uncommitted} uncommitted change{'' if survey.uncommitted == 1 else 's'}"
+    word = "isolate"
+    if settings.attended:
+        word = asked(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
+    if word.startswith("a"):
+        sys.exit(DONE)
+    if word.startswith("in"):
+        return configured
+    say(f"{count} here: the task works in an isolated checkout of HEAD instead")
+    return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
+
+
+def _opened(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId:
     if source is None:
-        return open_task(site, configured, request=asked.request)
+        return open_task(site, configured, request=order.request)
     return open_task(
         site,
         configured,
-        request=asked.request or source.request,
+        request=order.request or source.request,
         source=source.source,
         document=source.text,
         items=source.items,
@@ -131,7 +150,7 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
         " (the document has changed since)" if state.task.source and source.differs_from(state.task.source) else ""
     )
     say(f"found {task} at {state.stage}, iteration {state.iterations}{changed}")
-    word = input("resume, new or abort? [resume] ").strip().lower() or "resume"
+    word = asked("resume, new or abort? [resume] ") or "resume"
     if word.startswith("a"):
         sys.exit(DONE)
     return None if word.startswith("n") else task

@@ -20,9 +20,9 @@ def decide(state: State) -> Next:
         return NOTHING
     if state.aborting:
         return record(TaskStopped("aborted", "aborted by a person"))
-    failed = next((o for o in state.outcomes.values() if isinstance(o, Failed)), None)
+    failed = next(((k, o) for k, o in state.outcomes.items() if isinstance(o, Failed)), None)
     if failed is not None:
-        return record(TaskStopped("error", failed.detail))
+        return record(_given_up(*failed))
     if state.pausing and state.pass_effect is None and not _working(state):
         return record(TaskStopped("paused", "paused by a person"))
     workflow = WORKFLOWS[state.task.workflow]
@@ -33,6 +33,11 @@ def decide(state: State) -> Next:
         restore = Restore(EffectId(f"restore/{state.restores + 1}"), to=state.restore_to, reason=reason)
         return NOTHING if state.open else perform(restore)
     return workflow.next(state)
+
+
+def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
+    """A workspace that cannot be made is a person's business, as a gate that cannot run is; the rest is an error."""
+    return TaskStopped("blocked" if key == "prepare" else "error", failed.detail)
 
 
 def _working(state: State) -> bool:

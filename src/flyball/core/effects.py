@@ -99,7 +99,7 @@ class Integrate(_Effect, frozen=True, omit_defaults=True, tag="integrate"):
     commit: Commit
     copy: str = ""
     final: bool = False
-    message: str = ""
+    push: bool = False
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True):

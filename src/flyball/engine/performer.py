@@ -156,9 +156,10 @@ class Performer:
     def _integrate(self, effect: Integrate, _state: State, _stop: Stop) -> Outcome:
         try:
             self._workspace.publish(effect.commit)
+            notes = (self._workspace.push(),) if effect.push else ()
         except Refusal as error:
             return Conflicted(detail=str(error))
-        return Integrated(effect.commit, self._workspace.branch)
+        return Integrated(effect.commit, self._workspace.branch, notes)
 
     def _ask(self, effect: Ask, state: State, stop: Stop) -> Outcome:
         answer = self._people.ask(state.task, effect.question, stop)

@@ -6,6 +6,7 @@ from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle, shows
 from flyball.projections.loop_state import loop_state
 from flyball.projections.phase_status import phase_status
+from flyball.projections.pull_request import pull_request
 from flyball.projections.report import report
 from flyball.projections.report_markdown import markdown
 from flyball.projections.standing import is_closing
@@ -32,5 +33,8 @@ def render(state: State, chronicle: Chronicle, *, with_report: bool = False) -> 
         **state_files(state, chronicle),
     }
     if with_report or state.stopped is not None or is_closing(state):
-        files["report.md"] = markdown(report(state, chronicle))
+        told = report(state, chronicle)
+        files["report.md"] = markdown(told)
+        if is_closing(state) or (state.stopped is not None and state.stopped.kind == "done"):
+            files["pull-request.md"] = pull_request(told)
     return files

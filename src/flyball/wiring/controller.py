@@ -67,7 +67,11 @@ class Controller:
         with ExitStack() as held:
             lease = self._lease(held, task)
             workspace = GitWorkspace(
-                self._site.repository, self._site.home.folder, self._task, in_place=task.settings.in_place
+                self._site.repository,
+                self._site.home.folder,
+                self._task,
+                in_place=task.settings.in_place,
+                environment=self._environment,
             )
             if state.prepared is not None:
                 workspace.prepare()

@@ -1,6 +1,5 @@
 """Saving a working tree as a commit in the vault, and making it that commit's tree again."""
 
-import os
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,7 +11,7 @@ from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.staging import LOOP, stage
-from flyball.workspace.trees import entries, replace_path
+from flyball.workspace.trees import changed, replace_path
 from flyball.workspace.vault import RefUpdate, Vault
 
 
@@ -66,6 +65,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
             faults.point("checkpoint.tree.before")
             tree = git.line("write-tree")
             faults.point("checkpoint.tree.after")
+        self.vault.known.know_tree(tree)
         return tree, notes
 
     def snapshot(
@@ -86,6 +86,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
             git = self.git(scratch)
             notes = self._stage(git, commit)
             now = git.line("write-tree")
+            self.vault.known.know_tree(now)
             faults.point("restore.files.before")
             target = replace_path(self.vault, self.vault.tree(commit), LOOP, now)
             self._clear_way(now, target)
@@ -107,10 +108,10 @@ class WorkingTree(msgspec.Struct, frozen=True):
 
     def _clear_way(self, now: str, target: str) -> None:
         """Remove what is ignored but stands where a file or folder of `target` must be."""
-        changed = self.vault.git().out("diff-tree", "-r", "-z", "--name-only", "--no-renames", now, target)
-        wanted = {os.fsdecode(path) for path in changed.split(b"\0") if path}
-        for path in wanted & {entry.path for entry in entries(self.vault, target)}:
-            place = self.folder / path
+        for each in changed(self.vault, now, target, renames=False):
+            if each.status == "D":
+                continue
+            place, path = self.folder / each.path, each.path
             if place.is_dir() and not place.is_symlink():
                 remove(place)
             for above in list(Path(path).parents)[:-1]:
@@ -133,6 +134,8 @@ def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at
     faults.point("checkpoint.commit.before")
     commit = vault.git().line("commit-tree", tree, *parents, "-F", "-", input=_text(message), env=who)
     faults.point("checkpoint.commit.after")
+    vault.known.know_tree(tree, commit)
+    vault.known.know_commit(commit, commit)
     return commit
 
 

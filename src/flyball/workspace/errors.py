@@ -10,7 +10,7 @@ class WorkspaceError(Refusal):
     ├── GitMissing, GitTooOld, GitFailed
     ├── NotARepository, BareRepository, DubiousOwnership, UnbornHead, OperationInProgress, HomeInsideRepository
     ├── CheckpointExists, UnknownCommit
-    └── BranchMoved, BranchCheckedOut, BranchBlocked, BaseLost
+    └── BranchMoved, BranchCheckedOut, BranchBlocked, BaseLost, PushRefused
     """
 
     def __init__(self, sentence: str, remedy: str = "") -> None:
@@ -83,3 +83,7 @@ class BranchBlocked(WorkspaceError):
 
 class BaseLost(WorkspaceError):
     """The user's repository no longer holds the commit the task started from."""
+
+
+class PushRefused(WorkspaceError):
+    """The user wanted the branch pushed, and the remote or their git said no."""

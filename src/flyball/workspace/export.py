@@ -7,8 +7,9 @@ from pathlib import Path
 from flyball import faults
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG
+from flyball.workspace.objects import Entry
 from flyball.workspace.repository import GITLINK
-from flyball.workspace.trees import Entry, entries
+from flyball.workspace.trees import entries
 from flyball.workspace.vault import Vault
 
 
@@ -25,9 +26,11 @@ def export(vault: Vault, tree: str, folder: Path, index: Path, keep: Collection[
     faults.point("export.inside")
     with scratch_copy(index) as scratch:
         git = vault.git(folder, scratch)
-        if scratch.exists() and git.run("ls-files", "-z", "--", "-").code != 0:
-            scratch.unlink()
-        git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", tree, timeout=LONG)
+        lay = ("read-tree", "--reset", "-u", "--no-recurse-submodules", tree)
+        # The index is a cache: where it cannot be used, everything is written anew.
+        if not scratch.exists() or git.run(*lay, timeout=LONG).code != 0:
+            scratch.unlink(missing_ok=True)
+            git.out(*lay, timeout=LONG)
     faults.point("export.after")
 
 

@@ -1,9 +1,10 @@
 """Gives the task's result to the user as a branch in their repository, and changes nothing else there."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from flyball import faults
-from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved
+from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved, PushRefused
 from flyball.workspace.git import LONG, Git, failure, records
 from flyball.workspace.repository import Repository
 from flyball.workspace.vault import RefUpdate, Vault, move_refs
@@ -22,6 +23,24 @@ def publish(repository: Repository, vault: Vault, commit: str, branch: str, *, o
     faults.point("publish.branch.before")
     _move(repository, branch, commit, old, vault.zero)
     faults.point("publish.branch.after")
+
+
+def push(repository: Repository, branch: str, environment: Mapping[str, str]) -> str:
+    """Send a branch to the remote git would push to; with the user's own settings, credentials and hooks, as they set it."""
+    remotes = repository.as_user(environment, "remote").stdout.decode().split()
+    if not remotes:
+        raise PushRefused(
+            "There is no remote to push to.", "Add one: git remote add origin URL; or set ship.push to false"
+        )
+    remote = "origin" if "origin" in remotes else remotes[0]
+    done = repository.as_user(environment, "push", remote, f"refs/heads/{branch}:refs/heads/{branch}")
+    if done.code != 0:
+        said = done.stderr.decode("utf-8", "backslashreplace").strip().splitlines()
+        raise PushRefused(
+            f"git push {remote} {branch} ended with code {done.code}: {said[-1] if said else 'it said nothing'}",
+            f"Try it yourself: git push {remote} {branch}",
+        )
+    return f"The branch was pushed to {remote}."
 
 
 def branch_tip(repository: Repository, branch: str) -> str | None:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -150,6 +150,12 @@ class Repository(msgspec.Struct, frozen=True):
         """The user's core.sharedRepository, which says who may read what git writes."""
         asked = self.git().run("config", "core.sharedRepository")
         return asked.stdout.decode().strip() if asked.code == 0 else None
+
+    def as_user(self, environment: Mapping[str, str], *args: str) -> process.Captured:
+        """Run git as the user would, with all their settings: only for what they asked flyball to do in their name."""
+        env = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+        env["GIT_TERMINAL_PROMPT"] = "0"
+        return process.capture([program(), *args], cwd=self.root, env=env, timeout=git_program.LONG)
 
     @contextmanager
     def _lens(self) -> Iterator[Git]:

@@ -9,6 +9,7 @@ from flyball import faults, process
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.files import write_file
 from flyball.workspace.git import LONG, Git, failure, quoted
+from flyball.workspace.objects import Objects
 from flyball.workspace.repository import Repository, bare_git_dir
 
 # The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
@@ -45,6 +46,7 @@ class Vault(msgspec.Struct, frozen=True):
 
     git_dir: Path
     object_format: str
+    known: Objects = msgspec.field(default_factory=Objects)
 
     @classmethod
     def open(cls, home: Path, repository: Repository) -> "Vault":
@@ -117,14 +119,24 @@ class Vault(msgspec.Struct, frozen=True):
 
     def commit(self, name: str) -> str:
         """The full id of a commit that is in reach."""
+        known = self.known.commits.get(name)
+        if known is not None:
+            return known
         done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if done.code != 0:
             raise UnknownCommit(f"There is no commit {name} in the vault.", "See: flyball checkpoints TASK")
-        return done.stdout.decode().strip()
+        commit = done.stdout.decode().strip()
+        self.known.know_commit(commit, name)
+        return commit
 
     def tree(self, name: str) -> str:
         """The id of the tree of a commit, or of a tree."""
+        known = self.known.trees.get(name)
+        if known is not None:
+            return known
         done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
         if done.code != 0:
             raise UnknownCommit(f"There is no commit or tree {name} in the vault.", "See: flyball checkpoints TASK")
-        return done.stdout.decode().strip()
+        tree = done.stdout.decode().strip()
+        self.known.know_tree(tree, name)
+        return tree

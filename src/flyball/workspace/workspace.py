@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from flyball.core.task import Commit, TaskId
 from flyball.workspace import checkout as checkouts, publish as publishing, trees
@@ -23,13 +24,21 @@ class GitWorkspace:
     """Behind the port `Workspace`. Call `prepare` before anything else, on every start; it may be repeated at will."""
 
     def __init__(
-        self, repository: Repository, home: Path, task: TaskId, *, in_place: bool = False, author: Author | None = None
+        self,
+        repository: Repository,
+        home: Path,
+        task: TaskId,
+        *,
+        in_place: bool = False,
+        author: Author | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.repository = repository
         self.task = task
         self.branch = f"flyball/{task}"
         self.in_place = in_place
         self.author = author or Author()
+        self.environment = environment
         self.checkout = Checkout(home.resolve(), task)
         self._vault: Vault | None = None
 
@@ -167,6 +176,10 @@ class GitWorkspace:
         self.vault.move([RefUpdate(prefix + "publishing", commit, intended)])
         publishing.publish(self.repository, self.vault, commit, self.branch, old=old, base=self.base)
         self.vault.move([RefUpdate(prefix + "published", commit, known.get("published"))])
+
+    def push(self) -> str:
+        """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""
+        return publishing.push(self.repository, self.branch, self.environment)
 
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""

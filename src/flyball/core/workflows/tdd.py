@@ -192,11 +192,11 @@ def _ship(state: State) -> Next:
             )
         return record(TaskStopped("done", reason))
     if isinstance(done, Conflicted):
-        return kernel.stop("blocked", f"the branch could not be written: {done.detail}", *done.paths)
+        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}", *done.paths)
     name = EffectId(f"save/report-{visit}")
     if not isinstance(state.outcomes.get(name), Saved):
         return perform(Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True))
-    return perform(Integrate(integrate, commit=state.head, final=True, message=state.task.request))
+    return perform(Integrate(integrate, commit=state.head, final=True, push=state.task.settings.push))
 
 
 def _skipped(state: State) -> Moved:

@@ -1,0 +1,28 @@
+"""The text for a merge or pull request."""
+
+import pytest
+
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.loop_files import render
+from flyball.testing.builders import short_tdd_run
+
+
+@pytest.mark.req("C52")
+def test_a_finished_task_has_a_text_that_says_what_was_asked_measured_and_how_to_take_it() -> None:
+    story = short_tdd_run()
+    text = render(story.state, Chronicle(story.events))["pull-request.md"]
+    assert text.splitlines()[0] in story.state.task.request.replace("_", "\\_")
+    assert "- [x] AC" in text
+    assert "passed: `" in text
+    assert "git merge flyball/" in text
+
+
+@pytest.mark.req("C52")
+def test_an_unfinished_task_has_none() -> None:
+    story = short_tdd_run()
+    early = story.events[:6]
+    from flyball.core.evolve import fold
+
+    state = fold(early)
+    assert state is not None
+    assert "pull-request.md" not in render(state, Chronicle(early))
