@@ -317,3 +317,12 @@ def test_inside_bubblewrap_the_candidate_is_seen_at_the_repositorys_own_path(new
     assert measured.tricks == ()
     assert measured.failing == ()
     assert measured.green_runs == 2
+
+
+@pytest.mark.req("C30")
+def test_after_a_rejection_green_carries_the_criteria_of_qa_so_that_fewer_findings_are_progress(lab) -> None:
+    changed = {"calc.py": "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"}
+    before = lab.measure("green", changed)
+    assert before.checks == ()
+    lab.rejected = lab.save()
+    assert {check.name for check in lab.measure("green", changed).checks} >= {"tests_pass", "changelog"}

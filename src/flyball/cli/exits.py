@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from flyball.agents.script import ScriptInvalid
 from flyball.config.errors import ConfigError
-from flyball.core.evolve import JournalOutOfOrder
+from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.state import State
 from flyball.documents.errors import DocumentError
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalUnwritable, LeaseHeld, LeaseLost

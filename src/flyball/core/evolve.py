@@ -6,12 +6,11 @@ Nothing here has a threshold or makes a choice; each fact has one small function
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Effect, RunAgent, Wait
 from flyball.core.events import (
     Begun,
     BreakerChanged,
@@ -35,29 +34,27 @@ from flyball.core.events import (
     TurnSetAside,
     WindowOpened,
 )
+from flyball.core.evolve_effects import JournalOutOfOrder, begun, ended
+from flyball.core.evolve_people import (
+    consented,
+    items_set,
+    person_spoke,
+    question_closed,
+    settings_changed,
+    withdrawn,
+)
 from flyball.core.observation import History, observe
 from flyball.core.outcomes import (
-    Answered,
-    Conflicted,
     Failed,
     Interrupted,
     Measured,
     Outcome,
-    Prepared,
-    Restored,
     Saved,
-    TurnEnded,
 )
-from flyball.core.state import Asked, Checkpoint, Open, State, Visit, Window
+from flyball.core.state import State, Visit, Window
 from flyball.core.task import Commit, EffectId
 
-RECENT_CHECKPOINTS = 64
-RECENT_GUIDANCE = 8
 RECENT_LEARNINGS = 24
-
-
-class JournalOutOfOrder(Exception):
-    """Facts do not follow each other as they must; the journal is damaged or was written by two hands."""
 
 
 def begin(event: Event) -> State:
@@ -126,115 +123,6 @@ def _tried_again(outcomes: dict[EffectId, Outcome]) -> dict[EffectId, Outcome]:
     return known
 
 
-def _begun(state: State, fact: Begun) -> State:
-    effect = fact.effect
-    known = state.open.get(effect.id)
-    begun_at = known.begun_at if known else state.now
-    state = replace(
-        state,
-        open={**state.open, effect.id: Open(effect, fact.attempt, begun_at)},
-        attempts={**state.attempts, effect.id: fact.attempt},
-    )
-    if isinstance(effect, RunAgent):
-        return replace(
-            state,
-            turns=max(state.turns, effect.turn),
-            pass_effect=state.pass_effect or effect,
-            tree_before=state.tree,
-            held=None,
-        )
-    if isinstance(effect, Ask):
-        return replace(
-            state,
-            asks=state.asks + (fact.attempt == 1),
-            questions={**state.questions, effect.id: Asked(effect.question)},
-        )
-    if effect.id.startswith("wait/"):
-        return replace(state, waits=state.waits + (fact.attempt == 1))
-    return state
-
-
-def _ended(state: State, fact: Ended) -> State:
-    opened = state.open.get(fact.id)
-    if opened is None or opened.attempt != fact.attempt:
-        raise JournalOutOfOrder(f"{fact.id} attempt {fact.attempt} ended but was not under way")
-    state = replace(
-        state,
-        open={k: v for k, v in state.open.items() if k != fact.id},
-        outcomes={**state.outcomes, fact.id: fact.outcome},
-    )
-    apply = _OUTCOMES.get(type(fact.outcome))
-    return apply(state, opened.effect, fact.outcome) if apply else state
-
-
-def _prepared(state: State, _effect: Effect, outcome: Prepared) -> State:
-    start = Checkpoint("start", outcome.base, outcome.tree, state.now, accepted=True, stage=state.stage)
-    return replace(
-        state,
-        prepared=outcome,
-        head=outcome.base,
-        tree=outcome.tree,
-        tests_accepted=outcome.base,
-        checkpoints=(start,),
-        best=start,
-    )
-
-
-def _turn_ended(state: State, effect: Effect, outcome: TurnEnded) -> State:
-    assert isinstance(effect, RunAgent)
-    dearest = max(state.dearest_turn, outcome.usage, key=lambda u: (u.usd, u.input_tokens + u.output_tokens))
-    return replace(
-        state,
-        window=_called(state),
-        usage=state.usage.plus(outcome.usage),
-        dearest_turn=dearest,
-        sessions={**state.sessions, effect.agent: outcome.session}
-        if outcome.session and not effect.copy
-        else state.sessions,
-    )
-
-
-def _called(state: State) -> Window:
-    return Window(state.now, 1) if state.window is None else replace(state.window, calls=state.window.calls + 1)
-
-
-def _broken_off(state: State, effect: Effect, _outcome: Interrupted) -> State:
-    """A turn that was interrupted has called its provider all the same."""
-    return replace(state, window=_called(state)) if isinstance(effect, RunAgent) else state
-
-
-def _measured(state: State, effect: Effect, outcome: Measured) -> State:
-    measurement = outcome.measurement
-    if effect.id == "measure/baseline":
-        return replace(state, baseline=measurement, entry=measurement, tests_ref=measurement.tests_ref, outcomes={})
-    return state
-
-
-def _saved(state: State, _effect: Effect, outcome: Saved) -> State:
-    checkpoint = Checkpoint(
-        outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, state.stage, state.iteration + 1
-    )
-    known = (*state.checkpoints, checkpoint)[-RECENT_CHECKPOINTS:]
-    if not outcome.accepted:
-        return replace(state, checkpoints=known, tree=outcome.tree)
-    return replace(state, checkpoints=known, tree=outcome.tree, head=outcome.commit, best=checkpoint)
-
-
-def _restored(state: State, _effect: Effect, outcome: Restored) -> State:
-    return replace(state, restore_to=Commit(""), restores=state.restores + 1, restored=True, tree=outcome.tree)
-
-
-def _answered(state: State, effect: Effect, outcome: Answered) -> State:
-    return _with_answer(state, effect.id, outcome.text, outcome.by)
-
-
-def _with_answer(state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> State:
-    asked = state.questions.get(question)
-    if asked is None:
-        return state
-    return replace(state, questions={**state.questions, question: replace(asked, answer=text, by=by)})
-
-
 def _judged(state: State, fact: Judged) -> State:
     measured = [o.measurement for o in state.outcomes.values() if isinstance(o, Measured)]
     latest = measured[-1] if measured else state.last
@@ -300,7 +188,7 @@ def _moved(state: State, fact: Moved) -> State:
     )
     tests = fact.previous == "RED" and not fact.forced
     return replace(
-        _withdrawn(state),
+        withdrawn(state),
         stage=fact.stage,
         iteration=0,
         visits=(*visits, Visit(fact.stage, state.now)),
@@ -330,12 +218,6 @@ def _moved(state: State, fact: Moved) -> State:
     )
 
 
-def _withdrawn(state: State) -> State:
-    """Nobody waits any more: neither for an answer nor for a time."""
-    under_way = {k: o for k, o in state.open.items() if not isinstance(o.effect, Ask | Wait)}
-    return replace(state, open=under_way, questions={}, to_ask=(), held=None)
-
-
 def _held(state: State, fact: Held) -> State:
     return replace(state, held=fact)
 
@@ -355,10 +237,6 @@ def _breaker_changed(state: State, fact: BreakerChanged) -> State:
     return replace(state, breaker=fact.breaker)
 
 
-def _items_set(state: State, fact: ItemsSet) -> State:
-    return replace(state, items=fact.items, items_confirmed=fact.by in {"document", "person"})
-
-
 def _item_changed(state: State, fact: ItemChanged) -> State:
     return replace(state, items=tuple(replace(i, status=fact.status) if i.id == fact.id else i for i in state.items))
 
@@ -367,96 +245,19 @@ def _learned(state: State, fact: LearningRecorded) -> State:
     return replace(state, learnings=(*state.learnings, fact)[-RECENT_LEARNINGS:], learned=fact.number)
 
 
-def _consented(state: State, fact: Consented) -> State:
-    return replace(
-        state,
-        consented={**state.consented, **dict.fromkeys(fact.paths, fact.commit)} if fact.allowed else state.consented,
-        refused=state.refused if fact.allowed else (*state.refused, *fact.paths),
-        consent_wanted=(),
-    )
-
-
-def _question_closed(state: State, fact: QuestionClosed) -> State:
-    return replace(
-        state,
-        questions={k: q for k, q in state.questions.items() if k != fact.id},
-        to_ask=tuple(q for q in state.to_ask if q.name != fact.name),
-        signal_asked=fact.name == "no-exit-signal" or state.signal_asked,
-        items_confirmed=fact.name == "criteria" or state.items_confirmed,
-    )
-
-
 def _same(state: State, _fact: Any) -> State:
     return state
-
-
-def _settings_changed(state: State, fact: SettingsChanged) -> State:
-    settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
-    stopped = None if state.stopped and state.stopped.kind == "limit" else state.stopped
-    return replace(state, task=replace(state.task, settings=settings), stopped=stopped)
-
-
-def _person_spoke(state: State, fact: PersonSpoke) -> State:
-    if state.stopped is not None and state.stopped.kind in {"done", "aborted"}:
-        return state
-    if fact.word == "pause":
-        return replace(state, pausing=True)
-    if fact.word == "abort":
-        return replace(state, aborting=True, stopped=None)
-    if fact.word == "skip":
-        return replace(_withdrawn(state), skipping=True, stopped=_unblocked(state.stopped))
-    if fact.word == "accept":
-        return replace(state, exiting=True, stopped=_unblocked(state.stopped))
-    if fact.word == "resume":
-        again = state.stopped is not None and state.stopped.kind == "blocked" and not state.stopped.question
-        baseline = None if again and state.baseline and state.baseline.broken else state.baseline
-        outcomes = {k: o for k, o in state.outcomes.items() if not isinstance(o, Conflicted)}
-        return replace(state, stopped=None if again else state.stopped, baseline=baseline, outcomes=outcomes)
-    if fact.word == "answer":
-        return replace(_with_answer(state, EffectId(fact.question), fact.text), stopped=_unblocked(state.stopped))
-    if fact.word in {"reset", "modify"}:
-        guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:] if fact.text else state.guidance
-        return replace(
-            _withdrawn(state),
-            guidance=guidance,
-            breaker=CLOSED,
-            history=History(),
-            rungs=(),
-            crashes=0,
-            overloads=0,
-            unsignalled=0,
-            signal_asked=False,
-            reset=True,
-            context=state.context + 1,
-            sessions={},
-            stopped=_unblocked(state.stopped),
-        )
-    return replace(state, stopped=_unblocked(state.stopped))
-
-
-def _unblocked(stopped: TaskStopped | None) -> TaskStopped | None:
-    return None if stopped is not None and stopped.kind == "blocked" else stopped
 
 
 def _stopped(state: State, fact: TaskStopped) -> State:
     return replace(state, stopped=fact, pausing=False)
 
 
-_OUTCOMES: dict[type, Callable[[State, Effect, Any], State]] = {
-    Prepared: _prepared,
-    TurnEnded: _turn_ended,
-    Measured: _measured,
-    Saved: _saved,
-    Restored: _restored,
-    Answered: _answered,
-    Interrupted: _broken_off,
-}
-
 _TABLE: dict[type, Callable[[State, Any], State]] = {
     TaskOpened: _reopened,
     SessionStarted: _session_started,
-    Begun: _begun,
-    Ended: _ended,
+    Begun: begun,
+    Ended: ended,
     Judged: _judged,
     TurnSetAside: _set_aside,
     Moved: _moved,
@@ -464,13 +265,13 @@ _TABLE: dict[type, Callable[[State, Any], State]] = {
     LimitHit: _limit_hit,
     WindowOpened: _window_opened,
     BreakerChanged: _breaker_changed,
-    ItemsSet: _items_set,
+    ItemsSet: items_set,
     ItemChanged: _item_changed,
     LearningRecorded: _learned,
-    Consented: _consented,
+    Consented: consented,
     DocumentSeen: _same,
-    PersonSpoke: _person_spoke,
-    QuestionClosed: _question_closed,
-    SettingsChanged: _settings_changed,
+    PersonSpoke: person_spoke,
+    QuestionClosed: question_closed,
+    SettingsChanged: settings_changed,
     TaskStopped: _stopped,
 }

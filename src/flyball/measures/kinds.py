@@ -97,18 +97,20 @@ def _test_files(examination: Examination, old: Commit, new: Commit) -> tuple[str
 
 
 def green(examination: Examination, protection: Protection) -> Found:
-    """Two full rounds, then the canary, then the tests added since a rejection on the rejected tree."""
+    """Two full rounds, then the canary; after a rejection QA's criteria too, and the added tests on the rejected tree."""
     files, code = _files(examination), _code(examination)
     numbers = measure_quality(code, examination.settings.code)
     first = examination.trial()
-    if not first.green or _doubted(protection):
-        return Found(first, files=files, quality=numbers)
+    clean = first.green and not _doubted(protection)
+    checks = _checks(examination, code, numbers, first, clean=clean) if examination.request.rejected else ()
+    if not clean:
+        return Found(first, files=files, quality=numbers, checks=checks)
     second = examination.trial()
     flaky = tuple(
         sorted(i for i in {**first.outcomes, **second.outcomes} if first.outcomes.get(i) != second.outcomes.get(i))
     )
     if not second.green or flaky:
-        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers)
+        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers, checks=checks)
     tricks, notes = examination.canaries(second.round)
     vacuous = () if tricks else _passing_on_rejected(examination, second.outcomes)
     return Found(
@@ -118,6 +120,7 @@ def green(examination: Examination, protection: Protection) -> Found:
         notes=notes,
         files=files,
         quality=numbers,
+        checks=checks,
         passing_on_rejected=vacuous,
     )
 
@@ -169,15 +172,7 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
     trial = examination.trial()
     clean = trial.green and not _doubted(protection)
     tricks, notes = examination.canaries(trial.round) if clean else ((), ())
-    given = qa.Evidence(
-        examination.request,
-        examination.settings,
-        examination.workspace,
-        code,
-        numbers,
-        tests=_tests_verdict(trial, clean=clean and not tricks),
-        lint=examination.lint() if examination.settings.qa.lint_clean == "on" else None,
-    )
+    checks = _checks(examination, code, numbers, trial, clean=clean and not tricks)
     notes += (documents.SUPERFICIAL,) if files.diagrams else ()
     return Found(
         trial,
@@ -185,9 +180,24 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
         tricks=tricks,
         files=files,
         quality=numbers,
-        checks=qa.checks(given),
+        checks=checks,
         notes=notes,
     )
+
+
+def _checks(
+    examination: Examination, code: ChangedCode, numbers: Quality, trial: Trial, *, clean: bool
+) -> tuple[Check, ...]:
+    given = qa.Evidence(
+        examination.request,
+        examination.settings,
+        examination.workspace,
+        code,
+        numbers,
+        tests=_tests_verdict(trial, clean=clean),
+        lint=examination.lint() if examination.settings.qa.lint_clean == "on" else None,
+    )
+    return qa.checks(given)
 
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:

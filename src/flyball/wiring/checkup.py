@@ -18,7 +18,7 @@ from flyball.config import file as config_file, trust
 from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
 from flyball.config.home import home_folder
-from flyball.core.evolve import JournalOutOfOrder
+from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.documents.loop_folder import check_foreign
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
