@@ -1,0 +1,35 @@
+"""A wait survives the controller: whoever resumes waits only what is left, and calls nobody before."""
+
+import time
+
+import pytest
+from tests.faults.world import World, check_journal
+
+from flyball.core.effects import RunAgent, Wait
+from flyball.core.events import Begun, LimitHit
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.req("C1", "C11", "C61")
+def test_a_kill_during_a_wait_neither_lengthens_it_nor_cuts_it_short(world: World) -> None:
+    world.misbehave("limited")
+    process = world.start(*world.run_arguments())
+    deadline = time.monotonic() + 30
+    while not any(isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait) for e in world.events()):
+        assert time.monotonic() < deadline, world.said(process)
+        time.sleep(0.05)
+    process.kill()
+    world.said(process)
+    world.finish(attempts=1)
+    events = world.events()
+    limit = next(e.fact for e in events if isinstance(e.fact, LimitHit))
+    turns = [e for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, RunAgent)]
+    assert turns[1].at >= limit.until
+    assert (turns[1].at - limit.until).total_seconds() < 1.5
+    assert len(turns) == 6
+    waits = [e.fact for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait)]
+    assert {w.effect.id for w in waits} == {"wait/1"}
+    state = world.state()
+    assert (state.decision, state.iterations, state.crashes) == ("DONE", 5, 0)
+    check_journal(events)

@@ -1,0 +1,54 @@
+"""SIGKILL of the controller while an agent works: nothing it started lives on, and what it left in the tree is kept and told."""
+
+import signal
+
+import pytest
+from tests.faults.world import Runner, World, check_journal
+
+from flyball.core.effects import RunAgent
+from flyball.core.events import Begun, Ended
+from flyball.core.outcomes import Interrupted, Saved
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.req("C61")
+def test_no_descendant_of_an_agent_outlives_a_killed_controller_for_three_seconds(world: World) -> None:
+    process = world.begin(world.misbehave("brood"))
+    assert len([line for line in world.processes() if "sleep" in line or "once.sh" in line]) > 2
+    process.kill()
+    world.said(process)
+    assert world.orphans(within=3.0) == []
+
+
+@pytest.mark.req("C61")
+def test_partial_edits_of_a_killed_turn_are_kept_in_a_checkpoint_and_shown_to_the_next(world: World) -> None:
+    process = world.begin(world.misbehave("brood"))
+    process.kill()
+    world.said(process)
+    world.finish()
+    facts = [e.fact for e in world.events()]
+    ended = [f for f in facts if isinstance(f, Ended) and f.id == "turn/1"]
+    assert [type(f.outcome) for f in ended] == [Interrupted]
+    kept = next(f.outcome for f in facts if isinstance(f, Ended) and f.id == "save/1")
+    assert isinstance(kept, Saved)
+    assert kept.label == "interrupted-1"
+    assert world.vault("show", f"{kept.commit}:partial.txt") == "half done"
+    second = next(f.effect for f in facts if isinstance(f, Begun) and f.effect.id == "turn/2")
+    assert isinstance(second, RunAgent)
+    assert "The previous turn was interrupted" in second.prompt
+    assert kept.commit in second.prompt
+    assert world.state().iterations == 5
+    check_journal(world.events())
+
+
+@pytest.mark.req("C61", "C63")
+def test_whoever_resumes_does_not_meet_the_killed_controllers_agent_at_work(world: World, runner: Runner) -> None:
+    process = world.begin(world.misbehave("stubborn"))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert runner.flyball("resume") == 0, runner.log.read_text()
+    world.said(process)
+    kept = next(f.outcome for e in world.events() if isinstance(f := e.fact, Ended) and f.id == "save/1")
+    assert isinstance(kept, Saved)
+    assert world.vault("show", f"{kept.commit}:partial.txt") == world.vault("show", f"{world.state().head}:partial.txt")

@@ -1,0 +1,63 @@
+"""A person or the machine asks the controller to end: the agent's tree ends with it, everything is saved, the task can go on."""
+
+import signal
+import time
+
+import pytest
+from tests.faults.world import TASK, World, check_journal
+
+pytestmark = pytest.mark.slow
+
+ASKING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.req("C60")
+@pytest.mark.parametrize("number", ASKING, ids=lambda n: n.name)
+def test_a_signal_ends_the_agents_tree_saves_and_leaves_the_task_resumable(
+    world: World, number: signal.Signals
+) -> None:
+    process = world.begin(world.misbehave("brood"))
+    process.send_signal(number)
+    said = world.said(process)
+    assert process.returncode == 130, said
+    assert f"flyball resume {TASK}" in said
+    assert world.orphans(within=0.0) == []
+    stopped = world.state().stopped
+    assert stopped is not None
+    assert (stopped.kind, number.name in stopped.reason) == ("interrupted", True)
+    world.finish()
+    assert world.state().decision == "DONE"
+    assert world.state().iterations == 5
+    check_journal(world.events())
+
+
+@pytest.mark.req("C60")
+def test_a_second_sigint_ends_at_once_and_the_task_is_still_resumable(world: World) -> None:
+    process = world.begin(world.misbehave("stubborn"))
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    assert process.poll() is None
+    asked = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=5) == 130
+    assert time.monotonic() - asked < 1.0
+    world.said(process)
+    assert world.orphans(within=3.0) == []
+    world.finish()
+    assert world.state().decision == "DONE"
+    check_journal(world.events())
+
+
+@pytest.mark.req("C60")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda n: n.name)
+def test_a_measurement_that_was_broken_off_is_made_again(world: World, number: signal.Signals) -> None:
+    flag = world.outside / "measuring"
+    world.gate += f" {flag}"
+    process = world.begin(flag)
+    process.send_signal(number)
+    world.said(process)
+    assert world.orphans(within=3.0) == []
+    world.finish()
+    state = world.state()
+    assert (state.decision, state.iterations, state.turns) == ("DONE", 5, 5)
+    check_journal(world.events())
