@@ -44,24 +44,38 @@ def test_kills_at_every_place_and_kills_during_recovery_change_nothing(folder: P
             world.remove()
 
 
-def play(world: World, kills: list[str]) -> tuple[Result, int]:
+def play(world: World, kills: list[str], *flags: str) -> tuple[Result, int]:
     """One task from its start to its end, with a kill in each process but the last: its result and its turns.
 
     A kill at a named point must happen; one at a number may come too late.
     """
     runner = Runner(world)
     try:
-        belongings = world.belongings()
+        belongings = world.belongings(files=not flags)
         for kill in (*kills, ""):
-            command = ["resume"] if world.events() else world.run_arguments()
+            command = ["resume"] if world.events() else world.run_arguments(*flags)
             expected = (0,) if not kill else (-9,) if ":" in kill else (0, -9)
             assert runner.flyball(*command, kill=kill) in expected, runner.log.read_text()
-        assert world.belongings() == belongings
+        assert world.belongings(files=not flags) == belongings
         check_journal(world.events())
         check_repository(world)
         return Result.of(world), world.state().turns
     finally:
         runner.close()
+
+
+@pytest.mark.req("C61")
+def test_kills_while_working_in_place_change_neither_the_result_nor_the_users_index(folder: Path) -> None:
+    chosen = random.Random(SEED)
+    lives: list[list[str]] = [[], *([str(chosen.randrange(20, 800)), str(chosen.randrange(5, 200))] for _ in range(5))]
+    results = []
+    for kills in lives:
+        world = World(folder / "world").make()
+        world.git("stash", "-q", "--include-untracked")
+        results.append(play(world, kills, "--in-place")[0])
+        assert (world.repository / "hello.txt").read_text() == "hello, world\n"
+        world.remove()
+    assert [result.differs(results[0]) for result in results] == [""] * len(lives)
 
 
 @pytest.mark.req("C61")

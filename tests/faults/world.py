@@ -184,12 +184,12 @@ class World:
         )
         return done.stdout.strip()
 
-    def belongings(self) -> dict[str, str]:
-        """Everything that is the user's: files, index, HEAD, configuration, branches of their own; by hash."""
+    def belongings(self, *, files: bool = True) -> dict[str, str]:
+        """Everything that is the user's: index, HEAD, configuration, branches of their own, their files; by hash."""
         ours = (".loop", ".git/objects", ".git/refs/heads/flyball")
         return {
             name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(self.repository.rglob("*"))
+            for path in sorted((self.repository if files else self.repository / ".git").rglob("*"))
             if path.is_file() and not (name := str(path.relative_to(self.repository))).startswith(ours)
         }
 
