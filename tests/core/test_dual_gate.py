@@ -437,3 +437,19 @@ def test_an_answer_by_default_is_told_apart_from_a_persons() -> None:
     simulator.run()
     learned = next(f for f in simulator.of(LearningRecorded) if isinstance(f, LearningRecorded))
     assert "default was taken" in learned.context
+
+
+@pytest.mark.req("C6")
+def test_criteria_of_a_document_are_confirmed_only_when_the_plan_is_to_be_approved() -> None:
+    def asked(*, approve: bool) -> list[str]:
+        names: list[str] = []
+        chosen = Settings(
+            gates=(Gate("test", "t"),), roles={"default": AgentChoice("a")}, attended=True, approve_plan=approve
+        )
+        world = Honest()
+        world.answer = lambda ask, _state: names.append(ask.question.name) or "yes"  # type: ignore[func-returns-value]
+        assert Simulator(world, a_task(settings=chosen)).run().decision == "DONE"
+        return names
+
+    assert asked(approve=False) == []
+    assert asked(approve=True) == ["criteria"]

@@ -199,6 +199,8 @@ def _asked_again(site: Site, state: State) -> bool:
 def _tell_question(state: State) -> None:
     assert state.stopped is not None
     key = state.stopped.question
-    options = " | ".join(o.key for o in state.questions[key].question.options)
+    options = [o.key for o in state.questions[key].question.options]
     say(f"{state.task.id} is BLOCKED: {state.stopped.reason}")
-    say(f"answer with: flyball answer {state.task.id} {key} '{options}', then: flyball resume {state.task.id}")
+    choices = f" (or {', '.join(options[1:])})" if options[1:] else ""
+    say(f"answer, for example: flyball answer {state.task.id} {key} {options[0] if options else 'TEXT'}{choices}")
+    say(f"then: flyball resume {state.task.id}")

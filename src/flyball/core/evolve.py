@@ -69,7 +69,7 @@ def begin(event: Event) -> State:
         seq=event.seq,
         epoch=event.epoch,
         items=fact.task.items,
-        items_confirmed=bool(fact.task.items),
+        items_confirmed=bool(fact.task.items) and not fact.task.settings.approve_plan,
         visits=(Visit(fact.stage, event.at),),
     )
 

@@ -25,6 +25,7 @@ from flyball.engine.performer import Performer
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.records import task_scope
+from flyball.measures.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Agent, Confine, Notify, People, Refusal, Stop
 from flyball.wiring.rendering import Rendering
@@ -111,7 +112,7 @@ class Controller:
                 nonce=system_clock.nonce,
             ),
             people=self._people,
-            setup=_SetUp(settings, confine, self._environment),
+            setup=_SetUp(settings, confine, cleaned(self._environment)),
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
