@@ -447,7 +447,12 @@ def test_criteria_of_a_document_are_confirmed_only_when_the_plan_is_to_be_approv
             gates=(Gate("test", "t"),), roles={"default": AgentChoice("a")}, attended=True, approve_plan=approve
         )
         world = Honest()
-        world.answer = lambda ask, _state: names.append(ask.question.name) or "yes"  # type: ignore[func-returns-value]
+
+        def answer(ask: Ask, _state: State) -> str:
+            names.append(ask.question.name)
+            return "yes"
+
+        world.answer = answer
         assert Simulator(world, a_task(settings=chosen)).run().decision == "DONE"
         return names
 

@@ -80,7 +80,7 @@ def _claim(report: _Fields, source: Source) -> Claim:
         business_doc_sync=_sync(report),
         source=source,
     )
-    report.note_unknown(("nonce", *Claim.__struct_fields__))
+    report.note_unknown(("nonce", "error", *Claim.__struct_fields__))
     return msgspec.structs.replace(claim, problems=tuple(report.problems))
 
 
