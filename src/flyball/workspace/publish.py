@@ -1,7 +1,10 @@
 """Gives the task's result to the user as a branch in their repository, and changes nothing else there."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from flyball import faults
 from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved, PushRefused
@@ -10,16 +13,36 @@ from flyball.workspace.repository import Repository
 from flyball.workspace.vault import RefUpdate, Vault, move_refs
 
 
-def publish(repository: Repository, vault: Vault, commit: str, branch: str, *, old: str | None, base: str) -> None:
+class Place(msgspec.Struct, frozen=True):
+    """Where a branch of the user's repository stands, and the branches beside which it cannot exist."""
+
+    tip: str | None
+    in_the_way: tuple[str, ...] = ()
+
+
+def look(repository: Repository, branch: str) -> Place:
+    """Find a branch, and those named as a folder of it or below it: git keeps refs as paths."""
+    if not repository.objects.is_dir():
+        return Place(None)
+    own, parts = f"refs/heads/{branch}", branch.split("/")
+    above = ["refs/heads/" + "/".join(parts[:count]) for count in range(1, len(parts))]
+    listing = repository.git().out("for-each-ref", "--format=%(objectname) %(refname)", *above, own)
+    tips = {name: tip for tip, _, name in (line.partition(" ") for line in os.fsdecode(listing).splitlines())}
+    clashing = [name for name in tips if name in above or name.startswith(f"{own}/")]
+    return Place(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing))
+
+
+def publish(
+    repository: Repository, vault: Vault, commit: str, branch: str, *, there: Place, old: str | None, base: str
+) -> None:
     """Move `branch` from `old` (None: it must not exist) to `commit`. Repeating a publication changes nothing."""
     if not repository.objects.is_dir():
         raise _lost(vault, base)
-    there = branch_tip(repository, branch)
-    if there == commit:
+    if there.tip == commit:
         return
-    check_branch(repository, branch, old)
+    check_branch(repository, branch, there, old)
     faults.point("publish.objects.before")
-    _send(repository, vault, commit, _known_to_user(repository, vault, base, there))
+    _send(repository, vault, commit, _known_to_user(repository, vault, base, there.tip))
     faults.point("publish.branch.before")
     _move(repository, branch, commit, old, vault.zero)
     faults.point("publish.branch.after")
@@ -43,32 +66,26 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str]) ->
     return f"The branch was pushed to {remote}."
 
 
-def branch_tip(repository: Repository, branch: str) -> str | None:
-    """Where a branch of the user's repository stands."""
-    if not repository.common_dir.is_dir():
-        return None
-    done = repository.git().run("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
-    return done.stdout.decode().strip() or None
-
-
-def check_branch(repository: Repository, branch: str, old: str | None) -> None:
-    """Refuse a branch name that cannot be used, and a branch that is not at `old` or is in use."""
-    git = repository.git()
-    if git.run("check-ref-format", f"refs/heads/{branch}").code != 0:
+def check_name(repository: Repository, branch: str) -> None:
+    """Refuse a name that git refuses."""
+    if repository.git().run("check-ref-format", f"refs/heads/{branch}").code != 0:
         raise BranchBlocked(f"{branch} is no name for a branch.", "Choose another name for the task.")
-    there = branch_tip(repository, branch)
-    if there != old:
+
+
+def check_branch(repository: Repository, branch: str, there: Place, old: str | None) -> None:
+    """Refuse a branch that is not at `old`, is in use, or cannot exist beside another."""
+    if there.tip != old:
         raise BranchMoved(
-            f"The branch {branch} was expected {_place(old)} but is {_place(there)}.",
+            f"The branch {branch} was expected {_place(old)} but is {_place(there.tip)}.",
             f"Keep your work under another name and try again: git branch -m {branch} {branch}-mine",
         )
-    used = _checked_out_at(git, branch)
+    used = _checked_out_at(repository.git(), branch)
     if used is not None:
         raise BranchCheckedOut(
             f"The branch {branch} is checked out in {used}; moving it would leave that tree confused.",
             f"Switch it to another branch and try again: git -C '{used}' switch --detach",
         )
-    for other in _in_the_way(git, branch):
+    for other in there.in_the_way:
         raise BranchBlocked(
             f"The branch {branch} cannot exist beside the branch {other}.",
             f"Rename that one: git branch -m {other} {other}-old",
@@ -90,20 +107,13 @@ def _checked_out_at(git: Git, branch: str) -> str | None:
     return None
 
 
-def _in_the_way(git: Git, branch: str) -> list[str]:
-    """Branches named as a folder of `branch`, or below it: git keeps refs as paths."""
-    parts = branch.split("/")
-    above = ["refs/heads/" + "/".join(parts[:count]) for count in range(1, len(parts))]
-    listing = git.out("for-each-ref", "--format=%(refname)", *above, f"refs/heads/{branch}/").decode().splitlines()
-    clashing = [name for name in listing if name in above or name.startswith(f"refs/heads/{branch}/")]
-    return [name.removeprefix("refs/heads/") for name in clashing]
-
-
 def _known_to_user(repository: Repository, vault: Vault, base: str, there: str | None) -> list[str]:
-    """Commits the user's own store has, behind which nothing needs sending."""
+    """Commits the user's own store has, behind which nothing needs sending; a branch put there earlier begins at `base`."""
+    if there is not None:
+        return [base, there]
     store = Git(vault.git_dir, objects=repository.objects)
     if store.run("cat-file", "-e", base).code == 0:
-        return [base, *([there] if there else [])]
+        return [base]
     parents = vault.git().run("rev-parse", f"{base}^@")
     behind = parents.stdout.decode().split()
     if parents.code != 0 or any(store.run("cat-file", "-e", each).code != 0 for each in behind):
@@ -138,7 +148,7 @@ def _move(repository: Repository, branch: str, commit: str, old: str | None, zer
     done = move_refs(repository.git(), [RefUpdate(f"refs/heads/{branch}", commit, old)], zero)
     if done.code == 0:
         return
-    there = branch_tip(repository, branch)
+    there = look(repository, branch).tip
     if there in (commit, old):
         raise failure(("update-ref", branch), done)
     raise BranchMoved(

@@ -111,6 +111,8 @@ class Vault(msgspec.Struct, frozen=True):
     def move(self, updates: Iterable[RefUpdate]) -> None:
         """Move refs together, all or none, each only from where it is said to stand."""
         wanted = list(updates)
+        if not wanted:
+            return
         faults.point("vault.refs.before")
         done = move_refs(self.git(), wanted, self.zero)
         if done.code != 0:

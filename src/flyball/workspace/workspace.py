@@ -111,24 +111,34 @@ class GitWorkspace:
     def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
         """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it."""
         commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self.author)
-        ref = f"refs/flyball/{self.task}/{label_name(label)}"
-        known = self.vault.ref(ref)
-        if known != commit:
-            self.vault.move([RefUpdate(ref, commit, known)])
-        return Snapshot(commit, tree, parent, self.restore(commit))
+        prefix, known = self._refs()
+        tip, name = known.get("tip"), label_name(label)
+        # What was measured is mostly what was saved last, and then no file needs to be touched.
+        follows = tip is not None and self.vault.tree(tip) == self.vault.tree(tree)
+        wanted = {name: known.get(name)} | ({"tip": tip} if follows else {})
+        self.vault.move([RefUpdate(prefix + ref, commit, old) for ref, old in wanted.items() if old != commit])
+        return Snapshot(commit, tree, parent, () if follows else self.restore(commit))
 
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
-        target = self.resolve(commit)
+        prefix, known = self._refs()
+        target = self._meant(commit, known)
         notes = self._work().restore(target)
-        tip = self.tip
+        tip = known.get("tip")
         if tip != target:
-            self.vault.move([RefUpdate(f"refs/flyball/{self.task}/tip", target, tip)])
+            self.vault.move([RefUpdate(f"{prefix}tip", target, tip)])
         return notes
 
     def resolve(self, name: str) -> Commit:
         """The commit a label, `tip`, `base` or an id means."""
-        known = self.vault.refs(f"refs/flyball/{self.task}/")
+        return self._meant(name, self._refs()[1])
+
+    def _refs(self) -> tuple[str, dict[str, str]]:
+        """Where the task's refs lie in the vault, and where each stands now, by the rest of its name."""
+        prefix = f"refs/flyball/{self.task}/"
+        return prefix, self.vault.refs(prefix)
+
+    def _meant(self, name: str, known: Mapping[str, str]) -> Commit:
         return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
 
     def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
@@ -160,22 +170,24 @@ class GitWorkspace:
 
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly that tree, but for what is named in `keep`."""
-        name = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
-        export(self.vault, self.vault.tree(tree), directory, self.checkout.exports / name, keep)
+        export(self.vault, self.vault.tree(tree), directory, self._index_of(directory), keep)
+
+    def _index_of(self, directory: Path) -> Path:
+        """The index of a folder that trees are exported to."""
+        return self.checkout.exports / hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
 
     def publish(self, commit: str) -> None:
         """Move the task's branch in the user's repository from where flyball last put it (at first: absent).
 
         What is about to be put there is written down first, so that a kill in between is not taken for the user's doing.
         """
-        prefix = f"refs/flyball/{self.task}/"
-        known = self.vault.refs(prefix)
-        old, intended = known.get("published"), known.get("publishing")
-        if intended is not None and intended == publishing.branch_tip(self.repository, self.branch):
-            old = intended
-        self.vault.move([RefUpdate(prefix + "publishing", commit, intended)])
-        publishing.publish(self.repository, self.vault, commit, self.branch, old=old, base=self.base)
-        self.vault.move([RefUpdate(prefix + "published", commit, known.get("published"))])
+        prefix, known = self._refs()
+        published, intended = known.get("published"), known.get("publishing")
+        there = publishing.look(self.repository, self.branch)
+        old = intended if intended is not None and intended == there.tip else published
+        self.vault.move([RefUpdate(f"{prefix}publishing", commit, intended)] if intended != commit else [])
+        publishing.publish(self.repository, self.vault, commit, self.branch, there=there, old=old, base=known["base"])
+        self.vault.move([RefUpdate(f"{prefix}published", commit, published)] if published != commit else [])
 
     def push(self) -> str:
         """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""
@@ -192,9 +204,10 @@ class GitWorkspace:
 
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""
-        folder, index = self.checkout.copies / name, self.checkout.copies / f"{name}.index"
+        folder = self.checkout.copies / name
         commit = self._copied(name).read_text().strip()
-        tree, _ = WorkingTree(self.vault, folder, index, self.checkout.excludes).save_tree(commit)
+        work = WorkingTree(self.vault, folder, self._index_of(folder), self.checkout.excludes)
+        tree, _ = work.save_tree(commit)
         edited = trees.changed(self.vault, commit, tree, renames=False)
         remove(folder)
         return tuple(each.path for each in edited)
@@ -225,7 +238,8 @@ class GitWorkspace:
         if known is not None:
             return Commit(known)
         base = self.repository.require_commit()
-        publishing.check_branch(self.repository, self.branch, None)
+        publishing.check_name(self.repository, self.branch)
+        publishing.check_branch(self.repository, self.branch, publishing.look(self.repository, self.branch), None)
         self.vault.protect(base)
         self.vault.move([RefUpdate(ref, base, None), RefUpdate(f"refs/flyball/{self.task}/tip", base, None)])
         return Commit(base)
