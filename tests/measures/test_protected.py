@@ -53,6 +53,28 @@ def test_what_a_gate_command_is_made_of_is_protected() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python3 tools/mini.py {junit}", "tools/mini.py"),
+        (".venv/bin/python -u tools/mini.py --out={junit}", "tools/mini.py"),
+        ("cd web && CI=1 node ./tools/runner.js {junit}", "tools/runner.js"),
+        ("./bin/all {junit}", "bin/all"),
+        ("uv run tools/mini.py '{junit}'", "tools/mini.py"),
+        ("python tools/verify.py", "tools/verify.py"),
+    ],
+)
+def test_the_program_that_writes_the_report_is_protected_whatever_its_name(command, path) -> None:
+    assert is_configuration(path, Settings(gates=(Gate("a", command),)))
+
+
+@pytest.mark.parametrize(
+    "command", ["pytest --junitxml={junit} calc.py", "python -m pytest calc.py --junitxml={junit}"]
+)
+def test_a_product_file_that_a_runner_is_pointed_at_is_not_protected(command) -> None:
+    assert not is_configuration("calc.py", Settings(gates=(Gate("a", command),)))
+
+
+@pytest.mark.parametrize(
     ("path", "shadow"),
     [
         ("pytest.py", True),

@@ -174,6 +174,20 @@ def test_collect_only_in_a_new_configuration_file_is_named_test_config_changed(g
     assert measured.counts.total == 5
 
 
+@pytest.mark.parametrize("folder", ["evil-1.0.dist-info", "calc.egg-info", "src/calc.egg-info"])
+def test_installed_metadata_that_registers_a_runner_plugin_is_removed_and_named(green_lab, folder) -> None:
+    points = f"{folder}/entry_points.txt"
+    measured = green_lab.measure("green", {points: "[pytest11]\nevil = plug\n", "plug.py": "X = 1\n"})
+    tricked(measured, "test-config-changed", points)
+    assert not (green_lab.home / "gate" / "task" / points).exists()
+
+
+def test_a_module_that_hides_a_folder_of_tests_is_removed_and_named(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL, "tests.py": "__path__ = ['elsewhere']\n"})
+    tricked(measured, "runner-shadowed", "tests.py")
+    assert not (green_lab.home / "gate" / "task" / "tests.py").exists()
+
+
 def test_collect_only_in_the_manifest_is_named_and_its_other_sections_are_the_candidates(green_lab) -> None:
     text = (green_lab.workspace.root / "pyproject.toml").read_text()
     changed = text.replace('addopts = "-q"', 'addopts = "--co"').replace("key = 1", "key = 2")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 import msgspec
@@ -29,6 +30,10 @@ _BUILDERS = {
     "task": ("Taskfile.y*ml",),
     "rake": ("Rakefile",),
 }
+_INTERPRETER = re.compile(
+    r"python[0-9.]*|pypy[0-9.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|Rscript|(ba|da|k|z)?sh|env|exec|time|run"
+)
+_ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)")
 _RUNNER = re.compile(
     r"_?pytest|pluggy|iniconfig|unittest|sitecustomize|usercustomize|xdist|coverage|junitparser|nose2?|py|pytest_cov|doctest"
 )
@@ -90,10 +95,27 @@ def _matches(path: str, pattern: str) -> bool:
 
 
 def _is_gate_script(path: str, commands: str) -> bool:
-    """A script that a gate command starts: a product file named there is what is tested, not what tests."""
+    """A script that a gate command starts: a product file named there is what is tested, not what tests.
+
+    What is handed the report's path to write is a runner, whatever its name.
+    """
+    if looks_like_test(path):
+        return False
     words = {word.removeprefix("./") for word in re.split(r"[\s;&|()\"']+", commands)}
-    script = path.endswith((".sh", ".bash")) or re.search(r"test|check|ci\b|lint", path) is not None
-    return path in words and script and not looks_like_test(path)
+    named = path.endswith((".sh", ".bash")) or re.search(r"test|check|ci\b|lint|verif|validat", path) is not None
+    return (path in words and named) or path in _reporting_scripts(commands)
+
+
+def _reporting_scripts(commands: str) -> set[str]:
+    """The files started by those parts of the gate commands that write a report."""
+    found = set()
+    for part in re.split(r"[;&|()\n]+", commands):
+        if "{junit}" in part:
+            words = [word.strip("\"'") for word in part.split()]
+            words = [word for word in words if not word.startswith("-") and not re.match(r"\w+=", word)]
+            started = pairwise(("sh", *words))
+            found |= {word for by, word in started if _INTERPRETER.fullmatch(PurePosixPath(by).name)}
+    return {word.removeprefix("./") for word in found}
 
 
 def is_shadow(path: str, files: frozenset[str]) -> bool:
@@ -183,12 +205,12 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, 
     if is_configuration(path, settings):
         before, after = _versions(path, request, workspace)
         return (_configuration(path, before, after),)
-    if path not in sides.accepted:
-        return _smuggled(path, settings, sides)
-    if PurePosixPath(path).name == "setup.py":
+    if _ENTRY_POINTS.fullmatch(path):
         before, after = _versions(path, request, workspace)
         if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
             return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
+    if path not in sides.accepted:
+        return _smuggled(path, settings, sides)
     if not looks_like_test(path):
         return ()
     before, after = _versions(path, request, workspace)
@@ -213,8 +235,13 @@ def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]
 
 
 def _hides(path: str, accepted: frozenset[str]) -> str:
-    """The accepted test module that Python would no longer import: packages and compiled modules come first."""
+    """The accepted test module that Python would no longer import, since what is new comes first."""
     place = PurePosixPath(path)
+    folder = f"{path.removesuffix('.py')}/"
+    if path.endswith(".py") and f"{folder}__init__.py" not in accepted:
+        hidden = sorted(f for f in accepted if f.startswith(folder) and f.endswith(".py") and looks_like_test(f))
+        if hidden:
+            return hidden[0]
     if place.name == "__init__.py":
         module = f"{place.parent}.py"
     elif place.suffix in {".so", ".pyd"}:
