@@ -71,6 +71,15 @@ def test_a_signal_counts_only_from_a_turn_that_ended_well(kind: TurnKind) -> Non
 
 
 @pytest.mark.req("C40")
+def test_an_agent_whose_report_could_not_be_read_is_told_so() -> None:
+    problem = "exit_signal is 'true'; expected true or false"
+    simulator = Simulator(world(lambda _t, _s: ok(Claim(problems=(problem,)))))
+    simulator.run()
+    second = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, RunAgent)][1]
+    assert f"your report was not taken as you wrote it: {problem}" in second.prompt
+
+
+@pytest.mark.req("C40")
 def test_a_signal_of_an_earlier_turn_is_not_remembered() -> None:
     made = world(lambda t, _s: ok(DONE if t.turn == 1 else Claim()))
     honest_look = made.measure

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from flyball.core.breaker import Breaker
+from flyball.core.claims import Claim
 from flyball.core.effects import Option, Question
 from flyball.core.events import (
     Consented,
@@ -51,6 +52,11 @@ def test_a_run_reads_as_a_story():
     assert any(t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; false claim") for t in told)
     assert "GREEN       RED -> GREEN: dual gate held" in told
     assert told[-1].startswith("SHIP        DONE: gates passed")
+
+
+def test_a_report_that_could_not_be_taken_is_named_in_the_line_of_its_turn():
+    told = lines(Story().turn(Claim(problems=("the report file is not valid JSON",))))
+    assert any(t.endswith("; not taken: the report file is not valid JSON") for t in told)
 
 
 def test_every_line_is_short_aligned_and_one_line():

@@ -85,6 +85,7 @@ class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     lesson: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     disagreements: tuple[str, ...] = ()
+    report_problems: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     consent_wanted: tuple[str, ...] = ()
 

@@ -16,6 +16,10 @@ from flyball.core.stages import Weigh, Weighed
 from flyball.core.state import State
 from flyball.core.task import Commit
 
+PROBLEMS_SHOWN = 6
+PROBLEM_SHOWN = 300
+"""So many problems of a report, and so many characters of each, are told to the next turn."""
+
 
 def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) -> Judged:
     """The verdict on the present pass."""
@@ -60,6 +64,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         lesson=_lesson(state, turn, weighed, verdict, failure) if recovery.rung else (),
         findings=weighed.findings,
         disagreements=_disagreements(claim, weighed),
+        report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
         questions=() if held and signal else _asked(state, turn),
         consent_wanted=_consent_wanted(state, claim, measured),
     )

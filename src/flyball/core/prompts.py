@@ -120,6 +120,7 @@ def _measured(state: State) -> str:
         else:
             lines.append("The last iteration was measured. Still missing:")
         lines += [f"- {m}" for m in judged.gate_1.missing]
+        lines += [f"- your report was not taken as you wrote it: {p}" for p in judged.report_problems]
         lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
         if state.breaker.state == "HALF_OPEN":
             lines.append(f"Nothing moved: {state.breaker.reason}. If it goes on like this, the loop stops here.")

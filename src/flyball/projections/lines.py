@@ -125,7 +125,8 @@ def _claimed(outcome: TurnEnded) -> str:
     words += [f"verdict {claim.verdict}"] if claim.verdict else []
     words += ["signals exit"] if claim.exit_signal else []
     said = f"; says {', '.join(words)}" if words else ""
-    return f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said
+    told = f"; not taken: {claim.problems[0]}" if claim.problems else ""
+    return (f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said) + told
 
 
 def _measured(_state: State, _id: str, outcome: Measured) -> str:
