@@ -1,6 +1,7 @@
 """The program as a whole: usage, internal errors, pipes, completion, help."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,16 @@ def test_a_reader_that_closes_the_pipe_causes_no_complaint(told, repository, tmp
         command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=repository, timeout=60
     )
     os.close(writer)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_a_closed_standard_output_causes_no_complaint_either(told, repository):
+    told(short_tdd_run())
+    command = f"exec {shlex.quote(sys.executable)} -m flyball status 7 --json >&-"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, cwd=repository, timeout=60
+    )
     assert done.returncode == 141
     assert done.stderr == ""
 

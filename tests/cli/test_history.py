@@ -237,6 +237,15 @@ def test_a_task_without_checkpoints_says_no_checkpoints(told, flyball):
         assert refused.err.startswith("flyball: NO_CHECKPOINTS: 007-parse-rows")
 
 
+def test_a_name_that_is_no_text_or_holds_a_line_end_is_spelt_out(work, flyball):
+    work.do(turn("bad\udcff.txt", "x\n"), turn("two\nlines.txt", "x\n"))
+    names = {f["path"] for f in json.loads(flyball("diff", "1", "--json").out)["files"]}
+    assert {"bad\\udcff.txt", "two\nlines.txt"} <= names
+    shown = flyball("diff", "1", "--stat").out
+    assert "bad\\udcff.txt\n" in shown
+    assert "two\\nlines.txt\n" in shown
+
+
 def test_diff_compares_with_the_start_or_a_checkpoint_and_counts_lines(work, flyball):
     whole = flyball("diff", "1").out
     assert "+tests" in whole

@@ -124,6 +124,9 @@ def test_the_transcript_of_a_turn_is_scrubbed_and_its_last_attempt(told, site, f
     assert "second\\xff" in shown
     assert "\x1b" not in shown
     assert "first" not in shown
+    data = json.loads(flyball("logs", "7", "--turn", "2", "--json").out)
+    assert data["turn"] == 2
+    assert data["files"]["stdout"]["end"].endswith("\\xff\n")
     missing = flyball("logs", "7", "--turn", "5")
     assert missing.code == 2
     assert "no transcript of turn 5" in missing.err

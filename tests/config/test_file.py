@@ -134,6 +134,20 @@ def test_what_is_wrong_is_said_with_file_line_key_and_what_was_expected(
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ('[gates]\ntest = "a\\u0000b"', 2, "gates.test"),
+        ('[agents.a]\ncommand = ["x", "\\u0000"]', 2, "agents.a.command[1]"),
+        ('setup = "\\u0000"', 1, "setup"),
+    ],
+)
+def test_a_nul_character_is_refused_wherever_it_stands(text: str, line: int, key: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid) as refused:
+        parse(text, tmp_path / "flyball.toml")
+    assert f"line {line}: {key}: expected a text without NUL characters" in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [('a = "1"\nb = [1,\nc = 2\n', 3), ("a = 1\na = 2\n", 2), ("a = 1\n\nb = [1\n", 3), ('a = """x\n', 1)],
 )

@@ -86,11 +86,15 @@ def diff(
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
-    from flyball.core.text import scrub
-
-    rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {scrub(f.path)}" for f in files]
+    rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {_on_one_line(f.path)}" for f in files]
     added, deleted = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)
     return [*rows, f"{len(files)} files, {added} lines added, {deleted} deleted"]
+
+
+def _on_one_line(path: str) -> str:
+    from flyball.core.text import scrub, spelt
+
+    return scrub(str(spelt(path)).replace("\n", "\\n"))
 
 
 def _number(count: int | None, sign: str) -> str:

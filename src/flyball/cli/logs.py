@@ -11,7 +11,7 @@ import typer
 
 from flyball.cli.arguments import Task
 from flyball.cli.exits import told
-from flyball.cli.output import put
+from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
     from flyball.core.events import Event
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 POLL_S = 0.3
 _PIECE = 64 * 1024
+_END = 64 * 1024
+"""Bytes of each file that `--json` shows; the path leads to the rest."""
 
 
 def logs(
@@ -37,6 +39,9 @@ def logs(
     with told():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
+        if turn is not None and as_json:
+            put_json({"task": found, "turn": turn, "files": kept(site, found, turn)})
+            return
         if turn is not None:
             for text in transcript(site, found, turn):
                 put(text)
@@ -65,17 +70,32 @@ def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, 
 
 def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     """Everything kept of a turn's last attempt, safe for any screen."""
+    for name, path in _files(site, task, turn).items():
+        yield f"===== turn {turn}, {name} ({path})"
+        yield from _scrubbed(path)
+
+
+def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
+    """The same as data: each file's path, and the end of what it holds."""
+    from flyball.core.text import decode
+
+    files = {}
+    for name, path in _files(site, task, turn).items():
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _END))
+            files[name] = {"path": str(path), "end": decode(file.read())}
+    return files
+
+
+def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
     from flyball.ports import Refusal
 
     attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))
     if not attempts:
         turns = site.state(task).turns
         raise Refusal(f"{task} has no transcript of turn {turn}; it has had {turns} turns. See: flyball logs {task}")
-    for name in ("prompt.md", "stdout", "stderr", "report.json"):
-        path = attempts[-1] / name
-        if path.is_file() and path.stat().st_size:
-            yield f"===== turn {turn}, {name} ({path})"
-            yield from _scrubbed(path)
+    paths = {name: attempts[-1] / name for name in ("prompt.md", "stdout", "stderr", "report.json")}
+    return {name: path for name, path in paths.items() if path.is_file() and path.stat().st_size}
 
 
 def _scrubbed(path: Path) -> Iterator[str]:

@@ -12,6 +12,8 @@ READER_GONE = 141
 
 def put(text: str) -> None:
     """A result, with a line end; a reader that has gone ends the command quietly."""
+    if sys.stdout is None:
+        sys.exit(READER_GONE)
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
@@ -20,14 +22,22 @@ def put(text: str) -> None:
 
 
 def put_json(value: Any) -> None:
-    """A result as one line of JSON."""
+    """A result as one line of JSON; names that are not UTF-8 are spelt out."""
     import msgspec
 
-    put(msgspec.json.encode(value).decode())
+    from flyball.core.text import spelt
+
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(spelt(msgspec.to_builtins(value)))
+    put(encoded.decode())
 
 
 def put_bytes(data: bytes) -> None:
     """A result that is not ours to decode."""
+    if sys.stdout is None:
+        sys.exit(READER_GONE)
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)

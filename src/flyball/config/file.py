@@ -142,7 +142,17 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise ConfigInvalid(path, line, "", f"this is not valid TOML: {problem}.") from error
 
 
+def _refuse_nul(value: object, key: locator.Path, origin: Origin) -> None:
+    """No program can be handed a NUL character, and no setting needs one."""
+    if isinstance(value, str) and "\0" in value:
+        raise origin.invalid(key, "expected a text without NUL characters")
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, part in inner:
+        _refuse_nul(part, (*key, step), origin)
+
+
 def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
+    _refuse_nul(data, (), origin)
     top = {key: value for key, value in data.items() if key not in schema.TABLES}
     tables = {name: _table(data.get(name, {}), (name,), origin) for name in schema.TABLES}
     convert = _Conversion(origin)

@@ -1,6 +1,7 @@
 """Turns the raw bytes of a program into text that no screen can be tricked by."""
 
 import re
+from typing import Any
 
 # A string sequence without its terminator loses only its introducer: a program must not be able to hide what follows.
 # No body may contain an introducer, which keeps the match linear on hostile input.
@@ -16,6 +17,15 @@ _UNSAFE = re.compile(
 def decode(raw: bytes) -> str:
     r"""Read UTF-8; bytes that are not are shown as `\xNN`, so nothing is lost and nothing raises."""
     return raw.decode("utf-8", "backslashreplace")
+
+
+def spelt(value: Any) -> Any:
+    r"""A value of plain data with names that are not UTF-8 shown as `\udcNN`, for JSON takes only text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: spelt(inner) for key, inner in value.items()}
+    return [spelt(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def scrub(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Measurement, Trick
 from flyball.core.signature import signature
 from flyball.core.task import Settings
+from flyball.core.text import spelt
 from flyball.measures.commands import Commands, MeasurementStopped
 from flyball.measures.examination import Examination
 from flyball.measures.expectations import Expectations, keep, load
@@ -115,16 +116,8 @@ def storable(measurement: Measurement) -> Measurement:
     try:
         msgspec.json.encode(measurement)
     except UnicodeEncodeError:
-        return msgspec.convert(_spelt(msgspec.to_builtins(measurement)), Measurement)
+        return msgspec.convert(spelt(msgspec.to_builtins(measurement)), Measurement)
     return measurement
-
-
-def _spelt(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {key: _spelt(inner) for key, inner in value.items()}
-    return [_spelt(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _gates(found: Found, tricks: tuple[Trick, ...]) -> Iterable[GateResult]:
