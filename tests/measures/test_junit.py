@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from flyball.measures.junit import ReportUnreadable, TreeIndex, outcomes, read_report
+from flyball.measures.reasons import Project, reason
 
 pytestmark = pytest.mark.req("C31")
 
@@ -47,6 +48,24 @@ def test_a_file_that_cannot_be_loaded_is_uncollected(tmp_path) -> None:
     )
     (case,) = read_report(path, TreeIndex(FILES)).values()
     assert (case.id, case.uncollected, case.outcome) == ("tests/test_a.py", True, "failing")
+
+
+@pytest.mark.req("C41")
+@pytest.mark.parametrize(
+    ("classname", "name"),
+    [("", "tests.test_a"), ("unittest.loader._FailedTest", "tests.test_a"), ("unittest.loader._FailedTest", "test_a")],
+)
+def test_other_runners_say_in_their_own_way_that_a_file_cannot_be_loaded(tmp_path, classname, name) -> None:
+    path = tmp_path / "report.xml"
+    path.write_text(
+        f'<testsuite><testcase classname="{classname}" name="{name}">'
+        '<error message="ImportError: Failed to import test module">Traceback (most recent call last):\n'
+        "ImportError: cannot import name 'mul' from 'calc' (calc.py)\n</error></testcase></testsuite>"
+    )
+    (case,) = read_report(path, TreeIndex(FILES)).values()
+    assert (case.id, case.uncollected) == ("tests/test_a.py", True)
+    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    assert reason(case, Project(tmp_path, ("calc.py",)))[0] == "missing-name"
 
 
 def test_jest_and_vitest(tmp_path) -> None:

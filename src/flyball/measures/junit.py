@@ -96,7 +96,7 @@ def _case(each: Any, index: TreeIndex) -> Case:
     classname = str(each.classname or "")
     reported = str(each._elem.attrib.get("file") or "")  # noqa: SLF001 - junitparser has no name for this attribute
     outcome, message, text = _outcome(each)
-    if not classname and outcome == "failing" and "collection failure" in message:
+    if outcome == "failing" and _not_loaded(name, classname, message, index):
         file = index.module(name)[0] or index.path(reported) or index.path(name) or reported or name
         return Case(file, file, outcome, message, text, uncollected=True)
     file, classes = index.module(classname) if classname else ("", ())
@@ -105,6 +105,14 @@ def _case(each: Any, index: TreeIndex) -> Case:
     file = index.path(reported) or index.path(classname) or reported
     parts = [p for p in (file, "" if classname in {file, reported} else classname, name) if p]
     return Case(stable("::".join(parts)), file, outcome, message, text)
+
+
+def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bool:
+    """Whether a case stands for a whole file: pytest says so, unittest by a class, others by the module's own name."""
+    if classname:
+        return classname.endswith("unittest.loader._FailedTest")
+    file, classes = index.module(name)
+    return "collection failure" in message or (bool(file) and not classes)
 
 
 def stable(identifier: str) -> str:

@@ -109,6 +109,8 @@ def _raised(case: Case) -> tuple[str, str] | None:
     """The exception a case ended with: the message's for a failure, the last `E` line's for an error."""
     lines = [line for line in case.text.splitlines() if line.startswith("E  ")]
     told = [case.message, *lines] if not case.uncollected and not case.message.startswith("failed on") else lines[::-1]
+    if case.uncollected and not lines:
+        told = [*case.text.splitlines()[::-1], case.message]
     for line in told:
         if found := _RAISED.search(line.strip()):
             return found[1], found[2].strip()
