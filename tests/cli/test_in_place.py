@@ -14,7 +14,10 @@ def git(repository: Path, *arguments: str) -> str:
 
 
 @pytest.mark.req("O46")
-def test_unattended_a_dirty_tree_is_left_alone_and_the_task_isolated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", [("--in-place",), ()])
+def test_unattended_a_dirty_tree_is_left_alone_said_and_the_task_isolated(
+    tmp_path: Path, where: tuple[str, ...]
+) -> None:
     repository = tmp_path / "repository"
     repository.mkdir()
     git(repository, "init", "--quiet")
@@ -22,7 +25,7 @@ def test_unattended_a_dirty_tree_is_left_alone_and_the_task_isolated(tmp_path: P
     git(repository, "add", ".")
     git(repository, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "one")
     (repository / "a.txt").write_text("not committed\n")
-    command = [sys.executable, "-m", "flyball", "run", "do it", "--in-place", "--unattended", "--json", "--sandbox", "none"]
+    command = [sys.executable, "-m", "flyball", "run", "do it", *where, "--unattended", "--json", "--sandbox", "none"]
     done = subprocess.run(
         [*command, "--agent-command", "true", "--gate", "test=no-such-program"],
         cwd=repository,

@@ -159,6 +159,8 @@ def _after_turn(kind: TurnKind, *, reset_minutes: int | None, overloads: int = 0
         ("overloaded", None, 5000, 600),
         ("usage_limit", -5, 0, 5),
         ("usage_limit", -5, 2, 20),
+        ("usage_limit", 25, 3, 25 * 60),
+        ("usage_limit", 2, 7, 320),
     ],
 )
 def test_a_limit_lasts_as_long_as_it_says_or_an_hour_and_overload_backs_off(

@@ -103,9 +103,12 @@ def _configured(site: Site, flags: RunFlags) -> Configured:
 def _in_place_settled(site: Site, configured: Configured) -> Configured:
     """In place, uncommitted work is taken in only if a person says so; without one the task starts from HEAD, apart."""
     settings = configured.settings
-    if not settings.in_place or not (survey := site.repository.survey()).dirty:
+    if not (survey := site.repository.survey()).dirty:
         return configured
     count = f"{survey.uncommitted} uncommitted change{'' if survey.uncommitted == 1 else 's'}"
+    if not settings.in_place:
+        say(f"{count} here: not part of the task, which starts from HEAD")
+        return configured
     word = "isolate"
     if settings.attended:
         word = asked(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")

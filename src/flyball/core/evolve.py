@@ -223,9 +223,7 @@ def _held(state: State, fact: Held) -> State:
 
 
 def _limit_hit(state: State, fact: LimitHit) -> State:
-    return replace(
-        state, limits={**state.limits, fact.agent: fact}, overloads=state.overloads + 1 if fact.backoff else 0
-    )
+    return replace(state, limits={**state.limits, fact.agent: fact}, overloads=state.overloads + 1)
 
 
 def _window_opened(state: State, _fact: WindowOpened) -> State:

@@ -101,12 +101,16 @@ def _save(state: State, *, interrupted: bool) -> Save:
 
 
 def _limit(state: State, turn: TurnEnded) -> LimitHit:
-    """Until the stated reset; an hour for a usage limit without one; else, and where the reset is past, a growing wait."""
+    """Until the stated reset; an hour for a usage limit without one; else, and where the reset is past, a growing wait.
+
+    A reset that was stated before and did not hold is not believed to the second: the wait grows then, too.
+    """
     limits = state.task.settings.limits
     assert state.pass_effect is not None
     agent = state.pass_effect.agent
     if turn.reset_at is not None and turn.reset_at > state.now:
-        return LimitHit(agent, turn.kind, turn.reset_at, turn.detail)
+        again = guards.backoff(limits.overload_backoff_s, state.overloads - 1) if state.overloads else timedelta()
+        return LimitHit(agent, turn.kind, max(turn.reset_at, state.now + again), turn.detail)
     if turn.reset_at is None and turn.kind == "usage_limit":
         return LimitHit(agent, turn.kind, state.now + timedelta(seconds=limits.usage_limit_wait_s), turn.detail)
     until = state.now + guards.backoff(limits.overload_backoff_s, state.overloads)
