@@ -86,6 +86,28 @@ def test_without_a_memory_a_file_that_differs_counts_as_edited(folder: LoopFolde
     assert len(LoopFolder(tree, TASK, memory=memory).render({"plan.md": "two"})) == 1
 
 
+def test_everything_this_and_earlier_runs_rendered_is_remembered(folder: LoopFolder, tree: Path, memory: Path) -> None:
+    for text in ("one", "two", "three"):
+        folder.render({"plan.md": text})
+    later = LoopFolder(tree, TASK, memory=memory)
+    later.render({"report.md": "r"})
+    later.render({"report.md": "s"})
+    (folder.path / "plan.md").write_text("two")
+    (folder.path / "report.md").write_text("r")
+    assert LoopFolder(tree, TASK, memory=memory).render({"plan.md": "four", "report.md": "t"}) == ()
+    assert len(memory.read_bytes().splitlines()) == 1
+
+
+def test_a_torn_line_of_the_memory_costs_no_more_than_itself(folder: LoopFolder, tree: Path, memory: Path) -> None:
+    folder.render({"plan.md": "one"})
+    folder.render({"plan.md": "two", "report.md": "r"})
+    memory.write_bytes(memory.read_bytes()[:-9])
+    kept = LoopFolder(tree, TASK, memory=memory).render({"plan.md": "three", "report.md": "s"})
+    assert [k.path for k in kept] == [".loop/001-add-login/plan.md", ".loop/001-add-login/report.md"]
+    (folder.path / "plan.md").write_text("one")
+    assert LoopFolder(tree, TASK, memory=memory).render({"plan.md": "four"}) == ()
+
+
 @pytest.mark.parametrize("planted", ["link", "folder", "pipe"])
 def test_something_that_is_no_file_is_kept_aside_and_never_followed(
     folder: LoopFolder, tmp_path: Path, planted: str

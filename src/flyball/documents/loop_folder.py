@@ -95,6 +95,7 @@ class LoopFolder:
         self._task = task
         self._memory = memory
         self._hashes: dict[str, list[str]] | None = None
+        self._begun = False
         self._stamps: dict[str, tuple[str, Stamp]] = {}
 
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
@@ -137,9 +138,9 @@ class LoopFolder:
         hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in wanted.items()}
         stale = [name for name, digest in hashes.items() if self._stamps.get(name) != (digest, self._stamp(name))]
         known = self._known()
-        new = {name: hashes[name] for name in stale if known.get(name, [""])[-1] != hashes[name]}
+        new = {name: [hashes[name]] for name in stale if known.get(name, [""])[-1] != hashes[name]}
         if new:
-            self._remember({**known, **{name: [*known.get(name, []), one][-_REMEMBERED:] for name, one in new.items()}})
+            self._remember(new)
         return stale
 
     def _stamp(self, name: str) -> Stamp | None:
@@ -173,22 +174,30 @@ class LoopFolder:
     def _known(self) -> dict[str, list[str]]:
         """The hashes of what was rendered, the last one last, by name."""
         if self._hashes is None:
-            try:
-                self._hashes = msgspec.json.decode(self._memory.read_bytes(), type=dict[str, list[str]])
-            except (FileNotFoundError, msgspec.DecodeError):
-                # Then any file that differs counts as edited, and is kept.
-                self._hashes = {}
+            self._hashes = {}
+            for line in self._memory.read_bytes().splitlines() if self._memory.exists() else ():
+                # Without a line that cannot be read, any file that differs counts as edited, and is kept.
+                with suppress(msgspec.DecodeError):
+                    _add(self._hashes, msgspec.json.decode(line, type=dict[str, list[str]]))
         return self._hashes
 
-    def _remember(self, hashes: dict[str, list[str]]) -> None:
-        self._memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = self._memory.with_name(f"{self._memory.name}.new")
+    def _remember(self, new: Mapping[str, list[str]]) -> None:
+        """Write down what will be written: at first all that is known anew, then a line each time."""
+        known = self._known()
+        _add(known, new)
         faults.point("loop.memory.before")
-        fresh.write_bytes(msgspec.json.encode(hashes))
-        faults.point("loop.memory.inside")
-        fresh.replace(self._memory)
+        if self._begun:
+            self._begun = False
+            with self._memory.open("ab") as file:
+                file.write(msgspec.json.encode(new) + b"\n")
+        else:
+            self._memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh = self._memory.with_name(f"{self._memory.name}.new")
+            fresh.write_bytes(msgspec.json.encode(known) + b"\n")
+            faults.point("loop.memory.inside")
+            fresh.replace(self._memory)
+        self._begun = True
         faults.point("loop.memory.after")
-        self._hashes = hashes
 
     @contextmanager
     def _folder(self, path: PurePosixPath) -> Iterator[int]:
@@ -224,6 +233,11 @@ class LoopFolder:
                 f"{self.path} could not be written ({error.strerror}). Make it writable or free some space; "
                 f"then go on with: flyball resume {self._task}"
             ) from error
+
+
+def _add(known: dict[str, list[str]], new: Mapping[str, list[str]]) -> None:
+    for name, hashes in new.items():
+        known[name] = [*known.get(name, []), *hashes][-_REMEMBERED:]
 
 
 def _facts(folder: int, name: str) -> os.stat_result | None:

@@ -32,7 +32,11 @@ class LoopStuck(Exception):
 
 
 class Driver:
-    """Runs one task until it stops."""
+    """Runs one task until it stops.
+
+    Listeners hear of every event; `settled` is called when all that follows from one was decided, before what was begun
+    is started and when the loop stops.
+    """
 
     def __init__(
         self,
@@ -45,6 +49,7 @@ class Driver:
         perform: Perform,
         make_stop: Callable[[], Stop],
         listeners: Sequence[Listener] = (),
+        settled: Callable[[State], None] = lambda _: None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._task = task
@@ -55,6 +60,7 @@ class Driver:
         self._perform = perform
         self._make_stop = make_stop
         self._listeners = listeners
+        self._settled = settled
         self._check = check
         self._state: State | None = None
         self._running: dict[asyncio.Task[Outcome], EffectId] = {}
@@ -100,6 +106,7 @@ class Driver:
             return
         with contextlib.suppress(Exception):
             self._append(TaskStopped("error", f"internal error: {type(error).__name__}: {error}"))
+            self._settled(self.state)
 
     async def _loop(self) -> None:
         while True:
@@ -109,6 +116,7 @@ class Driver:
                 self._append(TaskStopped("interrupted", self._interrupted))
             if self.state.stopped is not None:
                 await self._end_all()
+                self._settled(self.state)
                 return
             following = decide(self.state)
             if following.facts:
@@ -118,6 +126,7 @@ class Driver:
                 self._begin(effect)
             if not self._running and not following.effects:
                 raise LoopStuck(f"{self._task} in {self.state.stage}: nothing is under way and nothing comes next")
+            self._settled(self.state)
             await self._next_outcome()
 
     def _append(self, *facts: Fact, taking: Sequence[int] = ()) -> None:

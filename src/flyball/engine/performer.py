@@ -137,9 +137,12 @@ class Performer:
 
     def _with_loop_files(self, effect: Save, at: datetime) -> str:
         """The accepted tree with what flyball wrote into `.loop/`: nothing else in the workspace was measured."""
-        now = Commit(self._workspace.snapshot(f"{effect.label}-tree", effect.message, at).commit)
-        own = [path for _, path in self._workspace.changed(effect.parent, now) if path.startswith(f"{LOOP}/")]
-        return self._workspace.overlay(effect.parent, dict.fromkeys(own, now))
+        now = self._workspace.snapshot(f"{effect.label}-tree", effect.message, at)
+        changed = [path for _, path in self._workspace.changed(effect.parent, Commit(now.commit))]
+        own = [path for path in changed if path.startswith(f"{LOOP}/")]
+        if len(own) == len(changed):
+            return now.tree
+        return self._workspace.overlay(effect.parent, dict.fromkeys(own, Commit(now.commit)))
 
     def _publish(self, commit: str) -> tuple[str, ...]:
         """Let the branch follow; a branch somebody else uses is a note here and a conflict only at the end."""

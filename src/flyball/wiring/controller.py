@@ -86,6 +86,7 @@ class Controller:
                 perform=self._performer(task, workspace, lease),
                 make_stop=process.Stop,
                 listeners=(rendering, *self._listeners),
+                settled=rendering.settle,
                 check=lease.check,
             )
             return asyncio.run(_driven(driver, said))

@@ -36,6 +36,7 @@ class Rendering:
         self._site = site
         self._task = task
         self._logged_at: datetime | None = None
+        self._stale = False
         self._chronicle = Chronicle(self._noted(site.journal.read(task)))
 
     def __call__(self, event: Event, state: State) -> None:
@@ -45,18 +46,27 @@ class Rendering:
         if isinstance(event.fact, SessionStarted):
             self.catch_up(state)
             return
-        files = render(state, self._chronicle)
+        self._stale = True
         block = phase_status(state, event)
+        if block:
+            for folder in self._present():
+                folder.append(STATUS_LOG, block, whole=self._log)
+
+    def settle(self, state: State) -> None:
+        """Render what the events since the last time changed: one burst of them is shown once."""
+        if self._stale:
+            self._stale = False
+            self._render(state)
+
+    def _render(self, state: State) -> None:
+        files = render(state, self._chronicle)
         for folder in self._present():
             folder.render(files)
-            if block:
-                folder.append(STATUS_LOG, block, whole=self._log)
 
     def catch_up(self, state: State) -> None:
         """Write what an earlier process was ended before it could write, or what was deleted since."""
-        files = render(state, self._chronicle)
+        self._render(state)
         for folder in self._present():
-            folder.render(files)
             if self._logged_at is not None and self._logged_at.isoformat() not in folder.end_of(STATUS_LOG):
                 *_, last = self._blocks()
                 folder.append(STATUS_LOG, last, whole=self._log)

@@ -30,7 +30,8 @@ _SETTINGS = (
     "commit.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
-    "core.fsync=all",
+    # Every index here is a cache of flyball's own: one that a power cut tears is made anew.
+    "core.fsync=all,-index",
     "core.fsyncMethod=fsync",
     "core.autocrlf=false",
     "core.safecrlf=false",
