@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import flyball
 from flyball.agents.command import Command, CommandAgent, Patience
 from flyball.agents.scripted import ScriptedAgent
 from flyball.clock import system_clock
@@ -101,7 +102,8 @@ def sandboxed(tmp_path: Path) -> sandbox.Confined:
     program = sandbox.available()
     if isinstance(program, sandbox.Unavailable):
         pytest.skip(program.reason)
-    return sandbox.Confined(program, root=tmp_path / "tree", hidden=())
+    package = Path(flyball.__file__).parents[1]
+    return sandbox.Confined(program, root=tmp_path / "tree", hidden=(), programs=(Path(sys.prefix), package))
 
 
 @pytest.mark.req("C2", "C3", "C11", "C60")

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,18 @@ NOBODY = 65534
 TESTS = Path(__file__).parent
 
 
+@pytest.fixture
+def base():
+    """A folder of nobody's, on a path nobody may walk: those of pytest are closed to other users."""
+    folder = Path(tempfile.mkdtemp())
+    os.chown(folder, NOBODY, NOBODY)
+    yield folder
+    shutil.rmtree(folder)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: the tests themselves run without special rights")
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv, which makes root an ordinary user, is missing")
-def test_checkpoints_exports_and_branches_work_for_an_ordinary_user(tmp_path):
-    base = tmp_path / "base"
-    base.mkdir()
-    os.chown(base, NOBODY, NOBODY)
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(folder.stat().st_mode | 0o055)
+def test_checkpoints_exports_and_branches_work_for_an_ordinary_user(base):
     chosen = "unreadable or exactly_the_tree or byte_identical or git_that_works or branch_and_nothing"
     pytest_call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(base / "t")]
     done = subprocess.run(

@@ -181,7 +181,14 @@ def _named(argv: Sequence[str]) -> list[Path]:
     """The folders of files a command names by their whole path, also within a shell's `-c`."""
     words = [word for arg in argv for word in _words(arg)]
     paths = [Path(word) for word in words if word.startswith("/")]
-    return [path if path.is_dir() or str(path.parent) in _PRIVATE else path.parent for path in paths if path.exists()]
+    return [
+        path if path.is_dir() or str(path.parent) in _PRIVATE else _home_of(path) for path in paths if path.exists()
+    ]
+
+
+def _home_of(path: Path) -> Path:
+    """The folder a file needs beside it; a program's libraries lie next to its bin, not in it."""
+    return path.parents[1] if path.parent.name == "bin" else path.parent
 
 
 def _words(arg: str) -> list[str]:
