@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.effects import Ask, Restore, Wait
+from flyball.core.effects import Ask, Restore, Save, Wait
 from flyball.core.events import TaskStopped
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import Failed
@@ -25,6 +25,8 @@ def decide(state: State) -> Next:
         return record(_given_up(*failed))
     if state.pausing and state.pass_effect is None and not _working(state):
         return record(TaskStopped("paused", "paused by a person"))
+    if _rewriting(state):
+        return NOTHING
     workflow = WORKFLOWS[state.task.workflow]
     if state.skipping and not state.open:
         return record(workflow.skipped(state))
@@ -38,6 +40,15 @@ def decide(state: State) -> Next:
 def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
     """A workspace that cannot be made is a person's business, as a gate that cannot run is; the rest is an error."""
     return TaskStopped("blocked" if key == "prepare" else "error", failed.detail)
+
+
+def _rewriting(state: State) -> bool:
+    """Whether the task's own tree is being saved or restored: nobody may work in it meanwhile.
+
+    A rollback whose process was killed leaves such an effect open, and no workflow expects it.
+    """
+    trees = (o.effect for o in state.open.values() if isinstance(o.effect, Save | Restore))
+    return any(isinstance(effect, Restore) or not effect.copy for effect in trees)
 
 
 def _working(state: State) -> bool:
