@@ -244,3 +244,13 @@ def test_green_after_a_rejection_moves_when_fewer_blocking_checks_fail() -> None
     failed = (Check("readme", "fail", True), Check("changelog", "fail", True))
     assert weigh("GREEN", measured(checks=failed[:1]), entry=measured(checks=failed)).progress
     assert not weigh("GREEN", measured(checks=failed), entry=measured(checks=failed)).progress
+
+
+@pytest.mark.req("C41")
+def test_one_test_that_names_two_criteria_is_one_test_too_few() -> None:
+    items = (Item("AC-1", "one"), Item("AC-2", "two"))
+    known = State(a_task(items=items), START, "RED", items=items)
+    both = NewTest("t.py::test_both", "t.py", "failing", "assertion", criteria=("AC-1", "AC-2"))
+    alone = msgspec.structs.replace(both, id="t.py::test_two", criteria=("AC-2",))
+    assert not stages.red(known, measured(new_tests=(both,)), Claim()).gate.held
+    assert stages.red(known, measured(new_tests=(both, alone)), Claim()).gate.held

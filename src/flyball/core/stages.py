@@ -47,6 +47,8 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     missing += _doubts(measured)
     generated = sum(t.tests_in_source for t in measured.new_tests)
     failing = sum(t.tests_in_source for t in sound)
+    if len(covered) == len(items) > failing:
+        missing.append(f"{failing} new tests for {len(items)} criteria: each needs one of its own")
     values: dict[str, Scalar] = {
         "criteria_count": len(items),
         "criteria_covered": len(covered),
