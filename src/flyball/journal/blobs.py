@@ -26,11 +26,13 @@ class FileBlobs:
         ref = hashlib.sha256(data).hexdigest()
         path = self._path(ref)
         try:
-            if _holds(path, data):
-                sync_directory(path.parent)
-            else:
-                make_directory(path.parent)
+            above = path.parents[:3]
+            if not _holds(path, data):
+                above = above[: 1 + _made(path.parent, self._directory)]
                 _write(path, data)
+            # Once, after all was made: each sync of its own would wait for the disk again.
+            for folder in above:
+                sync_directory(folder)
         except OSError as error:
             raise BlobUnwritable(
                 f"A text of {len(data)} bytes could not be kept in {self._directory} ({error.strerror}). "
@@ -56,6 +58,15 @@ class FileBlobs:
         return self._directory / ref[:2] / ref[2:4] / ref
 
 
+def _made(folder: Path, directory: Path) -> int:
+    """How many of the two folders of a text had to be made."""
+    make_directory(directory)
+    missing = [each for each in (folder.parent, folder) if not each.is_dir()]
+    for each in missing:
+        each.mkdir(mode=0o700, exist_ok=True)
+    return len(missing)
+
+
 def _holds(path: Path, data: bytes) -> bool:
     try:
         return path.read_bytes() == data
@@ -77,5 +88,4 @@ def _write(path: Path, data: bytes) -> None:
     except BaseException:
         new.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
     faults.point("blob.put.after")

@@ -1,8 +1,9 @@
 """Complexity, size and duplication of the code a candidate changed, counted by lizard."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import redirect_stderr
+from functools import lru_cache
 from typing import Any
 
 import lizard
@@ -62,7 +63,7 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
             continue
         text = source.decode("utf-8", "replace")
         sources[path] = text
-        found = tuple(_functions(path, text))
+        found = _functions(path, text)
         before = (workspace.read_file(base, path) or b"").decode("utf-8", "replace")
         old = {function.body for function in _functions(path, before)}
         every += found
@@ -70,13 +71,15 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
     return ChangedCode(sources, tuple(every), tuple(changed), tuple(unmeasured))
 
 
-def _functions(path: str, text: str) -> Iterator[Function]:
+@lru_cache(maxsize=MOST_FILES)
+def _functions(path: str, text: str) -> tuple[Function, ...]:
+    """A file's functions; most files are the same from one measurement to the next."""
     lines = text.splitlines()
     analysed: Any = None
     with redirect_stderr(io.StringIO()):
         analysed = lizard.analyze_file.analyze_source_code(path, text)
-    for each in analysed.function_list:
-        yield Function(
+    return tuple(
+        Function(
             file=path,
             name=each.name,
             complexity=each.cyclomatic_complexity,
@@ -86,6 +89,8 @@ def _functions(path: str, text: str) -> Iterator[Function]:
             end=each.end_line,
             body="\n".join(lines[each.start_line - 1 : each.end_line]),
         )
+        for each in analysed.function_list
+    )
 
 
 def measure_quality(code: ChangedCode, limits: CodeLimits) -> Quality:

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import select
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +23,22 @@ class Captured(msgspec.Struct, frozen=True):
     stderr: bytes
 
 
+class _Prompt(subprocess.Popen[bytes]):
+    """Popen that learns of an end when it comes: with a time limit, Popen itself looks again and again, with pauses."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is not None and self.returncode is None and sys.platform == "linux":
+            with suppress(OSError):
+                ended = os.pidfd_open(self.pid)
+                try:
+                    poll = select.poll()
+                    poll.register(ended, select.POLLIN)
+                    poll.poll(max(0.0, timeout) * 1000)
+                finally:
+                    os.close(ended)
+        return super().wait(timeout)
+
+
 def capture(
     argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], input: bytes = b"", timeout: float = 60.0
 ) -> Captured:
@@ -28,7 +46,7 @@ def capture(
     feed = subprocess.PIPE if input else subprocess.DEVNULL
     pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=feed, stdout=pipe, stderr=pipe, start_new_session=True)
+        process = _Prompt(argv, cwd=cwd, env=env, stdin=feed, stdout=pipe, stderr=pipe, start_new_session=True)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC):
             raise

@@ -1,14 +1,16 @@
 """Small durable file writing, and removal that never follows a symbolic link."""
 
+import itertools
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from flyball import faults
+
+_NUMBERS = itertools.count(1)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -61,8 +63,8 @@ def scratch_copy(index: Path) -> Iterator[Path]:
     Git locks an index by a file beside it and a killed git leaves that lock behind; a copy of its own for each
     operation makes such leftovers harmless. Times are kept, since git compares them to find files changed within a tick.
     """
-    with tempfile.TemporaryDirectory(dir=index.parent, prefix="scratch-") as folder:
-        scratch = Path(folder) / "index"
+    scratch = index.with_name(f"scratch-{os.getpid()}-{next(_NUMBERS)}")
+    try:
         if index.exists():
             shutil.copy2(index, scratch)
         yield scratch
@@ -70,3 +72,6 @@ def scratch_copy(index: Path) -> Iterator[Path]:
             faults.point("index.replace.before")
             scratch.replace(index)
             faults.point("index.replace.after")
+    finally:
+        for left in (scratch, scratch.with_name(f"{scratch.name}.lock")):
+            left.unlink(missing_ok=True)

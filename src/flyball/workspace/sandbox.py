@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -73,15 +74,20 @@ def available() -> str | Unavailable:
     program = shutil.which("bwrap")
     if program is None:
         return Unavailable("bubblewrap is not installed; install it, for example with: apt install bubblewrap")
+    trouble = _tried(program)
+    return Unavailable(f"bubblewrap does not work here: {trouble}") if trouble else program
+
+
+@lru_cache(maxsize=8)
+def _tried(program: str) -> str:
+    """What is wrong with a bubblewrap, found by using it."""
     trial = command(program, (), ["true"], folder=Path("/"))
     try:
         done = process.capture(trial, cwd=Path("/"), env={"PATH": os.defpath}, timeout=10.0)
     except (process.ProgramMissing, process.CommandTimedOut) as error:
-        return Unavailable(f"bubblewrap does not work here: {error}")
-    if done.code != 0:
-        said = done.stderr.decode("utf-8", "backslashreplace").strip()
-        return Unavailable(f"bubblewrap does not work here: {said or f'it ended with code {done.code}'}")
-    return program
+        return str(error)
+    said = done.stderr.decode("utf-8", "backslashreplace").strip()
+    return (said or f"it ended with code {done.code}") if done.code != 0 else ""
 
 
 def secret_paths(home: Path) -> tuple[Path, ...]:
