@@ -38,6 +38,7 @@ class Hand:
         for event in events:
             self.state = evolve(self.state, event)
             self._rendering(event, self.state)
+        self._rendering.settle(self.state)
         return events
 
     def perform(self, effect: Effect, do: Callable[[State], Outcome], *before: Fact) -> Outcome:
