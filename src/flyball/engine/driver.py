@@ -97,6 +97,9 @@ class Driver:
         finally:
             for stop in self._stops.values():
                 stop.set("the controller ends")
+            for running in self._running:
+                running.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
             self._threads.shutdown(wait=True, cancel_futures=True)
         return self.state
 
