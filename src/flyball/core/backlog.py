@@ -1,0 +1,158 @@
+"""The values of a backlog and of its evaluation: issues, validations, the session, what is asked and what is answered."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Status = Literal["proposed", "in-progress", "blocked", "completed", "won't-fix"]
+Result = Literal["pass", "warn", "fail"]
+Build = Literal["pass", "fail", "unknown"]
+Gates = Literal["met", "unmet", "unknown"]
+Decision = Literal["CONTINUE", "DONE", "BLOCKED"]
+Trigger = Literal[
+    "unrecoverable_error",
+    "critical_security",
+    "failed_3x",
+    "no_completion",
+    "needs_input",
+    "no_actionable",
+    "only_blocked",
+    "build_failing",
+    "gates_unmet",
+    "unverified",
+    "cycle_limit",
+    "done",
+    "actionable",
+]
+
+ISSUE_FILES = ("shortlist.md", "critical.md", "high.md", "medium.md", "low.md", "backlog.md")
+"""Where issues are, in the order they are worked."""
+HISTORY = "history.md"
+OPEN: tuple[Status, ...] = ("proposed", "in-progress")
+FINAL: tuple[Status, ...] = ("completed", "won't-fix")
+
+
+class Issue(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One issue as it stands in a file; `stated` is its status as written, `order` its place among all that were read."""
+
+    id: str
+    title: str = ""
+    status: Status = "proposed"
+    file: str = "backlog.md"
+    line: int = 0
+    order: int = 0
+    stated: str = ""
+    type: str = ""
+    priority: str = ""
+    tags: tuple[str, ...] = ()
+    created: str = ""
+    blocked_by: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    affected_files: tuple[str, ...] = ()
+    acceptance: tuple[str, ...] = ()
+    problem: str = ""
+    body: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+
+class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a file is not written as the format asks; line 0 is the file as a whole."""
+
+    file: str
+    line: int
+    message: str
+
+
+class Backlog(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """All issue files as read; `malformed` blocks were skipped, `finished` are the ids that history holds as completed."""
+
+    issues: tuple[Issue, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
+    malformed: int = 0
+    finished: tuple[str, ...] = ()
+
+
+class Validation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One validator's summary: counts of findings by severity, ids it says it created, and where a critical one is."""
+
+    kind: str
+    result: Result
+    findings: dict[str, int] = {}
+    created: tuple[str, ...] = ()
+    critical_security: bool = False
+    critical_in: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.result != "fail"
+
+
+class Session(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What happened since the loop began.
+
+    `failures` counts failed validations by issue; `answered` are issues whose need of a person was met by a word;
+    `cycles_without_completion` of None is not known and follows from the cycles when nothing was completed at all.
+    """
+
+    cycles: int = 0
+    max_cycles: int = 0
+    completed: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    completed_count: int = 0
+    created_count: int = 0
+    consecutive_failures: int = 0
+    failures: dict[str, int] = {}
+    cycles_without_completion: int | None = None
+    focus: str = ""
+    answered: tuple[str, ...] = ()
+    started_at: str = ""
+
+
+class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Everything the evaluator is told; the same situation always gets the same answer.
+
+    `untouched` says that nothing was changed in this session, so that there is nothing validators could look at.
+    """
+
+    backlog: Backlog = Backlog()
+    validations: tuple[Validation, ...] = ()
+    session: Session = Session()
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unrecoverable: bool = False
+    build: Build = "unknown"
+    gates: Gates = "unknown"
+    environment: str = "linux"
+    untouched: bool = False
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """How many issues of a file stand how."""
+
+    proposed: int = 0
+    in_progress: int = 0
+    blocked: int = 0
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """The answer: what to do, why, and what the next issue or the obstacle is."""
+
+    decision: Decision
+    reason: str
+    trigger: Trigger
+    next_issue: str | None = None
+    blocked_on: tuple[str, ...] = ()
+    counts: dict[str, Tally] = {}
+    actionable: int = 0
+    warnings: tuple[str, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
+    promise: str = ""
