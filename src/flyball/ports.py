@@ -79,7 +79,8 @@ class Blobs(Protocol):
 
 
 class Confine(Protocol):
-    """Wraps a command so that it sees `tree` at the repository's own path and can write only there and to `writable`.
+    """Wraps a command so that it sees `tree` at the repository's own path and can write only there and to `writable`,
+    of which `read_only` stay as they are.
 
     Gives back the command, the directory to start it in and its environment.
     """
@@ -91,6 +92,7 @@ class Confine(Protocol):
         tree: Path,
         env: Mapping[str, str],
         writable: Sequence[Path] = (),
+        read_only: Sequence[Path] = (),
         read_only_tree: bool = False,
     ) -> tuple[list[str], Path, dict[str, str]]: ...
 

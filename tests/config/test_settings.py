@@ -149,7 +149,7 @@ def test_exit_0_as_signal_reaches_the_agent() -> None:
         (AGENT, 1, "gates", "No gate is configured, so nothing could be measured"),
         (AGENT + "[gates]\ncarry = []\n", 3, "gates", "Type flyball init to have one proposed, or pass --gate"),
         ('workflow = "tddd"\n' + AGENT + GATE, 1, "workflow", "there is no workflow tddd (did you mean tdd?); expected one of: tdd"),
-        (GATE + 'x = "y"\n[roles.qa]\nagent = "main"\n', 5, "roles.qa.agent", "there is no agent main; expected the NAME of an [agents.NAME] table, and there is none"),
+        (GATE + 'x = "y"\n[roles.qa]\nagent = "main"\n', 5, "roles.qa.agent", "there is no agent main; expected one of: claude, codex"),
         (AGENT + GATE + '[roles.qa]\nagent = "mian"\n', 6, "roles.qa.agent", "there is no agent mian (did you mean main?); expected one of: main"),
         (AGENT + GATE + '[roles.implementor]\nagent = "main"\n', 5, "roles.implementor", "there is no such role (did you mean implementer?)"),
         (AGENT + GATE + '[roles.qa]\nfallback = ["main", "x"]\n', 6, "roles.qa.fallback[1]", "there is no agent x"),
@@ -199,7 +199,7 @@ def test_a_typed_option_that_is_wrong_is_named(flags: dict[str, object], flag: s
 
 
 def test_without_any_agent_or_gate_the_next_command_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"No agent is configured.*flyball run --agent-command"):
+    with pytest.raises(ConfigError, match=r"No agent is configured.*flyball run --agent NAME, one of: claude"):
         built(flags=RunFlags(gates=("test=x",)))
     with pytest.raises(ConfigError, match=r"No gate is configured.*flyball init.*--gate"):
         built(flags=RunFlags(agent_command="x"))

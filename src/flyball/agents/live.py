@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from flyball.agents.hearing import as_event
 from flyball.core.text import decode, scrub
 from flyball.ports import Clock, Notify
 
 EVERY_S = 0.1
 LONGEST_LINE = 400
 KEPT = 4 * LONGEST_LINE
+LONGEST_EVENT = 1024 * 1024
+"""A longer line is not shown."""
 
 
 class LiveView:
@@ -42,3 +48,41 @@ class LiveView:
         self._next = self._clock.monotonic() + EVERY_S
         if text:
             self._notify("output", text)
+
+
+class EventView:
+    """Passes on what a program's events say, one line each, and its other lines as they are; memory is bounded."""
+
+    def __init__(self, notify: Notify, clock: Clock, show: Callable[[dict[str, Any]], str]) -> None:
+        self._shown = LiveView(notify, clock)
+        self._show = show
+        self._unended = b""
+        self._passing = False
+
+    def take(self, stream: str, chunk: bytes) -> None:
+        """Called with every piece of output, however large."""
+        if stream != "stdout":
+            self._shown.take(stream, chunk)
+            return
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            line, self._unended = self._unended + part, b""
+            if self._passing or len(line) > LONGEST_EVENT:
+                self._passing = False
+            else:
+                self._say(line)
+        self._unended += rest
+        if len(self._unended) > LONGEST_EVENT:
+            self._unended, self._passing = b"", True
+
+    def flush(self) -> None:
+        """Show what came last."""
+        if self._unended and not self._passing:
+            self._say(self._unended)
+        self._shown.flush()
+
+    def _say(self, line: bytes) -> None:
+        event = as_event(line)
+        text = line if event is None else self._show(event).encode("utf-8", "backslashreplace")
+        if text.strip():
+            self._shown.take("stdout", text + b"\n")

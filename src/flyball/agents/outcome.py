@@ -50,14 +50,14 @@ def turn_ended(
     said_at = now - timedelta(seconds=idle_s) if end.ended_by == "idle" and idle_s else now
     reported = claim.source == "report-file"
     limit = _limit(end, _reported_error(report) if reported else None, said_at, trusted=reported)
-    kind, detail = (limit.kind, limit.detail) if limit else _ending(end)
+    kind, detail = (limit.kind, limit.detail) if limit else ending(end)
     if kind == "ok" and exit_is_signal and claim.source == "none":
         claim, detail = msgspec.structs.replace(claim, exit_signal=True), CLEAN_EXIT
     return TurnEnded(
         kind,
         detail[:DETAIL],
         claim,
-        _usage(claim),
+        told_usage(claim),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,
@@ -67,7 +67,7 @@ def turn_ended(
     )
 
 
-def _ending(end: Exit) -> tuple[TurnKind, str]:
+def ending(end: Exit) -> tuple[TurnKind, str]:
     match end.ended_by:
         case "missing":
             return "not_installed", end.detail
@@ -112,16 +112,16 @@ def _named(number: int) -> str:
 def _limit(end: Exit, reported: Any, now: datetime, *, trusted: bool) -> Limit | None:
     if end.ended_by in ("missing", "stop"):
         return None
-    limit = recognise_error(reported, now, _zones)
+    limit = recognise_error(reported, now, zones)
     if limit is not None:
         return limit
     if end.ended_by == "exit" and _signal(end) is not None:
         return None
     last = _last_object(end.stdout_tail)
     if end.code != 0 or (says_error(last) and not trusted):
-        limit = recognise_error(last, now, _zones)
+        limit = recognise_error(last, now, zones)
     code = end.code if end.ended_by == "exit" else None
-    return limit or recognise(decode(end.stderr_tail), code, now, _zones)
+    return limit or recognise(decode(end.stderr_tail), code, now, zones)
 
 
 def _reported_error(report: bytes | None) -> Any:
@@ -145,7 +145,7 @@ def _last_object(stdout: bytes) -> Any:
         return None
 
 
-def _zones(name: str) -> tzinfo | None:
+def zones(name: str) -> tzinfo | None:
     known = known_zones(name)
     if known is not None or "/" not in name:
         return known
@@ -155,7 +155,7 @@ def _zones(name: str) -> tzinfo | None:
         return None
 
 
-def _usage(claim: Claim) -> Usage:
+def told_usage(claim: Claim) -> Usage:
     """What the report's metrics say was used; nothing is made up where they are silent."""
     told = {name: float(value) for name, value in claim.metrics.items() if name in _AMOUNTS and _is_amount(value)}
     if not told:

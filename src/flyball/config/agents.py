@@ -1,19 +1,21 @@
 """Which agents there are, and which of them plays each role; reviewers get another model than the implementer."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from flyball.config import schema
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, nearest
-from flyball.core.task import AgentChoice, AgentSpec
+from flyball.core.task import CLI_TYPES, AgentChoice, AgentSpec
 
 TYPED = "command"
 """The name of an agent given by --agent-command alone."""
 REVIEWING = frozenset({"qa", "reviewer", "validator"})
 IMPLEMENTER = "implementer"
+KNOWN: dict[str, AgentSpec] = {name: AgentSpec(name, name) for name in CLI_TYPES}
+"""Agents that need no table."""
 
 
 class Cast(msgspec.Struct, frozen=True):
@@ -31,10 +33,12 @@ def cast_roles(
     if command is not None:
         spec = _typed(agent or TYPED, command, model or "")
         return _with_reviewers(AgentChoice(spec.name, spec.model), {}, {spec.name: spec}, roles)
-    specs = {name: _spec(file, name, table) for name, table in file.agents.items()} if file else {}
+    named = {name: _spec(file, name, table) for name, table in file.agents.items()} if file else {}
     if file:
-        _check_names(file, specs, roles)
-    leading = _leading(file, specs, agent)
+        _check_names(file, named, roles)
+    leading = _leading(file, named, agent)
+    wanted = {leading.name, *named, *(_named_in(file) if file else ())}
+    specs = {name: named.get(name) or KNOWN[name] for name in (*named, *KNOWN) if name in wanted}
     own_model = model or (file.top.model if file else None) or leading.model
     default = AgentChoice(leading.name, own_model, leading.fallback)
     tables = file.roles if file else {}
@@ -54,7 +58,11 @@ def _typed(name: str, line: str, model: str) -> AgentSpec:
 
 def _spec(file: FileConfig, name: str, table: schema.AgentTable) -> AgentSpec:
     key = ("agents", name)
-    if table.type == "scripted":
+    kind = table.type or ("command" if table.command or name not in KNOWN else KNOWN[name].type)
+    if kind in KNOWN:
+        _check_program(file, key, table)
+        script = ""
+    elif kind == "scripted":
         if table.script is None:
             raise file.origin.invalid(
                 key, 'expected a key script, the path of the script to play, since type is "scripted"'
@@ -70,9 +78,46 @@ def _spec(file: FileConfig, name: str, table: schema.AgentTable) -> AgentSpec:
         if table.script is not None:
             raise file.origin.invalid((*key, "script"), 'expected none, unless type is "scripted"')
         script = ""
+    if kind not in KNOWN:
+        _check_plain(file, key, table)
     return AgentSpec(
-        name, table.type, table.command or (), table.model, table.env, table.exit_signal, script, table.fallback
+        name,
+        kind,
+        table.command or (),
+        table.model,
+        table.env,
+        table.exit_signal,
+        script,
+        table.fallback,
+        table.args,
+        table.max_turns,
+        table.budget_usd,
     )
+
+
+def _check_program(file: FileConfig, key: tuple[str | int, ...], table: schema.AgentTable) -> None:
+    """A known agent's command only says where its program is."""
+    if table.command is not None and not table.command[0].strip():
+        raise file.origin.invalid((*key, "command", 0), 'expected the name of a program, but it is ""')
+    if table.script is not None:
+        raise file.origin.invalid((*key, "script"), 'expected none, unless type is "scripted"')
+    if table.exit_signal != "report":
+        raise file.origin.invalid((*key, "exit_signal"), "expected none: this agent can report")
+
+
+def _check_plain(file: FileConfig, key: tuple[str | int, ...], table: schema.AgentTable) -> None:
+    for name in ("args", "max_turns", "budget_usd"):
+        if getattr(table, name):
+            kinds = ", ".join(KNOWN)
+            raise file.origin.invalid((*key, name), f"expected none, unless type is a known agent: {kinds}")
+
+
+def _named_in(file: FileConfig) -> Iterator[str]:
+    """Every agent the file names anywhere."""
+    for table in file.agents.values():
+        yield from table.fallback
+    for role in file.roles.values():
+        yield from (role.agent, *(role.fallback or ())) if role.agent else (role.fallback or ())
 
 
 def _check_names(file: FileConfig, specs: Mapping[str, AgentSpec], roles: Iterable[str]) -> None:
@@ -96,31 +141,31 @@ def _check_names(file: FileConfig, specs: Mapping[str, AgentSpec], roles: Iterab
 def _check_agent(
     file: FileConfig, specs: Mapping[str, AgentSpec], name: str, key: tuple[str | int, ...], but: str = ""
 ) -> None:
-    if name not in specs:
+    if name not in specs and name not in KNOWN:
         raise file.origin.invalid(key, f"there is no agent {name}{nearest(name, specs)}; {_known(specs)}")
     if name == but:
         raise file.origin.invalid(key, f"expected another agent, since {name} cannot stand in for itself")
 
 
 def _known(specs: Iterable[str]) -> str:
-    names = ", ".join(specs)
-    return f"expected one of: {names}" if names else "expected the NAME of an [agents.NAME] table, and there is none"
+    return f"expected one of: {', '.join(dict.fromkeys((*specs, *KNOWN)))}"
 
 
 def _leading(file: FileConfig | None, specs: Mapping[str, AgentSpec], typed: str | None) -> AgentSpec:
     if typed is not None:
-        if typed not in specs:
-            raise FlagInvalid("--agent", f"there is no agent {typed}{nearest(typed, specs)}; {_known(specs)}")
-        return specs[typed]
+        if typed not in specs and typed not in KNOWN:
+            there = (*specs, *KNOWN)
+            raise FlagInvalid("--agent", f"there is no agent {typed}{nearest(typed, there)}; {_known(specs)}")
+        return specs.get(typed) or KNOWN[typed]
     if file and file.top.agent is not None:
-        return specs[file.top.agent]
+        return specs.get(file.top.agent) or KNOWN[file.top.agent]
     if file and len(specs) > 1:
         names = ", ".join(specs)
         raise file.origin.invalid(("agents",), f'which agent works? Expected a key agent = "NAME", one of: {names}')
     if not specs:
         raise ConfigError(
-            "No agent is configured: expected an [agents.NAME] table with a command in flyball.toml. "
-            'Add one, or type: flyball run --agent-command "PROGRAM ARGUMENT"'
+            'No agent is configured: expected agent = "NAME" in flyball.toml, or an [agents.NAME] table with a command. '
+            f"Add one, or type: flyball run --agent NAME, one of: {', '.join(KNOWN)}"
         )
     return next(iter(specs.values()))
 

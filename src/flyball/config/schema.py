@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from flyball.core.task import CodeLimits, QaSettings
+from flyball.core.task import CLI_TYPES, CliType, CodeLimits, QaSettings
 from flyball.core.verdict import Thresholds
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -65,19 +65,25 @@ PositiveTime = Annotated[Span, Meta(description=SPAN)]
 Check = Annotated[Literal["on", "off"], Meta(description='"on" or "off"')]
 Sandbox = Annotated[Literal["auto", "bwrap", "none"], Meta(description='"auto", "bwrap" or "none"')]
 ExitSignal = Annotated[Literal["report", "exit-0"], Meta(description='"report" or "exit-0"')]
-AgentType = Annotated[Literal["command", "scripted"], Meta(description='"command" or "scripted"')]
+AgentType = Annotated[
+    Literal["command", "scripted", "acp"] | CliType,
+    Meta(description=f'"command", "scripted", "acp", or the name of a known agent: {", ".join(CLI_TYPES)}'),
+]
 
 
 class AgentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[agents.NAME]`."""
 
-    type: AgentType = "command"
+    type: AgentType | None = None
     command: Words | None = None
     model: Text = ""
     env: Names = ()
     exit_signal: ExitSignal = "report"
     script: Filled | None = None
     fallback: Names = ()
+    args: Names = ()
+    max_turns: Count | None = None
+    budget_usd: Amount | None = None
 
 
 class RoleTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.outcomes import Usage
 from flyball.core.task import Commit, EffectId, Item
 
 
@@ -37,7 +38,10 @@ class Prepare(_Effect, frozen=True, omit_defaults=True, tag="prepare"):
 
 
 class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
-    """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the task's own workspace."""
+    """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the task's own workspace.
+
+    `session_usage` is what the conversation had used before, for agents that only tell its total.
+    """
 
     role: str
     stage: str
@@ -48,6 +52,7 @@ class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     turn: int
     context: int = 1
     session: str = ""
+    session_usage: Usage = Usage()
     item: str = ""
     copy: str = ""
     commit: Commit = Commit("")

@@ -89,14 +89,13 @@ def _prepared(state: State, _effect: Effect, outcome: Prepared) -> State:
 def _turn_ended(state: State, effect: Effect, outcome: TurnEnded) -> State:
     assert isinstance(effect, RunAgent)
     dearest = max(state.dearest_turn, outcome.usage, key=lambda u: (u.usd, u.input_tokens + u.output_tokens))
+    state = replace(state, window=_called(state), usage=state.usage.plus(outcome.usage), dearest_turn=dearest)
+    if not outcome.session or effect.copy:
+        return state
     return replace(
         state,
-        window=_called(state),
-        usage=state.usage.plus(outcome.usage),
-        dearest_turn=dearest,
-        sessions={**state.sessions, effect.agent: outcome.session}
-        if outcome.session and not effect.copy
-        else state.sessions,
+        sessions={**state.sessions, effect.agent: outcome.session},
+        session_usage={**state.session_usage, effect.agent: outcome.session_usage},
     )
 
 

@@ -17,7 +17,7 @@ from flyball.core.events import Fact, LimitHit, TaskStopped, TurnSetAside
 from flyball.core.judge import judge, learnings
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
-from flyball.core.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Measured, Saved, TurnEnded
+from flyball.core.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Measured, Saved, TurnEnded, Usage
 from flyball.core.stages import Weigh, open_items
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId
@@ -42,6 +42,7 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit:
     agent = guards.agent_for(state, role)
     assert agent is not None
     number = state.turns + 1
+    session = "" if copy else state.sessions.get(agent, "")
     return perform(
         RunAgent(
             EffectId(f"turn/{number}"),
@@ -53,7 +54,8 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit:
             iteration=state.iteration + 1,
             turn=number,
             context=state.context,
-            session="" if copy else state.sessions.get(agent, ""),
+            session=session,
+            session_usage=state.session_usage.get(agent, Usage()) if session else Usage(),
             copy=copy,
             commit=Commit(commit),
             purpose=purpose,

@@ -121,11 +121,20 @@ def recognise(stderr_tail: str, exit_code: int | None, now: datetime, zones: Zon
         if said is not None:
             reset = reset_time(said, now, zones) or reset_time("\n".join(lines), now, zones)
             return _limit(kind, said, reset)
-    waiting = _long_retry(lines, now, zones)
+    waiting = long_retry(stderr_tail, now, zones)
     if waiting is None and exit_code == TEMPORARY_FAILURE:
         said = lines[-1] if lines else "no message"
         return _limit("overloaded", f"exit status 75 (try again later): {said}", reset_time(said, now, zones))
     return waiting
+
+
+def long_retry(stderr_tail: str, now: datetime, zones: Zones = known_zones) -> Limit | None:
+    """A client that says it sleeps for longer than a minute is limited, even if it does not use the word."""
+    said = next((line for line in reversed(_last_lines(stderr_tail)) if _LONG_RETRY.search(line)), None)
+    reset = reset_time(said, now, zones) if said else None
+    if said is None or reset is None or (reset - now).total_seconds() < _SHORT_RETRY_S:
+        return None
+    return _limit("rate_limited", said, reset)
 
 
 def recognise_error(error: Any, now: datetime, zones: Zones = known_zones) -> Limit | None:
@@ -171,15 +180,6 @@ def _last_lines(text: str) -> list[str]:
         if not quoted and not _SOURCE_LINE.match(line) and not _OWN_FAULT.match(line.strip()):
             kept.append(line)
     return kept
-
-
-def _long_retry(lines: list[str], now: datetime, zones: Zones) -> Limit | None:
-    """A client that says it sleeps for longer than a minute is limited, even if it does not use the word."""
-    said = next((line for line in reversed(lines) if _LONG_RETRY.search(line)), None)
-    reset = reset_time(said, now, zones) if said else None
-    if said is None or reset is None or (reset - now).total_seconds() < _SHORT_RETRY_S:
-        return None
-    return _limit("rate_limited", said, reset)
 
 
 def _fields(error: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -49,6 +49,17 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.estimated or other.estimated,
         )
 
+    def minus(self, before: Usage) -> Usage:
+        """What came on top of `before`; a total that went down was begun anew."""
+        if self.input_tokens < before.input_tokens or self.output_tokens < before.output_tokens or self.usd < before.usd:
+            return self
+        return Usage(
+            self.input_tokens - before.input_tokens,
+            self.output_tokens - before.output_tokens,
+            round(self.usd - before.usd, 6),
+            self.estimated,
+        )
+
 
 class _Outcome(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="outcome"):
     pass
@@ -64,7 +75,7 @@ class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
 
 
 class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
-    """How one agent run ended, what it claimed and what it used."""
+    """How one agent run ended, what it claimed and what it used; `session_usage` is the conversation's total where it tells one."""
 
     kind: TurnKind
     detail: str = ""
@@ -74,6 +85,7 @@ class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
     exit_code: int | None = None
     reset_at: datetime | None = None
     session: str = ""
+    session_usage: Usage = Usage()
     transcript: str = ""
     final_message: str = ""
     stray_processes: int = 0

@@ -77,6 +77,7 @@ class State(msgspec.Struct, frozen=True):
     turns: int = 0
     context: int = 1
     sessions: dict[str, str] = {}
+    session_usage: dict[str, Usage] = {}
     open: dict[EffectId, Open] = {}
     outcomes: dict[EffectId, Outcome] = {}
     pass_effect: RunAgent | None = None

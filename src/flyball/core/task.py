@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NewType
+from typing import Literal, NewType, get_args
 
 import msgspec
 
@@ -14,6 +14,10 @@ EffectId = NewType("EffectId", str)
 Commit = NewType("Commit", str)
 
 CheckMode = Literal["on", "off"]
+
+CliType = Literal["claude", "codex", "gemini", "opencode", "copilot", "qwen", "goose", "aider"]
+CLI_TYPES: tuple[CliType, ...] = get_args(CliType)
+"""Agents flyball knows by name: each needs no configuration where its program is installed."""
 
 
 class Gate(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,13 +40,16 @@ class AgentSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """All that is needed to make an agent."""
 
     name: str
-    type: Literal["command", "scripted"] = "command"
+    type: Literal["command", "scripted", "acp"] | CliType = "command"
     command: tuple[str, ...] = ()
     model: str = ""
     env: tuple[str, ...] = ()
     exit_signal: Literal["report", "exit-0"] = "report"
     script: str = ""
     fallback: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    max_turns: int | None = None
+    budget_usd: float | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):

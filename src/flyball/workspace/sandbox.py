@@ -111,6 +111,7 @@ class Unconfined(msgspec.Struct, frozen=True):
         tree: Path,
         env: Mapping[str, str],
         writable: Sequence[Path] = (),  # noqa: ARG002  the port's word
+        read_only: Sequence[Path] = (),  # noqa: ARG002
         read_only_tree: bool = False,  # noqa: ARG002
     ) -> tuple[list[str], Path, dict[str, str]]:
         return list(argv), tree, dict(env)
@@ -142,6 +143,7 @@ class Confined(msgspec.Struct, frozen=True):
         tree: Path,
         env: Mapping[str, str],
         writable: Sequence[Path] = (),
+        read_only: Sequence[Path] = (),
         read_only_tree: bool = False,
     ) -> tuple[list[str], Path, dict[str, str]]:
         """The command, the folder to start it in and its whole environment.
@@ -158,6 +160,7 @@ class Confined(msgspec.Struct, frozen=True):
             *self._environments(tree),
             *self._git(tree),
             *(Mount("writable", path) for path in writable),
+            *(Mount("read-only", path) for path in read_only),
         ]
         inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")}
         return command(self.program, mounts, argv, folder=self.root, network=self.network), tree, inner

@@ -1,0 +1,252 @@
+"""Claude Code: how `claude -p` is asked, and what its stream of events means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_money
+from flyball.agents.outcome import zones
+from flyball.core.limits import recognise_error
+from flyball.core.outcomes import TurnKind, Usage
+
+NO_RESULT = "Claude Code ended without a result"
+GONE = "No conversation found with session ID"
+ASK = "AskUserQuestion"
+_EDITS = ("Edit", "Write", "NotebookEdit")
+_ENDED: dict[str, TurnKind] = {
+    "error_max_turns": "max_turns",
+    "max_turns": "max_turns",
+    "error_max_budget_usd": "budget",
+    "budget_exhausted": "budget",
+    "prompt_too_long": "context_full",
+    "blocking_limit": "context_full",
+    "rapid_refill_breaker": "context_full",
+}
+_ERRORS: dict[str, TurnKind] = {
+    **dict.fromkeys(("authentication_failed", "oauth_org_not_allowed", "account_on_hold"), "not_logged_in"),
+    **dict.fromkeys(("verification_required", "cloud_credential_error"), "not_logged_in"),
+    "billing_error": "usage_limit",
+    **dict.fromkeys(("overloaded", "server_error"), "overloaded"),
+}
+_TIMED_OUT = ("request timed out", "connection error", "unable to connect")
+_SHOWN_INPUTS = ("file_path", "command", "pattern", "path", "description", "query", "url", "prompt")
+
+
+class _Story:
+    """What the events of one run add up to."""
+
+    def __init__(self, lines: Iterable[Event]) -> None:
+        self.session, self.text, self.error = "", "", ""
+        self.result: Event | None = None
+        self.limit: Event = {}
+        self.question: Event = {}
+        self._usages: dict[str, Event] = {}
+        for event in lines:
+            self.session = str(event.get("session_id") or self.session)
+            match event.get("type"):
+                case "result":
+                    self.result = event
+                case "rate_limit_event":
+                    self.limit = as_dict(event.get("rate_limit_info"))
+                case "assistant":
+                    self._assistant(event)
+
+    def _assistant(self, event: Event) -> None:
+        message = as_dict(event.get("message"))
+        self.error = str(event.get("error") or "")
+        if event.get("parent_tool_use_id"):
+            return
+        if message.get("id"):
+            self._usages[str(message["id"])] = as_dict(message.get("usage"))
+        for part in _contents(event):
+            if part.get("type") == "text" and part.get("text"):
+                self.text = str(part["text"])
+            elif part.get("type") == "tool_use" and part.get("name") == ASK:
+                self.question = as_dict(part.get("input"))
+
+    @property
+    def seen_usage(self) -> Usage:
+        """What the messages of a run without a result add up to."""
+        if not self._usages:
+            return Usage(estimated=True)
+        told = self._usages.values()
+        return Usage(sum(map(_read_tokens, told)), sum(as_count(u.get("output_tokens")) for u in told), estimated=True)
+
+
+class Claude:
+    """Version 2.1 and later."""
+
+    name = "claude"
+    program = "claude"
+    version_argv = ("claude", "--version")
+    install = "npm install --global @anthropic-ai/claude-code"
+    login = "claude /login (or set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN)"
+    variables = (
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+        *("ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION"),
+        *(f"ANTHROPIC_DEFAULT_{tier}_MODEL" for tier in ("OPUS", "SONNET", "HAIKU")),
+        *("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"),
+        *("CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"),
+        *("MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "AWS_REGION"),
+    )
+    homes = ("$CLAUDE_CONFIG_DIR", ".claude", ".claude.json")
+    guarded = tuple(
+        f"{home}/{name}"
+        for home in (".claude", "$CLAUDE_CONFIG_DIR")
+        for name in ("settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "hooks")
+    )
+
+    def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
+        if any(environment.get(name) for name in ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX")):
+            return None
+        if any(
+            environment.get(name) for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+        ):
+            return True
+        folder = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+        if (folder / ".credentials.json").is_file():
+            return True
+        settings = (folder / "settings.json", home / ".claude.json")
+        return None if any(_holds(path, ("apiKeyHelper", "primaryApiKey")) for path in settings) else False
+
+    def invoke(self, asked: Asked) -> Invocation:
+        """Permissions are left to flyball's sandbox: nobody is there to grant them."""
+        argv = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"]
+        argv += ["--add-dir", str(asked.folder)]
+        argv += ["--model", asked.model] if asked.model else []
+        argv += ["--resume", asked.session] if asked.session else []
+        argv += ["--max-turns", str(asked.max_turns)] if asked.max_turns else []
+        argv += ["--max-budget-usd", f"{asked.budget_usd:g}"] if asked.budget_usd else []
+        argv += ["--disallowedTools", *_EDITS] if asked.access == "read" else []
+        return Invocation(argv=(*argv, *asked.args), env={"IS_SANDBOX": "1", "DISABLE_AUTOUPDATER": "1"})
+
+    def read(self, heard: Heard) -> Reading:
+        story = _Story(heard.lines)
+        if story.result is None:
+            lost = next((line for line in heard.stderr_text.splitlines() if GONE in line), "")
+            kind: TurnKind = "context_full" if lost else "crashed"
+            return Reading(
+                kind=kind,
+                detail=lost or NO_RESULT,
+                final_message=story.text,
+                usage=story.seen_usage,
+                session=story.session,
+            )
+        kind, detail, reset_at = _outcome(story, story.result, heard.now)
+        question, options = _question(story.question) if kind == "question" else ("", ())
+        return Reading(
+            kind=kind,
+            detail=detail,
+            final_message=str(story.result.get("result") or story.text),
+            usage=_total(story.result),
+            cumulative=True,
+            session=story.session,
+            reset_at=reset_at,
+            question=question,
+            options=options,
+        )
+
+    def show(self, event: Event) -> str:
+        if event.get("type") == "system" and event.get("subtype") == "api_retry":
+            delay = as_count(event.get("retry_delay_ms")) / 1000
+            return f"{event.get('error')} ({event.get('error_status')}): trying again in {delay:.0f} s"
+        if event.get("type") != "assistant":
+            return ""
+        shown = [_shown(part) for part in _contents(event)]
+        return next((line for line in reversed(shown) if line), "")
+
+
+CLAUDE = Claude()
+
+
+def _outcome(story: _Story, result: Event, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+    """API failures keep the subtype "success": `is_error` is what counts."""
+    said = str(result.get("result") or "") or "; ".join(map(str, as_list(result.get("errors"))))
+    ended = _ENDED.get(str(result.get("subtype"))) or _ENDED.get(str(result.get("terminal_reason")))
+    if ended:
+        return ended, said or str(result.get("subtype")), None
+    if result.get("is_error") or result.get("subtype") != "success":
+        return _failure(story, result, said, now)
+    denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]
+    refused = [_denial(one) for one in denied if one.get("tool_name") != ASK]
+    if story.question:
+        return "question", "it asked a question", None
+    if refused:
+        return "denied", f"denied: {'; '.join(refused)}", None
+    return "ok", "", None
+
+
+def _failure(story: _Story, result: Event, said: str, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+    limited = result.get("api_error") == "usage_limit_reached" or story.limit.get("status") == "rejected"
+    if limited and result.get("api_error_status") == 429:
+        return "usage_limit", said, as_moment(story.limit.get("resetsAt"))
+    known = _ERRORS.get(story.error)
+    if known:
+        return known, said, None
+    status = result.get("api_error_status")
+    found = recognise_error(
+        {"message": said, "status": str(status or ""), "type": result.get("api_error_type")}, now, zones
+    )
+    if found is not None:
+        return found.kind, found.detail, found.reset_at
+    if (isinstance(status, int) and status >= 500) or any(text in said.lower() for text in _TIMED_OUT):
+        return "overloaded", said, None
+    return "crashed", said or f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip(), None
+
+
+def _total(result: Event) -> Usage:
+    """What the conversation has used: `usage` is the main loop's alone, `modelUsage` has its subagents, too."""
+    models = [as_dict(one) for one in as_dict(result.get("modelUsage")).values()]
+    read = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+    return Usage(
+        sum(as_count(model.get(name)) for model in models for name in read),
+        sum(as_count(model.get("outputTokens")) for model in models),
+        as_money(result.get("total_cost_usd")),
+    )
+
+
+def _read_tokens(usage: Event) -> int:
+    return sum(
+        as_count(usage.get(name)) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    )
+
+
+def _denial(one: Event) -> str:
+    return f"{one.get('tool_name')} {_input(as_dict(one.get('tool_input')))}".strip()
+
+
+def _question(asked: Event) -> tuple[str, tuple[str, ...]]:
+    """The tool takes several questions; options can be offered for a single one only."""
+    questions = [as_dict(one) for one in as_list(asked.get("questions"))] or [asked]
+    texts = [str(one.get("question") or one.get("text") or "") for one in questions]
+    options = as_list(questions[0].get("options")) if len(questions) == 1 else []
+    labels = tuple(str(as_dict(option).get("label") or option) for option in options)
+    return " ".join(filter(None, texts)) or "Claude Code asked a question it did not put into words.", labels
+
+
+def _shown(part: Event) -> str:
+    if part.get("type") == "text":
+        return str(part.get("text") or "").strip().split("\n", 1)[0]
+    if part.get("type") == "tool_use":
+        return f"{part.get('name')} {_input(as_dict(part.get('input')))}".strip()
+    return ""
+
+
+def _input(given: Event) -> str:
+    return next((str(given[name]).split("\n", 1)[0] for name in _SHOWN_INPUTS if given.get(name)), "")
+
+
+def _contents(event: Event) -> list[Event]:
+    return [as_dict(part) for part in as_list(as_dict(event.get("message")).get("content"))]
+
+
+def _holds(path: Path, names: Iterable[str]) -> bool:
+    try:
+        settings = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return any(as_dict(settings).get(name) for name in names)

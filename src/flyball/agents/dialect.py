@@ -1,0 +1,123 @@
+"""What one agent's command line program is asked, what it did, and what that means: the part each adapter speaks for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from flyball.core.outcomes import TurnKind, Usage
+from flyball.process import Exit
+
+PROMPT_FILE = "prompt.md"
+
+Event = dict[str, Any]
+"""One JSON object a program printed on a line of its own."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What one turn wants of a program.
+
+    `tree` is where it works and `folder` its own writable folder, both as the program sees them; in `folder` lies the prompt.
+    `session` is the conversation to go on with, "" is a fresh one. `args` are the user's own, for the dialect to place.
+    """
+
+    model: str
+    folder: Path
+    tree: Path
+    nonce: str
+    role: str = ""
+    session: str = ""
+    access: Literal["write", "read"] = "write"
+    max_turns: int | None = None
+    budget_usd: float | None = None
+    args: tuple[str, ...] = ()
+
+    @property
+    def prompt_file(self) -> Path:
+        return self.folder / PROMPT_FILE
+
+
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
+    """How the program is started: `argv` begins with its name; `env` is added to what is passed on; `files` are put into the folder."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str] = {}
+    prompt_on_stdin: bool = True
+    files: dict[str, bytes] = {}
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What the program did.
+
+    `lines` are the JSON objects of standard output, read from the transcript each time they are gone through, so that memory stays
+    small; `other` are the last lines that were none. `files` are what it left in its folder, `now` is in its own zone.
+    """
+
+    asked: Asked
+    lines: Iterable[Event]
+    exit: Exit
+    now: datetime
+    other: tuple[str, ...] = ()
+    stdout_text: str = ""
+    stderr_text: str = ""
+    files: Mapping[str, bytes] = {}
+    home: Path = Path("/")
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One normalised outcome.
+
+    "ok" is only for a terminal event that says no error; without a terminal event it is "crashed". The frame adds what no program
+    can say of itself: a non-zero exit, a signal, a time-out. `usage` with `cumulative` is the conversation's total so far.
+    """
+
+    kind: TurnKind
+    detail: str = ""
+    final_message: str = ""
+    usage: Usage = Usage(estimated=True)
+    cumulative: bool = False
+    session: str = ""
+    reset_at: datetime | None = None
+    question: str = ""
+    options: tuple[str, ...] = ()
+
+
+class Dialect(Protocol):
+    """How one program is spoken to and understood; it starts nothing and keeps nothing.
+
+    `variables` are the user's variables it may see. `homes` are folders it keeps its settings, logins and conversations in: a path
+    below HOME, or "$NAME" for the folder that variable names; they are made and writable in the sandbox (a name with a suffix is a
+    file, shown only if it is there). `guarded` are paths in them that stay read-only: what would run outside the sandbox later.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def variables(self) -> tuple[str, ...]: ...
+    @property
+    def homes(self) -> tuple[str, ...]: ...
+    @property
+    def guarded(self) -> tuple[str, ...]: ...
+    @property
+    def version_argv(self) -> tuple[str, ...]: ...
+    @property
+    def install(self) -> str:
+        """The command a person types to get it."""
+
+    @property
+    def login(self) -> str:
+        """The command, or variable, with which a person logs in."""
+
+    def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
+        """Whether it has credentials, found without calling anybody; None where that cannot be told."""
+
+    def invoke(self, asked: Asked) -> Invocation: ...
+    def read(self, heard: Heard) -> Reading: ...
+    def show(self, event: Event) -> str:
+        """One line for whoever watches; "" shows nothing."""

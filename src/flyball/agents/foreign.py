@@ -1,0 +1,29 @@
+"""Values out of foreign JSON, whatever it holds: what is not of the wanted kind is an empty one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def as_count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53 else 0
+
+
+def as_money(value: Any) -> float:
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**9
+    return round(float(value), 6) if known else 0.0
+
+
+def as_moment(seconds: Any) -> datetime | None:
+    """A time stamp in Unix seconds."""
+    known = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < 2**37
+    return datetime.fromtimestamp(seconds, UTC) if known else None

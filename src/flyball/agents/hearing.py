@@ -1,0 +1,89 @@
+"""Goes through what a program printed, line by line, without holding all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from flyball.core.text import decode
+
+LONGEST_LINE = 16 * 1024 * 1024
+"""A longer line is passed over: no event of interest is as long."""
+OTHER_LINES = 200
+OTHER_LENGTH = 4_000
+LARGEST_FILE = 4 * 1024 * 1024
+
+
+class Events:
+    """The JSON objects of a file with one on each line; each pass reads the file anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for line in _lines(self._path):
+            event = as_event(line)
+            if event is not None:
+                yield event
+
+
+def as_event(line: bytes) -> dict[str, Any] | None:
+    """The JSON object a line holds, whatever the order of its keys."""
+    text = line.strip()
+    if not text.startswith(b"{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def other_lines(path: Path) -> tuple[str, ...]:
+    """The last lines that hold something else than an object."""
+    kept: deque[str] = deque(maxlen=OTHER_LINES)
+    for line in _lines(path):
+        if line.strip() and as_event(line) is None:
+            kept.append(decode(line.rstrip(b"\r\n"))[:OTHER_LENGTH])
+    return tuple(kept)
+
+
+def files_in(folder: Path, but: frozenset[str]) -> dict[str, bytes]:
+    """The plain files of a folder a program could write to, up to a size; no link is followed."""
+    found = {}
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return {}
+    for name in names:
+        if name not in but and (content := _plain(folder / name)) is not None:
+            found[name] = content
+    return found
+
+
+def _plain(path: Path) -> bytes | None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read(LARGEST_FILE) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        file = path.open("rb")
+    except OSError:
+        return
+    with file:
+        while line := file.readline(LONGEST_LINE):
+            if len(line) < LONGEST_LINE or line.endswith(b"\n"):
+                yield line
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_LINE)

@@ -1,0 +1,49 @@
+"""Where a program keeps its settings, logins and conversations, so that a sandbox can show them to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_STANDARD = {
+    ".config": "XDG_CONFIG_HOME",
+    ".local/share": "XDG_DATA_HOME",
+    ".local/state": "XDG_STATE_HOME",
+    ".cache": "XDG_CACHE_HOME",
+}
+
+
+def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The folders, made where they are missing, and the files that are there."""
+    found = []
+    for path in _placed(names, environment):
+        if not path.exists() and not path.suffix:
+            with suppress(OSError):
+                path.mkdir(mode=0o700, parents=True)
+        if path.exists():
+            found.append(path)
+    return tuple(found)
+
+
+def guarded_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Those of the paths that are there."""
+    return tuple(path for path in _placed(names, environment) if path.exists())
+
+
+def placed(name: str, environment: Mapping[str, str]) -> Path | None:
+    """Where a name below HOME, or "$NAME/…" below a variable's folder, lies; None if the variable is not set."""
+    if name.startswith("$"):
+        variable, _, rest = name[1:].partition("/")
+        folder = environment.get(variable, "")
+        return Path(folder) / rest if folder.startswith("/") else None
+    for standard, variable in _STANDARD.items():
+        folder = environment.get(variable, "")
+        if folder.startswith("/") and (name == standard or name.startswith(f"{standard}/")):
+            return Path(folder) / name[len(standard) :].lstrip("/")
+    home = environment.get("HOME", "")
+    return Path(home) / name if home.startswith("/") else None
+
+
+def _placed(names: Sequence[str], environment: Mapping[str, str]) -> list[Path]:
+    return [path for name in names if (path := placed(name, environment)) is not None]

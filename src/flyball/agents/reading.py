@@ -1,0 +1,102 @@
+"""Settles how a program's turn ended: what its dialect read, overruled by what only its process can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import msgspec
+
+from flyball.agents.dialect import Heard, Reading
+from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, ending, told_usage, zones
+from flyball.core.claims import Claim, OpenQuestion, read_claim
+from flyball.core.limits import recognise
+from flyball.core.outcomes import LIMITED, TurnEnded, TurnKind, Usage
+from flyball.core.text import scrub
+
+UNFINISHED = "it ended without its final event"
+OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "not_logged_in", "context_full", *LIMITED})
+"""Kinds only the program can know; its exit status says nothing against them."""
+
+
+def settled(
+    reading: Reading,
+    heard: Heard,
+    *,
+    slept: bool,
+    report: bytes | None,
+    unreadable: str,
+    prompt: str,
+    echoed: Callable[[str], bool],
+    idle_s: float | None,
+    before: Usage,
+    transcript: str,
+) -> TurnEnded:
+    """The turn's outcome."""
+    end, asked = heard.exit, heard.asked
+    reading = _overruled(reading, heard, slept=slept, idle_s=idle_s)
+    message = reading.final_message[-MESSAGE_BYTES:]
+    claim = read_claim(report_file=report, final_message=message, nonce=asked.nonce, prompt=prompt, echoed=echoed)
+    if unreadable:
+        claim = msgspec.structs.replace(claim, problems=(unreadable, *claim.problems))
+    claim = _with_question(claim, reading)
+    session = reading.session or (asked.session if end.ended_by != "missing" else "")
+    usage = reading.usage
+    if reading.cumulative and session == asked.session:
+        usage = usage.minus(before)
+    return TurnEnded(
+        reading.kind,
+        reading.detail[:DETAIL],
+        claim,
+        told_usage(claim) if usage == Usage(estimated=True) else usage,
+        round(end.seconds, 3),
+        end.code if end.ended_by == "exit" else None,
+        reading.reset_at,
+        session=session,
+        session_usage=reading.usage if reading.cumulative else Usage(),
+        transcript=transcript,
+        final_message=scrub(message),
+        stray_processes=end.strays,
+    )
+
+
+def _overruled(reading: Reading, heard: Heard, *, slept: bool, idle_s: float | None) -> Reading:
+    end = heard.exit
+    kind, detail = ending(end)
+    if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
+        return _with(reading, kind, detail)
+    if end.ended_by == "exit" and reading.kind in OWN_WORDS:
+        return reading
+    if reading.kind in LIMITED and reading.reset_at is not None:
+        return reading
+    if end.ended_by == "exit" and reading.kind == "ok" and kind == "ok":
+        return reading
+    said_at = heard.now - timedelta(seconds=idle_s) if end.ended_by == "idle" and idle_s else heard.now
+    limit = None if kind == "killed" else recognise(heard.stderr_text, _code(heard), said_at, zones)
+    if limit is not None:
+        return msgspec.structs.replace(_with(reading, limit.kind, limit.detail), reset_at=limit.reset_at)
+    if reading.kind in OWN_WORDS:
+        return reading
+    if kind == "ok":
+        return _with(reading, "crashed" if reading.kind == "ok" else reading.kind, reading.detail or UNFINISHED)
+    if kind == "crashed" and reading.kind == "crashed" and reading.detail:
+        return _with(reading, kind, f"{reading.detail} ({detail})")
+    return _with(reading, kind, detail)
+
+
+def _code(heard: Heard) -> int | None:
+    """A program whose dialect heard no good end did not end well, whatever its status."""
+    code = heard.exit.code if heard.exit.ended_by == "exit" else None
+    return 1 if code == 0 else code
+
+
+def _with(reading: Reading, kind: TurnKind, detail: str) -> Reading:
+    return msgspec.structs.replace(reading, kind=kind, detail=detail, reset_at=None)
+
+
+def _with_question(claim: Claim, reading: Reading) -> Claim:
+    """A question the program asked by its own means, unless its report asks one."""
+    if not reading.question or claim.questions:
+        return claim
+    asked = OpenQuestion(scrub(reading.question), tuple(scrub(option) for option in reading.options))
+    return msgspec.structs.replace(claim, questions=(asked,))
