@@ -46,13 +46,21 @@ class Commands:
     """Runs commands for one measurement; each gets a log of its own in `folder`."""
 
     def __init__(
-        self, *, confine: Confine, environment: Mapping[str, str], folder: Path, stop: Stop, notify: Notify
+        self,
+        *,
+        confine: Confine,
+        environment: Mapping[str, str],
+        folder: Path,
+        stop: Stop,
+        notify: Notify,
+        hold_fds: Sequence[int] = (),
     ) -> None:
         self._confine = confine
         self._environment = cleaned(environment)
         self._folder = folder
         self._stop = stop
         self._notify = notify
+        self._hold_fds = hold_fds
         self._count = 0
         self.started = 0
         self.seconds = 0.0
@@ -89,7 +97,7 @@ class Commands:
         log = folder / "output.log"
         ended = process.run(
             argv, cwd=directory, env=environment, stdout=log, stderr=log.with_name("confinement.log"),
-            wall=timeout_s, stop=self._stop, max_bytes=LOGGED,
+            wall=timeout_s, stop=self._stop, max_bytes=LOGGED, hold_fds=self._hold_fds,
         )  # fmt: skip
         self.seconds += ended.seconds
         if ended.ended_by == "stop" or self._stop.is_set():

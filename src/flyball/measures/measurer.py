@@ -1,6 +1,6 @@
 """Measures a candidate tree: what is said here is what flyball believes, so nothing here believes the candidate."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,6 +39,7 @@ class TreeMeasurer:
         blobs: Blobs,
         environment: Mapping[str, str],
         nonce: Callable[[], str],
+        hold_fds: Sequence[int] = (),
     ) -> None:
         self._directory = directory
         self._repository = repository
@@ -46,6 +47,7 @@ class TreeMeasurer:
         self._blobs = blobs
         self._environment = environment
         self._nonce = nonce
+        self._hold_fds = hold_fds
 
     def measure(
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
@@ -56,7 +58,14 @@ class TreeMeasurer:
                 request,
                 settings,
                 RememberedTrees(workspace),
-                Commands(confine=self._confine, environment=self._environment, folder=folder, stop=stop, notify=notify),
+                Commands(
+                    confine=self._confine,
+                    environment=self._environment,
+                    folder=folder,
+                    stop=stop,
+                    notify=notify,
+                    hold_fds=self._hold_fds,
+                ),
             )
         except MeasurementStopped as stopped:
             unknown = GateResult("gates", "", passed=False, broken=str(stopped))

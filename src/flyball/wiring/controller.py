@@ -6,9 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -22,18 +20,15 @@ from flyball.core.task import AgentSpec, Settings, Task, TaskId
 from flyball.core.text import decode, scrub
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
-from flyball.journal.errors import LeaseHeld
-from flyball.journal.leases import Lease, this_process, tree_scope
-from flyball.journal.records import task_scope
 from flyball.measures.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Agent, Confine, Notify, People, Refusal, Stop
+from flyball.wiring.holding import Holding, holding
 from flyball.wiring.rendering import Rendering
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
 from flyball.workspace.workspace import GitWorkspace
 
-PATIENCE = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -65,8 +60,7 @@ class Controller:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
         state = self._site.state(self._task)
         task = state.task
-        with ExitStack() as held:
-            lease = self._lease(held, task)
+        with holding(self._site, self._task, in_place=task.settings.in_place) as held:
             workspace = GitWorkspace(
                 self._site.repository,
                 self._site.home.folder,
@@ -79,28 +73,22 @@ class Controller:
             rendering = Rendering(self._site, self._task, workspace.root)
             driver = Driver(
                 self._task,
-                epoch=lease.epoch,
+                epoch=held.lease.epoch,
                 journal=self._site.journal,
                 inbox=self._site.journal,
                 clock=system_clock,
-                perform=self._performer(task, workspace, lease),
+                perform=self._performer(task, workspace, held),
                 make_stop=process.Stop,
                 listeners=(rendering, *self._listeners),
                 settled=rendering.settle,
-                check=lease.check,
+                check=held.lease.check,
             )
             return asyncio.run(_driven(driver, said))
 
-    def _lease(self, held: ExitStack, task: Task) -> Lease:
-        lease = held.enter_context(_taken(self._site, task_scope(self._task)))
-        if task.settings.in_place:
-            held.enter_context(_taken(self._site, tree_scope(self._site.repository.root)))
-        return lease
-
-    def _performer(self, task: Task, workspace: GitWorkspace, lease: Lease) -> Performer:
+    def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
         settings, home = task.settings, self._site.home
         confine = confinement(self._site, settings, workspace, self._environment)
-        agents = {spec.name: _agent(spec, task, confine, self._environment, self._site, lease) for spec in task.agents}
+        agents = {spec.name: _agent(spec, task, confine, self._environment, self._site, held) for spec in task.agents}
         return Performer(
             workspace=workspace,
             agents=agents,
@@ -111,9 +99,10 @@ class Controller:
                 blobs=self._site.blobs,
                 environment=self._environment,
                 nonce=system_clock.nonce,
+                hold_fds=held.locks,
             ),
             people=self._people,
-            setup=_SetUp(settings, confine, cleaned(self._environment)),
+            setup=_SetUp(settings, confine, cleaned(self._environment), held.locks),
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
@@ -171,20 +160,8 @@ def _programs(environment: Mapping[str, str]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _taken(site: Site, scope: str) -> Lease:
-    """The lease, waiting a moment while the last turn of a killed controller is being ended: its warden holds the lock."""
-    until = system_clock.monotonic() + PATIENCE
-    while True:
-        try:
-            return Lease.take(site.journal, site.home.locks, scope, this_process(system_clock.now()))
-        except LeaseHeld as held:
-            if held.holder is None or held.holder.is_alive() or system_clock.monotonic() > until:
-                raise
-            threading.Event().wait(0.05)
-
-
 def _agent(
-    spec: AgentSpec, task: Task, confine: Confine, environment: Mapping[str, str], site: Site, lease: Lease
+    spec: AgentSpec, task: Task, confine: Confine, environment: Mapping[str, str], site: Site, held: Holding
 ) -> Agent:
     limits = task.settings.limits
     patience = Patience(limits.turn_timeout_s, limits.idle_timeout_s)
@@ -199,17 +176,20 @@ def _agent(
         environment=environment,
         clock=system_clock,
         patience=patience,
-        hold_fds=(lease.fileno(),),
+        hold_fds=held.locks,
     )
 
 
 class _SetUp:
     """The project's setup command, run once in the task's own tree."""
 
-    def __init__(self, settings: Settings, confine: Confine, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, confine: Confine, environment: Mapping[str, str], hold_fds: Sequence[int]
+    ) -> None:
         self._settings = settings
         self._confine = confine
         self._environment = environment
+        self._hold_fds = hold_fds
 
     def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
         if not self._settings.setup:
@@ -224,6 +204,7 @@ class _SetUp:
             stderr=folder / "stderr",
             wall=self._settings.setup_timeout_s,
             stop=stop,
+            hold_fds=self._hold_fds,
         )
         if done.ended_by == "exit" and done.code == 0:
             return ""

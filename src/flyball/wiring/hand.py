@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 from flyball.clock import system_clock
 from flyball.core.effects import Ask, Effect
@@ -12,8 +12,8 @@ from flyball.core.evolve import evolve
 from flyball.core.outcomes import Interrupted, Outcome
 from flyball.core.state import State
 from flyball.core.task import TaskId
-from flyball.journal.leases import Lease, this_process, tree_scope
-from flyball.journal.records import task_scope
+from flyball.journal.leases import Lease
+from flyball.wiring.holding import holding
 from flyball.wiring.rendering import Rendering
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -58,12 +58,7 @@ class Hand:
 @contextmanager
 def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
     """Take a task's leases, or say who holds them."""
-    settings = site.state(task).task.settings
-    holder = this_process(system_clock.now())
-    with ExitStack() as held:
-        lease = held.enter_context(Lease.take(site.journal, site.home.locks, task_scope(task), holder))
-        if settings.in_place:
-            scope = tree_scope(site.repository.root)
-            held.enter_context(Lease.take(site.journal, site.home.locks, scope, holder))
-        workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=settings.in_place)
-        yield Hand(site, lease, site.state(task), workspace)
+    in_place = site.state(task).task.settings.in_place
+    with holding(site, task, in_place=in_place) as held:
+        workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=in_place)
+        yield Hand(site, held.lease, site.state(task), workspace)
