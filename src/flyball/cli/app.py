@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from flyball.cli import demo, doctor, history, init, logs, prompt, report, status, tasks, trust, words
+from flyball.cli import demo, doctor, export, history, init, logs, prompt, report, status, tasks, trust, words
 from flyball.cli.exits import INTERRUPTED, USAGE, say
 from flyball.cli.resume import resume
 from flyball.cli.run import run as run_command
@@ -40,6 +40,7 @@ for panel, name, command in (
     (GO_BACK, "diff", history.diff),
     (GO_BACK, "rollback", history.rollback),
     (SET_UP, "init", init.init),
+    (SET_UP, "export", export.export),
     (SET_UP, "trust", trust.trust),
     (SET_UP, "doctor", doctor.doctor),
 ):

@@ -68,6 +68,11 @@ When you are finished, write a JSON object to the file named in $FLYBALL_REPORT_
 All fields but `nonce` are optional."""
 
 
+def role_text(role: str) -> str:
+    """What a role is asked to do, whatever the task; empty for a role that is not known."""
+    return _ROLES.get(role, "")
+
+
 def build(state: State, role: str, purpose: str = "") -> str:
     """The prompt a role gets now."""
     parts = [

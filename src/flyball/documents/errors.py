@@ -7,7 +7,9 @@ class DocumentError(Exception):
     DocumentError
     ├── SourceUnreadable    the document a task should start from
     ├── LoopFolderForeign   something in the place of `.loop/` that is not flyball's
-    └── LoopFolderUnwritable
+    ├── LoopFolderUnwritable
+    ├── ExportedFilesForeign    a file in the place of an exported one that is the user's
+    └── ExportedFilesUnwritable
     """
 
 
@@ -21,3 +23,11 @@ class LoopFolderForeign(DocumentError):
 
 class LoopFolderUnwritable(DocumentError):
     """The files could not be rendered."""
+
+
+class ExportedFilesForeign(DocumentError):
+    """A file that is to be exported exists and was written or changed by somebody else."""
+
+
+class ExportedFilesUnwritable(DocumentError):
+    """The exported files could not be written."""

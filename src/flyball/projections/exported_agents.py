@@ -1,0 +1,124 @@
+"""flyball's roles as the agent definition files of the programs people already use: one neutral source, five formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import msgspec
+
+from flyball.core.roles import ROLES, Ability, Role
+
+Target = Literal["claude", "opencode", "copilot", "gemini", "codex"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+MANIFEST = "flyball-export.json"
+
+_CLAIM = """## How to end
+If your prompt comes from flyball it names a report; write that. Otherwise end your answer with one line `Status: complete`,
+`Status: in_progress` or `Status: blocked`, and after a review with one line `Verdict: pass`, `Verdict: warn` or `Verdict: fail`.
+Say what you did and how you checked it. Whether the work is done is measured, not said: `flyball status` knows."""
+
+_CLAUDE: dict[Ability, tuple[str, ...]] = {
+    "read": ("Read",),
+    "search": ("Grep", "Glob"),
+    "edit": ("Edit", "Write"),
+    "shell": ("Bash",),
+}
+_COPILOT: dict[Ability, tuple[str, ...]] = {
+    "read": ("read",),
+    "search": ("search",),
+    "edit": ("edit",),
+    "shell": ("execute",),
+}
+_GEMINI: dict[Ability, tuple[str, ...]] = {
+    "read": ("read_file", "list_directory"),
+    "search": ("grep_search", "glob"),
+    "edit": ("replace", "write_file"),
+    "shell": ("run_shell_command",),
+}
+_OPENCODE: dict[Ability, str] = {"edit": "edit", "shell": "bash"}
+
+
+class Export(msgspec.Struct, frozen=True):
+    """What a target's folder is to hold: text by path, and where to keep note of what was written."""
+
+    files: dict[str, str]
+    manifest: str
+
+
+def exported(target: Target) -> Export:
+    """Every role as the target reads it, below the root of a project or a home folder."""
+    folder, suffix, write = _FORMATS[target]
+    files = {f"{folder}/agents/{title(role)}{suffix}": write(title(role), role) for role in ROLES}
+    return Export(files, f"{folder}/{MANIFEST}")
+
+
+def title(role: Role) -> str:
+    """A role's name among agents that others have written."""
+    return f"flyball-{role.name}"
+
+
+def claude_agent(name: str, role: Role) -> str:
+    """A role as Claude Code reads it, in a project or in a plugin."""
+    head = [("name", name), ("description", _quoted(role.description)), ("tools", ", ".join(_tools(role, _CLAUDE)))]
+    return _page([*head, ("model", "inherit")], role)
+
+
+def _copilot(name: str, role: Role) -> str:
+    tools = json.dumps(_tools(role, _COPILOT))
+    return _page([("name", name), ("description", _quoted(role.description)), ("tools", tools)], role)
+
+
+def _opencode(_name: str, role: Role) -> str:
+    """Permissions, not tools: whatever is not named here stays as the user has set it."""
+    may = [f"  {key}: {'allow' if ability in role.abilities else 'deny'}" for ability, key in _OPENCODE.items()]
+    head = [("description", _quoted(role.description)), ("mode", "all"), ("permission", "\n" + "\n".join(may))]
+    return _page(head, role)
+
+
+def _gemini(name: str, role: Role) -> str:
+    tools = "\n" + "\n".join(f"  - {tool}" for tool in _tools(role, _GEMINI))
+    head = [("name", name), ("description", _quoted(role.description)), ("kind", "local"), ("tools", tools)]
+    return _page([*head, ("model", "inherit")], role)
+
+
+def _codex(name: str, role: Role) -> str:
+    """Codex knows no list of tools: what a role may do is its sandbox. A reviewer that runs tests needs to write."""
+    sandbox = "read-only" if set(role.abilities) <= {"read", "search"} else "workspace-write"
+    lines = [
+        f"name = {_quoted(name)}",
+        f"description = {_quoted(role.description)}",
+        f"sandbox_mode = {_quoted(sandbox)}",
+        f"developer_instructions = '''\n{_body(role)}'''",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_FORMATS: dict[Target, tuple[str, str, Callable[[str, Role], str]]] = {
+    "claude": (".claude", ".md", claude_agent),
+    "opencode": (".opencode", ".md", _opencode),
+    "copilot": (".github", ".agent.md", _copilot),
+    "gemini": (".gemini", ".md", _gemini),
+    "codex": (".codex", ".toml", _codex),
+}
+
+
+def _tools(role: Role, table: dict[Ability, tuple[str, ...]]) -> list[str]:
+    return [tool for ability in role.abilities for tool in table[ability]]
+
+
+def _page(head: list[tuple[str, str]], role: Role) -> str:
+    lines = [f"{key}:{'' if value.startswith(chr(10)) else ' '}{value}" for key, value in head]
+    return "\n".join(["---", *lines, "---", "", _body(role)])
+
+
+def _body(role: Role) -> str:
+    bound = "" if "edit" in role.abilities else "You change no file. "
+    known = f"{bound}Criteria and measurements that your prompt does not give you: `flyball status --json`."
+    return f"# The {role.name} of a change governed by flyball\n\n{role.text}\n\n{known}\n\n{_CLAIM}\n"
+
+
+def _quoted(text: str) -> str:
+    """A string that YAML, TOML and JSON all read alike."""
+    return json.dumps(text, ensure_ascii=False)

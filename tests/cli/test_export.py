@@ -1,0 +1,40 @@
+"""export: what is written where, and what is refused."""
+
+import json
+
+import pytest
+
+from flyball.projections.exported_agents import TARGETS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_export_says_what_it_wrote_and_how_to_use_it(tmp_path, flyball, target):
+    done = flyball("export", "--target", target, "--to", str(tmp_path))
+    assert done.code == 0, done.err
+    *lines, last = done.out.splitlines()
+    assert all((tmp_path / line.removeprefix("wrote ")).is_file() for line in lines)
+    assert last.startswith(f"{len(lines)} written, 0 as they were, in {tmp_path}.")
+    again = json.loads(flyball("export", "--target", target, "--to", str(tmp_path), "--json").out)
+    assert again["written"] == []
+    assert len(again["unchanged"]) == len(lines)
+
+
+def test_what_somebody_else_wrote_is_kept_unless_force_is_given(tmp_path, flyball):
+    mine = tmp_path / ".claude" / "agents" / "flyball-qa.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+    refused = flyball("export", "--target", "claude", "--to", str(tmp_path))
+    assert refused.code == 2
+    assert "flyball-qa.md" in refused.err
+    assert mine.read_text() == "mine\n"
+    assert flyball("export", "--target", "claude", "--to", str(tmp_path), "--force").code == 0
+    assert mine.read_text() != "mine\n"
+
+
+def test_only_claude_code_has_a_plugin(tmp_path, flyball):
+    refused = flyball("export", "--target", "codex", "--plugin", "--to", str(tmp_path))
+    assert refused.code == 2
+    assert "--target claude" in refused.err
+    done = flyball("export", "--target", "claude", "--plugin", "--to", str(tmp_path / "plugin"))
+    assert done.out.splitlines()[-1].endswith(f"claude --plugin-dir {tmp_path / 'plugin'}")
+    assert (tmp_path / "plugin" / ".claude-plugin" / "plugin.json").is_file()

@@ -1,0 +1,103 @@
+"""Roles as other programs read them: read back with the parsers of their formats."""
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+
+from flyball.core.roles import ROLES, Role
+from flyball.projections.exported_agents import TARGETS, Target, exported
+from flyball.projections.exported_plugin import exported_plugin
+
+WANTED = {"implementer", "reviewer", "qa", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"}
+MARKDOWN = [target for target in TARGETS if target != "codex"]
+
+
+def parts(page: str) -> tuple[dict[str, Any], str]:
+    start, head, body = page.split("---\n", 2)
+    assert start == ""
+    return yaml.safe_load(head), body
+
+
+def read(target: Target, role: Role) -> tuple[dict[str, Any], str]:
+    """A role's settings and its text, as the target's parser sees them."""
+    files = exported(target).files.items()
+    (page,) = [page for path, page in files if path.rpartition("/")[2].split(".")[0] == f"flyball-{role.name}"]
+    if target == "codex":
+        settings = tomllib.loads(page)
+        return settings, settings.pop("developer_instructions")
+    return parts(page)
+
+
+def role(name: str) -> Role:
+    return next(role for role in ROLES if role.name == name)
+
+
+def test_the_roles_of_every_workflow_are_there_each_with_a_text_and_a_description():
+    assert {role.name for role in ROLES} >= WANTED
+    assert len({role.name for role in ROLES}) == len(ROLES)
+    assert all(role.text and role.description.endswith(".") and "read" in role.abilities for role in ROLES)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_target_gets_every_role_with_the_same_text(target):
+    assert len(exported(target).files) == len(ROLES)
+    for each in ROLES:
+        settings, text = read(target, each)
+        assert settings["description"] == each.description
+        assert each.text in text
+        assert "measured, not said" in text
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("claude", ".claude/agents/flyball-qa.md"),
+        ("opencode", ".opencode/agents/flyball-qa.md"),
+        ("copilot", ".github/agents/flyball-qa.agent.md"),
+        ("gemini", ".gemini/agents/flyball-qa.md"),
+        ("codex", ".codex/agents/flyball-qa.toml"),
+    ],
+)
+def test_each_target_looks_where_the_files_are_put(target, path):
+    assert path in exported(target).files
+
+
+def test_a_role_that_only_looks_gets_no_tool_that_edits():
+    assert read("claude", role("planner"))[0]["tools"] == "Read, Grep, Glob"
+    assert read("copilot", role("planner"))[0]["tools"] == ["read", "search"]
+    assert read("gemini", role("planner"))[0]["tools"] == ["read_file", "list_directory", "grep_search", "glob"]
+    assert read("opencode", role("planner"))[0]["permission"] == {"edit": "deny", "bash": "deny"}
+    assert read("codex", role("planner"))[0]["sandbox_mode"] == "read-only"
+
+
+def test_a_role_that_works_gets_what_it_needs():
+    assert read("claude", role("implementer"))[0]["tools"] == "Read, Grep, Glob, Edit, Write, Bash"
+    assert read("copilot", role("implementer"))[0]["tools"] == ["read", "search", "edit", "execute"]
+    assert {"replace", "write_file", "run_shell_command"} <= set(read("gemini", role("implementer"))[0]["tools"])
+    assert read("opencode", role("implementer"))[0]["permission"] == {"edit": "allow", "bash": "allow"}
+    assert read("codex", role("implementer"))[0]["sandbox_mode"] == "workspace-write"
+
+
+@pytest.mark.parametrize("target", MARKDOWN)
+def test_no_key_of_one_program_leaks_into_the_file_of_another(target):
+    known = {
+        "claude": {"name", "description", "tools", "model"},
+        "opencode": {"description", "mode", "permission"},
+        "copilot": {"name", "description", "tools"},
+        "gemini": {"name", "description", "kind", "tools", "model"},
+    }
+    assert all(set(parts(page)[0]) == known[target] for page in exported(target).files.values())
+
+
+def test_the_plugin_asks_for_the_verdict_in_its_hook_and_in_its_commands():
+    files = exported_plugin("1.2.3").files
+    assert json.loads(files[".claude-plugin/plugin.json"])["version"] == "1.2.3"
+    (stop,) = json.loads(files["hooks/hooks.json"])["hooks"]["Stop"]
+    assert stop["hooks"][0]["command"] == "flyball hook stop"
+    settings, text = parts(files["commands/verdict.md"])
+    assert settings["allowed-tools"] == "Bash(flyball:*)"
+    assert "flyball status $ARGUMENTS --json" in text
+    assert parts(files["agents/implementer.md"])[0]["name"] == "implementer"
