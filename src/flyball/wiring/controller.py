@@ -6,23 +6,21 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flyball import __version__, process
-from flyball.agents.command import Command, CommandAgent, Patience
-from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
 from flyball.core.events import Fact, SessionStarted
 from flyball.core.state import State
-from flyball.core.task import AgentSpec, Settings, Task, TaskId
+from flyball.core.task import Settings, Task, TaskId
 from flyball.core.text import decode, scrub
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
 from flyball.measures.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
-from flyball.ports import Agent, Confine, Notify, People, Refusal, Stop
+from flyball.ports import Confine, Notify, People, Refusal, Stop
+from flyball.wiring.agents import agents_of
 from flyball.wiring.holding import Holding, holding
 from flyball.wiring.rendering import Rendering
 from flyball.wiring.site import Site
@@ -88,7 +86,13 @@ class Controller:
     def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
         settings, home = task.settings, self._site.home
         confine = confinement(self._site, settings, workspace, self._environment)
-        agents = {spec.name: _agent(spec, task, confine, self._environment, self._site, held) for spec in task.agents}
+        agents = agents_of(
+            task,
+            confine=confine,
+            environment=self._environment,
+            root=self._site.repository.root,
+            hold_fds=held.locks,
+        )
         return Performer(
             workspace=workspace,
             agents=agents,
@@ -158,26 +162,6 @@ def _programs(environment: Mapping[str, str]) -> tuple[Path, ...]:
         if folder.is_absolute() and folder.is_dir():
             found.append(folder.parent if folder.name in {"bin", "Scripts", ".bin"} else folder)
     return tuple(found)
-
-
-def _agent(
-    spec: AgentSpec, task: Task, confine: Confine, environment: Mapping[str, str], site: Site, held: Holding
-) -> Agent:
-    limits = task.settings.limits
-    patience = Patience(limits.turn_timeout_s, limits.idle_timeout_s)
-    command = Command(spec.name, spec.command, spec.env, spec.exit_signal)
-    make: Callable[..., Agent] = partial(CommandAgent, command)
-    if spec.type == "scripted":
-        make = partial(ScriptedAgent, load_script(site.repository.root / spec.script), name=spec.name)
-    return make(
-        task=task.id,
-        workflow=task.workflow,
-        confine=confine,
-        environment=environment,
-        clock=system_clock,
-        patience=patience,
-        hold_fds=held.locks,
-    )
 
 
 class _SetUp:
