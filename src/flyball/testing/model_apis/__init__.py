@@ -1,0 +1,1 @@
+"""How each provider's interface offers tools, answers and fails."""

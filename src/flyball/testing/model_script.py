@@ -1,0 +1,169 @@
+"""What a scripted model answers: a list of steps, one for each request that offers tools."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+SHELLS = frozenset(
+    "Bash bash exec_command shell shell_command local_shell run_shell_command developer__shell execute".split()
+)
+"""What clients call the tool that runs a command."""
+_TIME = re.compile(r"\{(now|iso|http)([+-]\d+)?\}")
+_NONCE = re.compile(r"nonce[\\\"': ]{1,8}([0-9a-f]{16,64})\b")
+
+
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool call; the name "*" is the first tool the client offers, a text as input is for tools that take no JSON."""
+
+    name: str
+    input: dict[str, Any] | str = {}
+
+
+class Tokens(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the answer is said to have cost."""
+
+    input: int = 100
+    output: int = 20
+    cached: int = 0
+
+
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error of the provider; `body` stands in for the one made of type and message.
+
+    In headers and body `{now+7200}` becomes Unix seconds, `{iso+7200}` and `{http+7200}` a date; a text that is nothing but `{now…}`
+    becomes a number in a body.
+    """
+
+    status: int = 500
+    type: str = "api_error"
+    message: str = "Internal server error"
+    headers: dict[str, str] = {}
+    body: dict[str, Any] | None = None
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer: what it says, then what it calls; or how it fails.
+
+    `shell` runs a command through whatever shell tool the client offers. `{nonce}` in texts and inputs becomes the nonce the prompt
+    asks to be repeated. `broken` is an error in the middle of a stream, `cut` ends the stream there, `hang` never answers;
+    `headers` go with a good answer. `repeat` 0 is for ever.
+    """
+
+    say: str = ""
+    calls: tuple[Call, ...] = ()
+    shell: str = ""
+    usage: Tokens = Tokens()
+    fault: Fault | None = None
+    broken: Fault | None = None
+    headers: dict[str, str] = {}
+    cut: bool = False
+    hang: bool = False
+    delay_s: float = 0.0
+    truncated: bool = False
+    repeat: int = 1
+
+
+class Script(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The steps in order; without `tools_needed` every request takes one, for clients that offer no tools."""
+
+    steps: tuple[Step, ...] = ()
+    tools_needed: bool = True
+    afterwards: str = "There is nothing left to do."
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A step as it is answered to one request: names and inputs settled."""
+
+    number: int
+    text: str
+    calls: tuple[tuple[str, str, dict[str, Any] | str], ...]
+    usage: Tokens = Tokens()
+    truncated: bool = False
+
+
+class ScriptUnreadable(ValueError):
+    """The file is no script; the message says where."""
+
+
+def load(path: Path) -> Script:
+    """A script from a JSON file: an object like Script, or its list of steps."""
+    try:
+        value = json.loads(path.read_bytes())
+        return msgspec.convert({"steps": value} if isinstance(value, list) else value, Script)
+    except (OSError, ValueError) as error:
+        raise ScriptUnreadable(f"{path}: {error}") from error
+
+
+def reply(step: Step, number: int, tools: dict[str, dict[str, Any]], request: str) -> Reply:
+    """What a step says to this request; `tools` are the schemas of what the client offers, by name."""
+    nonce = next(iter(reversed(_NONCE.findall(request))), "")
+    wanted = [*step.calls]
+    if step.shell:
+        name = next((name for name in tools if name in SHELLS), "no-shell-offered")
+        wanted.append(Call(name, shell_input(step.shell, tools.get(name, {}))))
+    calls = tuple(
+        (f"call_{number}_{place}", _named(call.name, tools), filled(call.input, nonce))
+        for place, call in enumerate(wanted)
+    )
+    return Reply(number, str(filled(step.say, nonce)), calls, step.usage, step.truncated)
+
+
+def shell_input(command: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A shell tool's input as its schema wants it."""
+    properties = schema.get("properties") or {}
+    field = next((name for name in ("command", "cmd", "script") if name in properties), "command")
+    wants_list = (properties.get(field) or {}).get("type") == "array"
+    given: dict[str, Any] = {field: ["bash", "-c", command] if wants_list else command}
+    for name in schema.get("required") or ():
+        kind = (properties.get(name) or {}).get("type")
+        given.setdefault(name, {"boolean": False, "integer": 60, "number": 60}.get(str(kind), "as asked"))
+    return given
+
+
+def filled(value: Any, nonce: str) -> Any:
+    """The value with the nonce in its texts."""
+    if isinstance(value, str):
+        return value.replace("{nonce}", nonce)
+    if isinstance(value, dict):
+        return {name: filled(part, nonce) for name, part in value.items()}
+    return [filled(part, nonce) for part in value] if isinstance(value, list) else value
+
+
+def timed(value: Any, now: datetime) -> Any:
+    """The value with the times in its texts."""
+    if isinstance(value, dict):
+        return {name: timed(part, now) for name, part in value.items()}
+    if isinstance(value, list):
+        return [timed(part, now) for part in value]
+    if not isinstance(value, str):
+        return value
+    whole = _TIME.fullmatch(value)
+    if whole and whole[1] == "now":
+        return int(_moment(whole, now).timestamp())
+    return _TIME.sub(lambda found: _said(found, now), value)
+
+
+def timed_headers(headers: dict[str, str], now: datetime) -> Iterable[tuple[str, str]]:
+    return [(name, str(timed(value, now))) for name, value in headers.items()]
+
+
+def _named(name: str, tools: dict[str, dict[str, Any]]) -> str:
+    return next(iter(tools), "no-tool-offered") if name == "*" else name
+
+
+def _moment(found: re.Match[str], now: datetime) -> datetime:
+    return now.astimezone(UTC) + timedelta(seconds=int(found[2] or 0))
+
+
+def _said(found: re.Match[str], now: datetime) -> str:
+    moment = _moment(found, now)
+    if found[1] == "iso":
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.strftime("%a, %d %b %Y %H:%M:%S GMT") if found[1] == "http" else str(int(moment.timestamp()))
