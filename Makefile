@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 BENCHMARKS := $(wildcard benchmarks/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format lock bench clean system
+.PHONY: help demo check test lint format lock bench clean system mermaid
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -19,7 +19,7 @@ demo: $(READY) system ## watch one whole loop: real git, real pytest, real journ
 check: lint ## the fast part, under two minutes: style, types, import rules, fast tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not e2e"
 
-test: lint system ## everything: the checks above and every test
+test: lint system mermaid ## everything: the checks above and every test
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(READY)
@@ -45,6 +45,11 @@ clean: ## remove the virtual environment, caches and build output
 # Programs some tests drive; without them those tests are skipped and say why.
 system:
 	@tools/setup-debian bwrap:bubblewrap tmux:tmux strace:strace
+
+# Mermaid's parser, where there is npm: `flyball` asks it whether diagrams are right.
+mermaid: $(READY)
+	@test -d .venv/node/lib/node_modules/mermaid || ! command -v npm >/dev/null || \
+		npm install --silent --global --prefix .venv/node --no-audit --no-fund mermaid@11 jsdom@24
 
 $(READY): requirements/dev.txt pyproject.toml
 	@tools/setup-debian --python "$(PYTHON)"

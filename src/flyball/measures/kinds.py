@@ -7,6 +7,7 @@ import msgspec
 from flyball.core.measurement import Check, Files, NewTest, Quality, Trick
 from flyball.core.task import Commit
 from flyball.measures import documents, qa
+from flyball.measures.diagrams import Complaints, Diagrams, shapes
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.junit import Outcome
 from flyball.measures.protected import Protection, changed_paths
@@ -156,8 +157,9 @@ def refactor(examination: Examination, _protection: Protection) -> Found:
 
 def document(examination: Examination, _protection: Protection) -> Found:
     """One round, and what the changed documents hold."""
-    files = _files(examination)
-    return Found(examination.trial(), files=files, notes=(documents.SUPERFICIAL,) if files.diagrams else ())
+    trial = examination.trial()
+    diagrams = Diagrams(examination.commands, examination.tree.directory)
+    return Found(trial, files=_files(examination, diagrams), notes=diagrams.notes)
 
 
 def gates(examination: Examination, _protection: Protection) -> Found:
@@ -167,13 +169,15 @@ def gates(examination: Examination, _protection: Protection) -> Found:
 
 def quality_assurance(examination: Examination, protection: Protection) -> Found:
     """One round with its canary, and the eleven criteria."""
-    code, files = _code(examination), _files(examination)
+    code = _code(examination)
     numbers = measure_quality(code, examination.settings.code)
     trial = examination.trial()
+    diagrams = Diagrams(examination.commands, examination.tree.directory)
+    files = _files(examination, diagrams)
     clean = trial.green and not _doubted(protection)
     tricks, notes = examination.canaries(trial.round) if clean else ((), ())
     checks = _checks(examination, code, numbers, trial, clean=clean and not tricks)
-    notes += (documents.SUPERFICIAL,) if files.diagrams else ()
+    notes += diagrams.notes
     return Found(
         trial,
         green_runs=1 if clean and not tricks else 0,
@@ -213,8 +217,9 @@ def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
     return False, "; ".join(parts) or "the result cannot be trusted: see the tricks found"
 
 
-def _files(examination: Examination) -> Files:
-    return documents.measure_files(examination.workspace, examination.request.base, examination.request.candidate)
+def _files(examination: Examination, complaints: Complaints = shapes) -> Files:
+    request = examination.request
+    return documents.measure_files(examination.workspace, request.base, request.candidate, complaints)
 
 
 def _code(examination: Examination) -> ChangedCode:
