@@ -53,7 +53,7 @@ def settled(
         end.code if end.ended_by == "exit" else None,
         reading.reset_at,
         session=session,
-        session_usage=reading.usage if reading.cumulative else Usage(),
+        session_usage=reading.usage if reading.cumulative else before if session == asked.session else Usage(),
         transcript=transcript,
         final_message=scrub(message),
         stray_processes=end.strays,

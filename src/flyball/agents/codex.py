@@ -1,0 +1,227 @@
+"""Codex: how `codex exec` is asked, and what its stream of events means."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.foreign import as_count, as_dict, as_list, as_moment
+from flyball.agents.outcome import zones
+from flyball.agents.tool_calls import call_line, first_line
+from flyball.core.limits import recognise_error
+from flyball.core.outcomes import TurnKind, Usage
+
+NO_END = "Codex ended without completing its turn"
+GONE = "no rollout found"
+_DENIED = re.compile(r"codex_core::tools::router: error=.*?(?P<what>patch rejected: .*|`.+?` rejected: .*)")
+_WORDS: tuple[tuple[TurnKind, re.Pattern[str]], ...] = (
+    ("context_full", re.compile(r"ran out of room in the model's context window", re.IGNORECASE)),
+    ("overloaded", re.compile(r"high demand|unexpected status 5\d\d|stream disconnected|error sending request")),
+)
+_SPENT = 100.0
+_THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class _Story:
+    """What the events of one run add up to: an `error` is not fatal, only a failed turn is."""
+
+    def __init__(self, lines: Iterable[Event]) -> None:
+        self.thread, self.text = "", ""
+        self.end: Event = {}
+        for event in lines:
+            match event.get("type"):
+                case "thread.started":
+                    self.thread = str(event.get("thread_id") or "")
+                case "turn.completed" | "turn.failed":
+                    self.end = event
+                case "item.completed":
+                    item = as_dict(event.get("item"))
+                    if item.get("type") == "agent_message":
+                        self.text = str(item.get("text") or "")
+
+    @property
+    def failure(self) -> str | None:
+        """Why the turn failed; None if it was completed."""
+        if self.end.get("type") == "turn.completed":
+            return None
+        return _unwrapped(str(as_dict(self.end.get("error")).get("message") or NO_END))
+
+
+class Codex:
+    """Version 0.160 and later; it keeps no limit of its own on turns or money."""
+
+    name = "codex"
+    program = "codex"
+    version_argv = ("codex", "--version")
+    install = "npm install --global @openai/codex"
+    login = "codex login (or set CODEX_API_KEY)"
+    variables = ("CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "RUST_LOG")
+    homes = ("$CODEX_HOME", ".codex")
+    guarded = tuple(
+        f"{home}/{name}"
+        for home in (".codex", "$CODEX_HOME")
+        for name in (
+            *("config.toml", "hooks.json", "AGENTS.md", "AGENTS.override.md"),
+            *("agents", "prompts", "rules", "skills", "plugins"),
+        )
+    )
+
+    def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
+        if environment.get("CODEX_API_KEY"):
+            return True
+        folder = Path(environment.get("CODEX_HOME") or home / ".codex")
+        try:
+            settings = tomllib.loads((folder / "config.toml").read_text("utf-8"))
+        except (OSError, ValueError):
+            settings = {}
+        provider = as_dict(as_dict(settings.get("model_providers")).get(settings.get("model_provider", "")))
+        if provider and not provider.get("requires_openai_auth"):
+            key = provider.get("env_key")
+            return bool(environment.get(str(key))) if key else True
+        stored = _json_object(folder / "auth.json")
+        if stored.get("tokens") or stored.get("OPENAI_API_KEY"):
+            return True
+        return None if settings.get("cli_auth_credentials_store") in ("keyring", "auto") else False
+
+    def invoke(self, asked: Asked) -> Invocation:
+        """Its own sandbox would nest in flyball's, where it cannot start; and its own patience would hide an outage."""
+        argv = ["codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
+        argv += ["-c", "features.unbounded_connection_retries=false"]
+        argv += ["--model", asked.model] if asked.model else []
+        argv += asked.args
+        argv += ["resume", asked.session] if asked.session else []
+        return Invocation(argv=(*argv, "-"))
+
+    def read(self, heard: Heard) -> Reading:
+        story = _Story(heard.lines)
+        record = _Record.of(heard.home, story.thread)
+        kind, detail, reset_at = _outcome(story, record, heard)
+        total = _usage(story.end.get("usage")) or _usage(record.total)
+        return Reading(
+            kind=kind,
+            detail=detail,
+            final_message=story.text,
+            usage=total or Usage(estimated=True),
+            cumulative=total is not None,
+            session=story.thread,
+            reset_at=reset_at,
+        )
+
+    def show(self, event: Event) -> str:
+        match event.get("type"):
+            case "error" | "turn.failed":
+                told = event.get("message") or as_dict(event.get("error")).get("message")
+                return first_line(_unwrapped(str(told or "")))
+            case "item.started" | "item.completed":
+                return _item_line(as_dict(event.get("item")), done=event.get("type") == "item.completed")
+        return ""
+
+
+CODEX = Codex()
+
+
+class _Record:
+    """What Codex's own record of a thread tells beyond its events: the tokens of a failed turn, and when limits end."""
+
+    def __init__(self, counts: Iterable[Event]) -> None:
+        self.total: Event = {}
+        self.windows: list[Event] = []
+        for count in counts:
+            self.total = as_dict(as_dict(count.get("info")).get("total_token_usage")) or self.total
+            limits = as_dict(count.get("rate_limits"))
+            self.windows = [as_dict(limits.get(name)) for name in ("primary", "secondary")] if limits else self.windows
+
+    @classmethod
+    def of(cls, home: Path, thread: str) -> _Record:
+        found = (
+            (home / ".codex" / "sessions").glob(f"*/*/*/rollout-*-{thread}.jsonl") if _THREAD.fullmatch(thread) else ()
+        )
+        return cls(count for path in sorted(found)[-1:] for count in _token_counts(path))
+
+    @property
+    def reset_at(self) -> datetime | None:
+        """When the last of the spent windows begins anew."""
+        spent = [
+            w for w in self.windows if isinstance(w.get("used_percent"), int | float) and w["used_percent"] >= _SPENT
+        ]
+        ends = [end for window in spent if (end := as_moment(window.get("resets_at")))]
+        return max(ends, default=None)
+
+
+def _outcome(story: _Story, record: _Record, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+    failure = story.failure
+    if failure is None:
+        denied = [found["what"].rstrip('") }') for found in _DENIED.finditer(heard.stderr_text)]
+        return ("denied", f"denied: {'; '.join(dict.fromkeys(denied))}", None) if denied else ("ok", "", None)
+    if not story.end and GONE in heard.stderr_text:
+        return "context_full", f"the conversation {heard.asked.session} is gone", None
+    known = next((kind for kind, words in _WORDS if words.search(failure)), None)
+    if known:
+        return known, failure, None
+    limit = recognise_error({"message": failure}, heard.now, zones)
+    if limit is None:
+        return "crashed", failure, None
+    # The words give local time to the minute; the record has it to the second.
+    told = record.reset_at if limit.kind == "usage_limit" else None
+    return limit.kind, limit.detail, told if told and told > heard.now else limit.reset_at
+
+
+def _unwrapped(message: str) -> str:
+    """A refused request is told as the provider's whole answer."""
+    try:
+        answer = json.loads(message)
+    except ValueError:
+        return message
+    return str(as_dict(as_dict(answer).get("error")).get("message") or message)
+
+
+def _usage(told: Any) -> Usage | None:
+    """Input includes what was read from the cache, output what was spent on reasoning."""
+    counts = as_dict(told)
+    read, written = as_count(counts.get("input_tokens")), as_count(counts.get("output_tokens"))
+    return Usage(read, written) if read or written else None
+
+
+def _item_line(item: Event, *, done: bool) -> str:
+    match item.get("type"):
+        case "agent_message" | "error" if done:
+            return first_line(item.get("text") or item.get("message"))
+        case "command_execution" if not done:
+            return call_line("$", item)
+        case "file_change" if done:
+            changes = [as_dict(change) for change in as_list(item.get("changes"))]
+            return ", ".join(f"{change.get('kind')} {change.get('path')}" for change in changes)
+        case "mcp_tool_call" | "web_search" if not done:
+            return call_line(item.get("tool") or "web search", item)
+    return ""
+
+
+def _token_counts(path: Path) -> Iterable[Event]:
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                payload = as_dict(_parsed(line).get("payload")) if b'"token_count"' in line else {}
+                if payload.get("type") == "token_count":
+                    yield payload
+    except OSError:
+        return
+
+
+def _json_object(path: Path) -> Event:
+    try:
+        return _parsed(path.read_bytes())
+    except OSError:
+        return {}
+
+
+def _parsed(text: bytes) -> Event:
+    try:
+        return as_dict(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}

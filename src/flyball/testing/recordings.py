@@ -1,0 +1,60 @@
+"""Plays back to a dialect what its program once printed, for tests of adapters: NAME.jsonl or NAME.txt, NAME.stderr, and files beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flyball.agents.dialect import Asked, Dialect, Heard
+from flyball.agents.hearing import Events, other_lines
+from flyball.agents.reading import settled
+from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.text import decode
+from flyball.process import Exit
+
+NONCE = "00112233445566778899aabbccddeeff"
+TAIL = 64 * 1024
+NOTHING = Usage()
+
+
+def replayed(
+    dialect: Dialect,
+    stdout: Path,
+    *,
+    code: int | None = 0,
+    signal: int | None = None,
+    session: str = "",
+    before: Usage = NOTHING,
+    now: datetime = datetime(2026, 11, 16, 3, 30, tzinfo=UTC),
+    files: Mapping[str, bytes] | None = None,
+    home: Path = Path("/nowhere"),
+) -> TurnEnded:
+    """The outcome of a turn in which the program printed `stdout`, and what stands beside it as .stderr, and ended so."""
+    beside = stdout.with_suffix(".stderr")
+    printed = stdout.read_bytes()
+    errors = beside.read_bytes() if beside.exists() else b""
+    end = Exit(code, signal, "exit", 1.0, stdout_tail=printed[-TAIL:], stderr_tail=errors[-TAIL:])
+    heard = Heard(
+        asked=Asked(model="", folder=Path("/turn/shared"), tree=Path("/repo"), nonce=NONCE, session=session),
+        lines=Events(stdout),
+        exit=end,
+        now=now,
+        other=other_lines(stdout),
+        stdout_text=decode(end.stdout_tail),
+        stderr_text=decode(end.stderr_tail),
+        files=files or {},
+        home=home,
+    )
+    return settled(
+        dialect.read(heard),
+        heard,
+        slept=False,
+        report=None,
+        unreadable="",
+        prompt="",
+        echoed=lambda _: False,
+        idle_s=None,
+        before=before,
+        transcript="",
+    )

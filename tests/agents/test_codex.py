@@ -1,0 +1,213 @@
+"""What Codex really printed, and what flyball makes of it."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flyball.agents.codex import CODEX
+from flyball.agents.dialect import Asked
+from flyball.core.outcomes import TurnEnded, Usage
+from flyball.testing.recordings import replayed
+
+RECORDED = Path(__file__).parent / "recorded" / "codex"
+THREAD = "01a1e251-8ab1-75f0-9678-703fd5a9d84f"
+NOW = datetime(2026, 11, 16, 3, 7, tzinfo=UTC)
+
+
+def played(name: str, **how: Any) -> TurnEnded:
+    return replayed(CODEX, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+
+
+def remembered(home: Path, name: str) -> Path:
+    """A home in which Codex keeps its record of the thread of a recording."""
+    thread = json.loads((RECORDED / f"{name}.jsonl").read_text().splitlines()[0])["thread_id"]
+    kept = home / ".codex/sessions/2026/11/16" / f"rollout-2026-11-16T03-06-19-{thread}.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes((RECORDED / f"{name}.rollout").read_bytes())
+    return home
+
+
+def asked(**wanted: Any) -> Asked:
+    return Asked(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
+
+
+def test_a_completed_turn_is_ok_with_its_last_message_its_thread_and_what_it_used() -> None:
+    turn = played("edit")
+
+    assert (turn.kind, turn.final_message) == ("ok", "Done: hello.txt says hello world.")
+    assert turn.session == THREAD
+    assert turn.usage == Usage(300, 60)
+
+
+@pytest.mark.req("C2")
+def test_a_resumed_thread_reports_its_total_so_that_what_came_before_is_subtracted() -> None:
+    turn = played("resumed", session=THREAD, before=Usage(300, 60))
+
+    assert turn.usage == Usage(100, 20)
+    assert turn.session_usage == Usage(400, 80)
+
+
+def test_an_item_that_is_called_an_error_does_not_fail_a_turn() -> None:
+    assert played("unknown-model").kind == "ok"
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize("plan", ["", "-team", "-pro", "-free"])
+def test_a_usage_limit_of_any_plan_ends_at_the_local_time_it_names(plan: str) -> None:
+    there = timezone(timedelta(hours=5, minutes=30))
+
+    turn = played(f"usage-limit{plan}", code=1, now=NOW.astimezone(there).replace(hour=3))
+
+    assert turn.kind == "usage_limit"
+    assert turn.reset_at == datetime(2026, 11, 16, 5, 6, tzinfo=there)
+
+
+@pytest.mark.req("C11")
+def test_a_weekly_limit_ends_on_the_date_it_names() -> None:
+    turn = played("weekly-limit", code=1)
+
+    assert turn.reset_at == datetime(2026, 11, 19, 3, 23, tzinfo=UTC)
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(("name", "at"), [("usage-limit", 1794805579), ("weekly-limit", 1795058616)])
+def test_the_record_of_the_thread_knows_the_end_of_the_spent_window_to_the_second(
+    tmp_path: Path, name: str, at: int
+) -> None:
+    turn = played(name, code=1, home=remembered(tmp_path, name))
+
+    assert turn.reset_at == datetime.fromtimestamp(at, UTC)
+
+
+def test_a_usage_limit_that_names_no_time_has_none() -> None:
+    turn = played("usage-limit-no-reset", code=1)
+
+    assert (turn.kind, turn.reset_at) == ("usage_limit", None)
+
+
+@pytest.mark.req("C11")
+def test_a_rate_limit_with_a_pause_ends_after_it() -> None:
+    turn = played("rate-limit", code=1)
+
+    assert turn.kind == "rate_limited"
+    assert turn.reset_at is not None
+    assert timedelta() < turn.reset_at - NOW <= timedelta(seconds=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("too-many-requests", "overloaded"),
+        ("quota", "usage_limit"),
+        ("server-error", "overloaded"),
+        ("unavailable", "overloaded"),
+        ("overloaded", "overloaded"),
+        ("cut", "overloaded"),
+        ("context-full", "context_full"),
+        ("unauthorized", "not_logged_in"),
+        ("bad-request", "crashed"),
+        ("bad-flag", "crashed"),
+        ("interrupted", "crashed"),
+    ],
+)
+def test_a_failed_turn_is_told_by_its_last_words(name: str, kind: str) -> None:
+    turn = played(name, code=2 if name == "bad-flag" else 1)
+
+    assert turn.kind == kind
+    assert turn.detail
+
+
+def test_a_refused_request_is_told_in_the_providers_words_alone() -> None:
+    assert played("bad-request", code=1).detail.startswith("The model does not exist.")
+
+
+def test_without_a_terminal_event_a_clean_exit_is_a_failure() -> None:
+    assert played("interrupted", code=0).kind == "crashed"
+
+
+def test_a_killed_run_is_killed() -> None:
+    assert played("terminated", code=None, signal=15).kind == "killed"
+
+
+def test_a_thread_that_is_gone_makes_for_a_fresh_context() -> None:
+    turn = played("unknown-session", code=1, session=THREAD)
+
+    assert turn.kind == "context_full"
+    assert THREAD in turn.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("denied-by-rule", "git push origin main"), ("denied-by-sandbox", "writing is blocked by read-only sandbox")],
+)
+def test_a_denial_is_named_though_no_event_tells_it(name: str, what: str) -> None:
+    turn = played(name)
+
+    assert turn.kind == "denied"
+    assert what in turn.detail
+
+
+def test_what_a_failed_turn_used_is_in_the_record_of_its_thread(tmp_path: Path) -> None:
+    turn = played("failed-half-way", code=1, home=remembered(tmp_path, "failed-half-way"))
+
+    assert (turn.kind, turn.usage) == ("overloaded", Usage(100, 20))
+
+
+def test_a_turn_that_used_nothing_known_leaves_the_threads_total_as_it_was() -> None:
+    turn = played("too-many-requests", code=1, session="01a1e252-08de-7471-bba4-2ed0fd24d2ff", before=Usage(300, 60))
+
+    assert turn.usage == Usage(estimated=True)
+    assert turn.session_usage == Usage(300, 60)
+
+
+def test_what_is_shown_is_what_it_says_runs_and_changes() -> None:
+    events = [json.loads(line) for line in (RECORDED / "edit.jsonl").read_text().splitlines()]
+
+    assert [line for line in map(CODEX.show, events) if line] == [
+        "I will edit.",
+        "update /repo/hello.txt",
+        "$ /bin/bash -lc 'git status --short'",
+        "Done: hello.txt says hello world.",
+    ]
+
+
+def test_a_fresh_turn_reads_its_prompt_from_standard_input_and_runs_without_a_sandbox_of_its_own() -> None:
+    argv = CODEX.invoke(asked()).argv
+
+    assert argv[:3] == ("codex", "exec", "--json")
+    assert "--dangerously-bypass-approvals-and-sandbox" in argv
+    assert argv[-1] == "-"
+    assert "resume" not in argv
+
+
+def test_a_session_a_model_and_the_users_own_arguments_have_their_places() -> None:
+    argv = CODEX.invoke(asked(session=THREAD, args=("-c", 'model_reasoning_effort="high"')))
+
+    assert argv.argv[-5:] == ("-c", 'model_reasoning_effort="high"', "resume", THREAD, "-")
+
+
+@pytest.mark.parametrize(
+    ("environment", "files", "known"),
+    [
+        ({}, {}, False),
+        ({"CODEX_API_KEY": "k"}, {}, True),
+        ({}, {"auth.json": '{"OPENAI_API_KEY": null, "tokens": {"access_token": "t"}}'}, True),
+        ({}, {"auth.json": '{"OPENAI_API_KEY": null}'}, False),
+        ({}, {"auth.json": "broken"}, False),
+        ({}, {"config.toml": 'cli_auth_credentials_store = "keyring"'}, None),
+        ({"KEY": "k"}, {"config.toml": 'model_provider = "p"\nmodel_providers.p = {env_key = "KEY"}'}, True),
+        ({}, {"config.toml": 'model_provider = "p"\nmodel_providers.p = {env_key = "KEY"}'}, False),
+        ({}, {"config.toml": 'model_provider = "p"\nmodel_providers.p = {base_url = "http://127.0.0.1"}'}, True),
+    ],
+)
+def test_whether_it_is_logged_in_is_found_without_asking_anybody(
+    tmp_path: Path, environment: dict[str, str], files: dict[str, str], known: bool | None
+) -> None:
+    (tmp_path / ".codex").mkdir()
+    for name, content in files.items():
+        (tmp_path / ".codex" / name).write_text(content)
+
+    assert CODEX.logged_in(environment, tmp_path) is known
