@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -27,6 +27,8 @@ Trigger = Literal[
     "actionable",
 ]
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
 ISSUE_FILES = ("shortlist.md", "critical.md", "high.md", "medium.md", "low.md", "backlog.md")
 """Where issues are, in the order they are worked."""
 HISTORY = "history.md"
@@ -41,8 +43,8 @@ class Issue(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     title: str = ""
     status: Status = "proposed"
     file: str = "backlog.md"
-    line: int = 0
-    order: int = 0
+    line: Count = 0
+    order: Count = 0
     stated: str = ""
     type: str = ""
     priority: str = ""
@@ -68,7 +70,7 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a file is not written as the format asks; line 0 is the file as a whole."""
 
     file: str
-    line: int
+    line: Count
     message: str
 
 
@@ -77,19 +79,20 @@ class Backlog(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
     issues: tuple[Issue, ...] = ()
     deviations: tuple[Deviation, ...] = ()
-    malformed: int = 0
+    malformed: Count = 0
     finished: tuple[str, ...] = ()
 
 
 class Validation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One validator's summary: counts of findings by severity, ids it says it created, and where a critical one is."""
+    """One validator's summary: findings by severity, ids it says it created, where a critical one is, and its own file."""
 
     kind: str
     result: Result
-    findings: dict[str, int] = {}
+    findings: dict[str, Count] = {}
     created: tuple[str, ...] = ()
     critical_security: bool = False
     critical_in: str = ""
+    file: str = "validation"
 
     @property
     def passed(self) -> bool:
@@ -103,15 +106,15 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     `cycles_without_completion` of None is not known and follows from the cycles when nothing was completed at all.
     """
 
-    cycles: int = 0
-    max_cycles: int = 0
+    cycles: Count = 0
+    max_cycles: Count = 0
     completed: tuple[str, ...] = ()
     created: tuple[str, ...] = ()
-    completed_count: int = 0
-    created_count: int = 0
-    consecutive_failures: int = 0
-    failures: dict[str, int] = {}
-    cycles_without_completion: int | None = None
+    completed_count: Count = 0
+    created_count: Count = 0
+    consecutive_failures: Count = 0
+    failures: dict[str, Count] = {}
+    cycles_without_completion: Count | None = None
     focus: str = ""
     answered: tuple[str, ...] = ()
     started_at: str = ""
@@ -120,7 +123,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Everything the evaluator is told; the same situation always gets the same answer.
 
-    `untouched` says that nothing was changed in this session, so that there is nothing validators could look at.
+    `environment` is what this machine has, for issues that say what they require; `untouched` says that nothing was
+    changed in this session, so that there is nothing validators could look at.
     """
 
     backlog: Backlog = Backlog()
@@ -131,7 +135,7 @@ class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     unrecoverable: bool = False
     build: Build = "unknown"
     gates: Gates = "unknown"
-    environment: str = "linux"
+    environment: tuple[str, ...] = ("linux",)
     untouched: bool = False
 
 

@@ -1,0 +1,218 @@
+"""Reads the issues of a file: leniently, so that no real file is refused, and naming each place where it is not as asked.
+
+A block that cannot be understood is skipped, counted and reported; nothing here changes or drops a character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from flyball.core.backlog import Backlog, Deviation, Issue
+from flyball.core.claim_values import clean
+from flyball.core.issue_fields import Fields, created_at
+from flyball.core.issue_header import Unreadable, Value, quoted_titles, read_header
+from flyball.core.issue_scan import Block, scan
+from flyball.core.issue_sections import Sections
+from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, number_of, status_of
+from flyball.core.text import scrub
+
+MAX_BODY = 40_000
+_KEYS = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:", re.ASCII | re.MULTILINE)
+
+
+class ReadBlock(msgspec.Struct, frozen=True):
+    """A block and the issue it holds; no issue where it is malformed."""
+
+    block: Block
+    issue: Issue | None
+
+
+class ReadFile(msgspec.Struct, frozen=True):
+    """An issue file as read."""
+
+    file: str
+    blocks: tuple[ReadBlock, ...]
+    deviations: tuple[Deviation, ...]
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        return tuple(read.issue for read in self.blocks if read.issue is not None)
+
+    @property
+    def malformed(self) -> int:
+        return sum(read.issue is None for read in self.blocks)
+
+
+def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
+    """The issues of a file's text; `first` is the order of the first, so that several files count on."""
+    blocks, found = scan(text, file)
+    deviations = [*_whole_file(text, file), *found]
+    read: list[ReadBlock] = []
+    order = first
+    for block in blocks:
+        issue = _Reader(text, file, block, order, deviations).issue()
+        order += issue is not None
+        read.append(ReadBlock(block, issue))
+    return ReadFile(file, tuple(read), tuple(sorted(deviations, key=lambda deviation: deviation.line)))
+
+
+def gathered(files: Sequence[ReadFile], unread: Iterable[Deviation] = (), finished: Iterable[str] = ()) -> Backlog:
+    """All files as one backlog; `unread` are files that could not be read at all, which count as malformed."""
+    lost = tuple(unread)
+    issues = tuple(issue for file in files for issue in file.issues)
+    deviations = [deviation for file in files for deviation in file.deviations]
+    return Backlog(
+        issues=issues,
+        deviations=(*lost, *deviations, *_repeated(issues)),
+        malformed=len(lost) + sum(file.malformed for file in files),
+        finished=tuple(finished),
+    )
+
+
+def _repeated(issues: Iterable[Issue]) -> Iterator[Deviation]:
+    """Issues that say they are another one: the same id, the same number under another hash, or the same title."""
+    ids: dict[str, Issue] = {}
+    numbers: dict[str, Issue] = {}
+    titles: dict[str, Issue] = {}
+    for issue in issues:
+        title = " ".join(issue.title.casefold().split())
+        same_id = ids.setdefault(issue.id, issue)
+        same_number = numbers.setdefault(number_of(issue.id), issue)
+        same_title = titles.setdefault(title or issue.id, issue)
+        if same_id is not issue:
+            yield Deviation(issue.file, issue.line, f"{issue.id} stands in {_place(same_id)} too")
+        elif same_number is not issue:
+            yield Deviation(issue.file, issue.line, f"{issue.id} has the number of {same_number.id}")
+        elif same_title is not issue:
+            message = f"{issue.id} has the title of {same_title.id} in {_place(same_title)}"
+            yield Deviation(issue.file, issue.line, message)
+
+
+def _place(issue: Issue) -> str:
+    return f"{issue.file}, line {issue.line}"
+
+
+def _whole_file(text: str, file: str) -> Iterator[Deviation]:
+    if text.startswith("\ufeff"):
+        yield Deviation(file, 1, "the file begins with a byte order mark")
+    if "\r" in text:
+        yield Deviation(file, 1, "lines end with CRLF" if "\r\n" in text else "lines end with CR")
+    broken = re.search(r"[\udc80-\udcff]", text)
+    if broken is not None:
+        line = text.count("\n", 0, broken.start()) + 1
+        yield Deviation(file, line, "bytes that are not UTF-8; they are shown as question marks and kept")
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class _Reader:
+    """Reads one block; what is wrong with it goes to `deviations`."""
+
+    def __init__(self, text: str, file: str, block: Block, order: int, deviations: list[Deviation]) -> None:
+        self._file = file
+        self._block = block
+        self._order = order
+        raw = _unix(block.header(text)).encode("utf-8", "replace").decode()
+        self._header = scrub(raw)
+        self._body = block.body(text)
+        self._deviations = deviations
+        if self._header != raw:
+            self._note(0, "control characters in the header; they are not shown")
+
+    def issue(self) -> Issue | None:
+        mapping = self._mapping()
+        if isinstance(mapping, Unreadable):
+            self._note(mapping.line, f"block skipped: {mapping.message}")
+            return None
+        fields = Fields(mapping)
+        id = fields.text("id")
+        if not id:
+            self._note(0, "block skipped: it has no id")
+            return None
+        issue = self._made(id, fields)
+        self._check(issue, fields)
+        return issue
+
+    def _mapping(self) -> dict[str, Value] | Unreadable:
+        mapping = read_header(self._header)
+        if not isinstance(mapping, Unreadable):
+            return mapping
+        mended = read_header(quoted_titles(self._header))
+        if isinstance(mended, Unreadable):
+            return mapping
+        self._note(mapping.line, "a value with a colon in it is not in quotes")
+        return mended
+
+    def _made(self, id: str, fields: Fields) -> Issue:
+        stated = fields.text("status")
+        sections = Sections(clean(self._body, MAX_BODY))
+        environments, awaited = fields.requires()
+        return Issue(
+            id=id,
+            title=fields.text("title"),
+            # A word nobody knows is not worked on, and is not taken for finished.
+            status=status_of(stated or "proposed") or "blocked",
+            file=self._file,
+            line=self._line("id"),
+            order=self._order,
+            stated=stated,
+            type=fields.text("type").lower(),
+            priority=fields.text("priority").lower(),
+            tags=fields.texts("tags"),
+            created=created_at(fields.text("created")) or fields.text("created"),
+            blocked_by=tuple(dict.fromkeys((*fields.blocked_by(), *awaited))),
+            requires=environments,
+            affected_files=fields.texts("affected_files") or fields.texts("references") or sections.files,
+            acceptance=fields.texts("acceptance") or fields.texts("acceptance_criteria") or sections.acceptance,
+            problem=sections.problem or fields.text("description"),
+            body=sections.text,
+        )
+
+    def _check(self, issue: Issue, fields: Fields) -> None:
+        missing = [name for name in REQUIRED if not fields.text(name)]
+        if missing:
+            self._note_at(issue.line, f"{issue.id} has no {', '.join(missing)}")
+        for fault in id_faults(issue.id):
+            self._note_at(issue.line, f"id {issue.id}: {fault}")
+        if issue.stated and issue.stated != issue.status:
+            unknown = "" if status_of(issue.stated) else ", since nobody knows what it means"
+            self._note_key("status", f"status {issue.stated!r} is taken as {issue.status}{unknown}")
+        if issue.created and not created_at(issue.created):
+            self._note_key("created", f"created {issue.created[:40]!r} is no date")
+        for name, value, allowed in (("type", issue.type, TYPES), ("priority", issue.priority, PRIORITIES)):
+            if value and value not in allowed:
+                self._note_key(name, f"{name} {value!r} is not one of {', '.join(sorted(allowed))}")
+        given = Counter(key.lower() for key in _KEYS.findall(self._header))
+        for name in [key for key, times in given.items() if times > 1]:
+            self._note_key(name, f"{name} is given more than once; the last one counts")
+        for name in fields.strange:
+            self._note_key(name, f"{name} is neither a text nor a list of texts; what is left of it is not read")
+        self._check_body(issue)
+
+    def _check_body(self, issue: Issue) -> None:
+        lacking = [
+            n for n, value in (("Problem", issue.problem), ("Acceptance Criteria", issue.acceptance)) if not value
+        ]
+        if lacking:
+            self._note_at(issue.line, f"{issue.id} has no section {' and none '.join(lacking)}")
+        if len(self._body) > MAX_BODY:
+            self._note_at(issue.line, f"{issue.id} has a body of {len(self._body)} characters; {MAX_BODY} are read")
+
+    def _note(self, line: int, message: str) -> None:
+        self._note_at(self._block.line + line, message)
+
+    def _note_key(self, key: str, message: str) -> None:
+        self._note_at(self._line(key), message)
+
+    def _note_at(self, line: int, message: str) -> None:
+        self._deviations.append(Deviation(self._file, line, clean(message, 300)))
+
+    def _line(self, key: str) -> int:
+        found = re.search(rf"^{re.escape(key)}[ \t]*:", self._header, re.IGNORECASE | re.MULTILINE)
+        return self._block.line + (self._header.count("\n", 0, found.start()) if found else 0)

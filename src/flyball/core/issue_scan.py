@@ -1,0 +1,229 @@
+"""Finds the issue blocks of a file, however carelessly they are fenced, with the exact place of each.
+
+A block is a header of YAML lines, fenced by `---`, and the body up to the next block. Either fence may be missing: a
+header without an opening begins at its `id:`, one without a closing ends where its lines stop looking like YAML. A block
+never swallows another: when in doubt a header is a block, since an issue lost in a body would make the backlog look done.
+Every place is an offset into the text as given, so that an edit can leave all other characters alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from flyball.core.backlog import Deviation
+
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_FENCE = re.compile(r"-{3,}[ \t]*")
+_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)", re.ASCII)
+_FIRST = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|$)|#(?!#)", re.ASCII)
+_LATER_KEY = re.compile(r"[a-z_][a-z0-9_-]*:(?:[ \t]|$)", re.ASCII)
+_GOES_ON = re.compile(r"[ \t]|-[ \t]|#(?!#)|[\]}]")
+_ID = re.compile(r"id[ \t]*:[ \t]*(\S.*)?", re.IGNORECASE)
+_ID_VALUE = re.compile(
+    r"['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?", re.ASCII
+)
+_CODE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*(.*)")
+_HEADING = re.compile(r"#{1,2}[ \t]+(.*?)[ \t#]*")
+_SECTIONS = frozenset(
+    "acceptance criteria|affected files|context|description|evidence|importance|notes|problem|proposed solution"
+    "|references|solution|steps to reproduce|summary|validation plan".split("|")
+)
+_LONGEST_EXAMPLE = 200
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Where a block is: `start` to `end` with all that belongs to it, its header's text, its body's; `line` is 1-based."""
+
+    start: int
+    end: int
+    header_start: int
+    header_end: int
+    body_start: int
+    line: int
+    opened: bool
+    closed: bool
+
+    def header(self, text: str) -> str:
+        return text[self.header_start : self.header_end]
+
+    def body(self, text: str) -> str:
+        """The body without the fences and empty lines that part it from the next block."""
+        lines = text[self.body_start : self.end].splitlines()
+        while lines and (not lines[-1].strip() or _FENCE.fullmatch(lines[-1])):
+            lines.pop()
+        return "\n".join(lines).strip("\n")
+
+
+class _Header(msgspec.Struct, frozen=True):
+    """A header by line numbers: where the block begins, its own lines, and the first line after it."""
+
+    begin: int
+    first: int
+    last: int
+    after: int
+    opened: bool
+    closed: bool
+
+
+def scan(text: str, file: str) -> tuple[list[Block], list[Deviation]]:
+    """The blocks of a file, in order, and where its fences and headings are not as the format asks."""
+    return _Scanner(text, file).scan()
+
+
+class _Scanner:
+    """One pass over the lines of a file."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._file = file
+        self._length = len(text)
+        found = [(match.start(), match[1]) for match in _LINE.finditer(text) if match[0] or match.start() == 0]
+        self._starts = [start for start, _ in found]
+        self._lines = [line for _, line in found]
+        self._lines[0] = self._lines[0].removeprefix("\ufeff")
+        self._deviations: list[Deviation] = []
+
+    def scan(self) -> tuple[list[Block], list[Deviation]]:
+        blocks: list[Block] = []
+        current: _Header | None = None
+        for header, end in self._headers():
+            if current is not None:
+                blocks.append(self._block(current, end))
+            current = header
+        return blocks, self._deviations
+
+    def _headers(self) -> Iterator[tuple[_Header | None, int]]:
+        """Each header with the line at which what came before it ends; at the end None."""
+        index, code, inside = 0, "", False
+        while index < len(self._lines):
+            line = self._lines[index]
+            marker = _CODE.fullmatch(line)
+            if marker and (after := self._example(index, marker)) and not code:
+                index = after
+                continue
+            header = self._header_at(index)
+            if header is not None:
+                self._note_fences(header, code)
+                yield header, header.begin
+                index, code, inside = header.after, "", True
+                continue
+            code = _code_state(code, marker) if marker else code
+            if inside and not code and self._is_stray(index):
+                self._note(index, f"a heading between issues: {line.strip()[:80]!r}")
+                yield None, index
+                inside = False
+            index += 1
+        yield None, len(self._lines)
+
+    def _block(self, header: _Header, end: int) -> Block:
+        return Block(
+            start=self._place(header.begin),
+            end=self._place(end),
+            header_start=self._place(header.first),
+            header_end=self._place(header.last + 1),
+            body_start=self._place(header.after),
+            line=header.first + 1,
+            opened=header.opened,
+            closed=header.closed,
+        )
+
+    def _place(self, index: int) -> int:
+        return self._starts[index] if index < len(self._starts) else self._length
+
+    def _header_at(self, index: int) -> _Header | None:
+        line = self._lines[index]
+        if _FENCE.fullmatch(line):
+            first = self._next_filled(index + 1)
+            if first < len(self._lines) and _FIRST.match(self._lines[first]):
+                return self._extent(index, first, opened=True)
+            return None
+        found = _ID.fullmatch(line)
+        if found is None or not _ID_VALUE.fullmatch(found[1] or ""):
+            return None
+        return self._extent(index, index, opened=False)
+
+    def _next_filled(self, index: int) -> int:
+        while index < len(self._lines) and not self._lines[index].strip():
+            index += 1
+        return index
+
+    def _extent(self, begin: int, first: int, *, opened: bool) -> _Header | None:
+        """How far a header reaches, if it is one: it has an id, or a status and something to go with it."""
+        keys: set[str] = set()
+        last, index, closed, gap = first, first, False, False
+        while index < len(self._lines):
+            line = self._lines[index]
+            if _FENCE.fullmatch(line):
+                closed = True
+                break
+            key = _KEY.match(line)
+            if not line.strip():
+                gap = True
+            elif (key and key[1].lower() == "id" and "id" in keys) or not self._belongs(index, gap=gap):
+                break
+            else:
+                last, gap = index, False
+                keys |= {key[1].lower()} if key else set()
+            index += 1
+        if not self._is_header(keys, first, last, opened=opened):
+            return None
+        after = index + 1 if closed else last + 1
+        return _Header(begin, first, last, after, opened=opened, closed=closed)
+
+    def _is_header(self, keys: set[str], first: int, last: int, *, opened: bool) -> bool:
+        """A header has an id and a status or title; fenced, it may also have a status alone or an id that looks like one."""
+        if "id" in keys and keys & {"status", "title"}:
+            return True
+        if not opened:
+            return False
+        ids = (_ID.fullmatch(line) for line in self._lines[first : last + 1]) if "id" in keys else iter(())
+        named = any(found and _ID_VALUE.fullmatch(found[1] or "") for found in ids)
+        return named or ("status" in keys and bool(keys & {"title", "type", "priority"}))
+
+    def _belongs(self, index: int, *, gap: bool) -> bool:
+        """Whether a line goes on with a header: as YAML, or as a broken line of it with more YAML straight after."""
+        line = self._lines[index]
+        if gap:
+            return bool(_LATER_KEY.match(line)) or line[:1] in " \t"
+        if _KEY.match(line) or _GOES_ON.match(line):
+            return True
+        following = self._lines[index + 1] if index + 1 < len(self._lines) else ""
+        return line[:1] != "#" and bool(_LATER_KEY.match(following) or _FENCE.fullmatch(following))
+
+    def _example(self, index: int, marker: re.Match[str]) -> int:
+        """The line after a labelled code block that begins with a header: an example, not an issue."""
+        first = self._next_filled(index + 1)
+        if not marker[2].strip() or first >= len(self._lines):
+            return 0
+        if not (_FENCE.fullmatch(self._lines[first]) or _ID.fullmatch(self._lines[first])):
+            return 0
+        for later in range(first, min(first + _LONGEST_EXAMPLE, len(self._lines))):
+            closing = _CODE.fullmatch(self._lines[later])
+            if closing and not closing[2] and closing[1].startswith(marker[1]):
+                return later + 1
+        return 0
+
+    def _is_stray(self, index: int) -> bool:
+        """Whether a heading belongs to the file rather than to the issue above it."""
+        heading = _HEADING.fullmatch(self._lines[index])
+        return heading is not None and heading[1].rstrip(":").casefold() not in _SECTIONS
+
+    def _note_fences(self, header: _Header, code: str) -> None:
+        if code:
+            self._note(header.begin, "a block begins inside a code fence that was not closed")
+        if not header.opened:
+            self._note(header.first, "the `---` before the header is missing")
+        if not header.closed:
+            self._note(header.last, "the `---` after the header is missing")
+
+    def _note(self, index: int, message: str) -> None:
+        self._deviations.append(Deviation(self._file, index + 1, message))
+
+
+def _code_state(code: str, marker: re.Match[str]) -> str:
+    """The marker a code block was opened with, or nothing where none is open."""
+    if not code:
+        return marker[1]
+    return "" if not marker[2] and marker[1].startswith(code) else code

@@ -1,0 +1,184 @@
+"""Issue files as they occur: each file of the corpus has its issues and deviations beside it; hostile ones are made here."""
+
+import itertools
+import json
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings, strategies as st
+
+from flyball.core import issue_header
+from flyball.core.issue_blocks import gathered, read_issues
+from flyball.core.issue_header import Unreadable, read_header
+
+CORPUS = Path(__file__).parents[1] / "documents" / "issue_files"
+FILES = sorted(CORPUS.glob("*.md"))
+
+
+def block(id: str = "BUG-001@a1b2c3", *lines: str, status: str = "proposed", body: str = "### Problem\np\n") -> str:
+    known = [f"id: {id}", "title: t", "created: 2026-01-05", "type: bug", "priority: low", f"status: {status}", *lines]
+    return "\n".join(["---", *known, "---", body, ""])
+
+
+def read(text: str):
+    return gathered([read_issues(text, "low.md")])
+
+
+@pytest.mark.req("E2")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_as_it_occurs_is_read_with_every_deviation_named(path):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    backlog = gathered([read_issues(path.read_bytes().decode("utf-8", "surrogateescape"), path.name)])
+    assert [[i.id, i.status, i.line] for i in backlog.issues] == expected["issues"]
+    assert [[d.line, d.message] for d in backlog.deviations] == expected["deviations"]
+    assert backlog.malformed == expected["malformed"]
+    assert {d.file for d in backlog.deviations} <= {path.name}
+
+
+def test_the_corpus_is_not_empty():
+    assert len(FILES) >= 15
+
+
+@pytest.mark.req("E2")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_blocks_do_not_overlap_and_lose_no_character(path):
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    blocks = [found.block for found in read_issues(text, path.name).blocks]
+    places = [place for each in blocks for place in (each.start, each.header_start, each.header_end, each.body_start)]
+    assert places == sorted(places)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(blocks))
+    assert all(each.start < each.end <= len(text) for each in blocks)
+
+
+def test_the_fields_of_an_issue_are_read():
+    text = (CORPUS / "as_asked.md").read_text()
+    first, second = read(text).issues
+    assert first.title == "Rows with an empty last column are dropped"
+    assert (first.created, first.type, first.priority, first.tags) == ("2026-01-05", "bug", "high", ("reader", "csv"))
+    assert first.affected_files == ("src/reader.py", "tests/test_reader.py")
+    assert first.acceptance == ("The row has as many columns as the header", "A test covers it")
+    assert first.problem == "A row whose last column is empty comes back one column short."
+    assert (first.order, second.order) == (0, 1)
+    assert second.blocked_by == ("BUG-001@a1b2c3",)
+    assert second.created == "2026-01-06T07:30:00Z"
+    assert second.affected_files == ("src/writer.py",)
+
+
+def test_line_ends_and_a_byte_order_mark_change_nothing_but_are_named():
+    plain = read((CORPUS / "as_asked.md").read_bytes().decode())
+    windows = read((CORPUS / "crlf_and_bom.md").read_bytes().decode())
+    assert windows.issues == plain.issues
+    assert len(windows.deviations) == 2
+
+
+@pytest.mark.req("E3")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("proposed", "proposed"),
+        ("in-progress", "in-progress"),
+        ("In Progress", "in-progress"),
+        ("blocked", "blocked"),
+        ("deferred", "blocked"),
+        ("resolved", "completed"),
+        ("completed", "completed"),
+        ("won't-fix", "won't-fix"),
+        ("wontfix", "won't-fix"),
+        ("whatever", "blocked"),
+        ("", "proposed"),
+    ],
+)
+def test_a_status_is_one_of_five_whatever_is_written(written, meant):
+    (issue,) = read(block(status=written)).issues
+    assert issue.status == meant
+    assert issue.is_final == (meant in ("completed", "won't-fix"))
+    assert issue.is_open == (meant in ("proposed", "in-progress"))
+
+
+def test_an_issue_is_never_lost_in_the_body_of_another():
+    swallowing = block(body="```yaml\nnever closed\n") + block("BUG-002@b2b2b2") + "id: BUG-003@c3c3c3\ntitle: x\n"
+    assert [issue.id for issue in read(swallowing).issues] == ["BUG-001@a1b2c3", "BUG-002@b2b2b2", "BUG-003@c3c3c3"]
+
+
+def test_two_headers_without_a_fence_between_are_two_issues():
+    text = "---\nid: BUG-001@a1b2c3\nstatus: proposed\nid: BUG-002@b2b2b2\nstatus: blocked\n---\n"
+    assert [(i.id, i.status) for i in read(text).issues] == [
+        ("BUG-001@a1b2c3", "proposed"),
+        ("BUG-002@b2b2b2", "blocked"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["a: " + "[" * 30_000, "a: " + "- " * 15_000, "a: " + "{" * 30_000, "a: " + "x" * 40_000],
+    ids=["brackets", "dashes", "braces", "long"],
+)
+def test_a_header_made_to_break_parsers_is_one_skipped_block(header):
+    text = f"---\nid: BUG-001@a1b2c3\nstatus: proposed\n{header}\n---\n" + block("BUG-002@b2b2b2")
+    backlog = read(text)
+    assert [issue.id for issue in backlog.issues] == ["BUG-002@b2b2b2"]
+    assert backlog.malformed == 1
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "---\n",
+        "id: A-1@b\n",
+        "```yaml\n---\n",
+        "---\nid: A-1@b\n",
+        "status: x\n---\n",
+        "# x\n",
+        "\n",
+        "a: b\n",
+        "---\n# x\n",
+    ],
+)
+def test_reading_stays_linear_whatever_is_repeated(piece):
+    def seconds(times: int) -> float:
+        begun = time.process_time()
+        read_issues(piece * times, "low.md")
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(2000) < 40 * (seconds(200) + 0.005)
+
+
+WORDS = st.text(alphabet="ab: -[]{},#'\"\\&*!|>?%@`~\t .é=0<", max_size=8)
+LINES = st.one_of(
+    st.builds("k{}: {}".format, st.integers(0, 3), WORDS),
+    st.builds("k{}: [{}]".format, st.integers(0, 3), WORDS),
+    st.builds("k{}:".format, st.integers(0, 3)),
+    st.builds("  n{}: {}".format, st.integers(0, 3), WORDS),
+    st.builds("  - {}".format, WORDS),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(LINES, min_size=1, max_size=5))
+def test_the_short_way_reads_nothing_but_what_yaml_reads(lines):
+    try:
+        short = issue_header._plain_mapping(lines)
+    except issue_header._NotPlain:
+        return
+    assert short == yaml.load("\n".join(lines), Loader=yaml.BaseLoader)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(alphabet=st.sampled_from("---\n\r\tid:BUG-1@a status proposed`#[]{}&*'\"é\udc80\x00\ufeff"), max_size=200)
+)
+def test_no_text_whatever_raises(text):
+    found = read_issues(text, "low.md")
+    assert found.malformed + len(found.issues) == len(found.blocks)
+
+
+def test_an_alias_bomb_costs_nothing():
+    bomb = "a: &a [x]\n" + "".join(
+        f"b{n}: &b{n} [{', '.join(['*' + ('a' if n == 0 else f'b{n - 1}')] * 9)}]\n" for n in range(30)
+    )
+    found = read_header("id: BUG-001@a1b2c3\n" + bomb)
+    assert not isinstance(found, Unreadable)
+    assert found["id"] == "BUG-001@a1b2c3"
