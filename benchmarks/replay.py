@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.batch import GateOutput, StreamObservation, of_stream
 from flyball.core.monitor import Cure, History, Observation, Thresholds, assess, observe
 from flyball.core.signature import signature
+from flyball.core.stream import GateOutput, StreamObservation, of_stream
 
 CONTINUE, FRESH, STOP = "continue", "fresh", "stop"
 BOOTSTRAPS = 2000

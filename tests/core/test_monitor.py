@@ -6,17 +6,6 @@ import msgspec
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from flyball.core.batch import (
-    BatchResult,
-    Failure,
-    GateOutput,
-    Review,
-    StreamObservation,
-    broken_gate,
-    of_batch,
-    of_stream,
-)
-from flyball.core.batch_text import BatchUnreadable, read_batch
 from flyball.core.monitor import (
     Blocker,
     Confidence,
@@ -27,6 +16,7 @@ from flyball.core.monitor import (
     Thresholds,
     Trend,
     assess,
+    follow,
     observe,
 )
 from flyball.core.observation import RECENT_RESULTS, RECENT_TREES, TRACKED_ITEMS
@@ -37,8 +27,8 @@ def judged(*seen, thresholds=None):
     """The verdicts on a whole loop."""
     history, verdicts = History(), []
     for one in seen:
-        history = observe(history, one)
-        verdicts.append(assess(history, one, thresholds or Thresholds()))
+        history, verdict = follow(history, one, thresholds or Thresholds())
+        verdicts.append(verdict)
     return verdicts
 
 
@@ -51,69 +41,6 @@ def batch(number, passed=(), failed=(), **more):
 
 def red(number, failing=("t",), fine=None, **more):
     return Observation(iteration=number, failing=tuple(failing), fine=fine or f"f{number}", **more)
-
-
-@pytest.mark.req("M2")
-def test_a_batch_without_a_review_is_blocked_and_leaves_no_trace():
-    history = observe(History(), batch(1, passed=["a"]))
-    seen = of_batch(BatchResult(batch=("a",), passed=("a",)), 2)
-    verdict = assess(observe(history, seen), seen)
-    assert observe(history, seen) == history
-    assert (verdict.health, verdict.recommendation) == (Health.BLOCKED, "run-review")
-    assert verdict.blockers[0].type == "missing-review"
-    assert not of_batch(BatchResult(review=Review()), 1).reviewed
-
-
-@pytest.mark.req("M4")
-def test_passed_but_rejected_is_failed():
-    review = Review("changes_requested", approved=("a",), rejected=("b",))
-    seen = of_batch(BatchResult(("a", "b", "c"), review, ("a", "b"), (Failure("c", "boom"),)), 1)
-    assert seen.passed == ("a",)
-    assert {item: named.summary for item, named in seen.failed.items()} == {
-        "b": "not approved by the review",
-        "c": "boom",
-    }
-
-
-@pytest.mark.req("M1")
-def test_a_batch_result_is_read_from_json():
-    text = b'{"batch":["a"],"review":{"verdict":"approve"},"passed":["a"],"failed":[],"blocked":[]}'
-    seen = of_batch(msgspec.json.decode(text, type=BatchResult), 1)
-    assert seen.passed == ("a",)
-    assert seen.reviewed
-
-
-TEXT = """\
-Batch: [1.1, 1.2, 1.3, 1.4]
-Review: {verdict: CHANGES_REQUESTED, approved: [1.1], rejected: [1.2], anti_patterns: [AP-3]}
-Passed: [1.1, 1.2]
-Failed: [1.3: TypeError in parse_row, twice, 1.5: timed out]
-Blocked: [1.4 (external): waiting for a key]
-"""
-
-
-@pytest.mark.req("M1")
-def test_a_batch_result_is_read_from_the_text_form():
-    result = read_batch(TEXT)
-    assert result.batch == ("1.1", "1.2", "1.3", "1.4")
-    assert result.review == Review("CHANGES_REQUESTED", ("1.1",), ("1.2",), ("AP-3",))
-    assert result.failed == (Failure("1.3", "TypeError in parse_row, twice"), Failure("1.5", "timed out"))
-    assert result.blocked == (Blocker("1.4", "external", "waiting for a key"),)
-    bullets = read_batch("Batch: a, b\nReview: APPROVED\nPassed: a\nFailed:\n- b: boom\nBlocked: none\n")
-    assert of_batch(bullets, 1).passed == ("a",)
-    assert bullets.failed == (Failure("b", "boom"),)
-    assert bullets.blocked == ()
-
-
-@pytest.mark.req("M2")
-@pytest.mark.parametrize("review", ["", "Review:\n", "Review: {}\n", "Review: none\n"])
-def test_an_empty_review_in_the_text_form_is_a_missing_one(review):
-    assert not of_batch(read_batch(f"Batch: a\n{review}Passed: a\n"), 1).reviewed
-
-
-def test_text_that_is_no_batch_result_is_refused_with_what_was_expected():
-    with pytest.raises(BatchUnreadable, match="line 1: expected lines such as 'Batch:'"):
-        read_batch("hello\n")
 
 
 @pytest.mark.req("M10")
@@ -323,26 +250,6 @@ def test_a_better_number_within_the_noise_is_no_improvement():
     assert judged(*seen)[-1].health is Health.STALLED
     quiet = [msgspec.structs.replace(one, metric_noise=0.0) for one in seen]
     assert judged(*quiet)[-1].health is Health.PROGRESSING
-
-
-@pytest.mark.req("M33")
-def test_a_stream_observation_is_read_with_its_gates():
-    line = b'{"iteration":2,"context":1,"edit":"e","gates":[{"name":"test","passed":false,"output":"ValueError: x","failing":["t"]}]}'
-    seen = of_stream(msgspec.json.decode(line, type=StreamObservation), History())
-    assert (seen.failing, seen.summary, seen.gate_held) == (("t",), "ValueError: x", False)
-    held = of_stream(StreamObservation(3, gates=(GateOutput("test", True),)), History())
-    assert held.gate_held
-    assert of_stream(StreamObservation(4, context=2), observe(History(), held)).restored
-
-
-@pytest.mark.req("M18")
-@pytest.mark.parametrize(
-    "output",
-    ["Tests timed out after 60 seconds", "sh: pytest: command not found", "collected 0 items", "Ran 0 tests in 0s"],
-)
-def test_a_gate_that_measured_nothing_is_broken(output):
-    assert broken_gate(GateOutput("test", False, output))
-    assert broken_gate(GateOutput("test", False, "1 failed", ("t",))) is None
 
 
 def simulate(agent, turns=20):

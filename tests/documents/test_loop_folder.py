@@ -246,6 +246,17 @@ def test_what_flyball_rendered_is_not_foreign(folder: LoopFolder, tree: Path) ->
     check_foreign(tree)
 
 
+def test_the_page_of_a_watched_loop_is_not_foreign_whatever_its_name(tree: Path) -> None:
+    watched = tree / ".loop" / "nightly"
+    watched.mkdir(parents=True)
+    for name in ("loop-state.md", "loop-state.md.edited-1", ".loop-state.md.new"):
+        (watched / name).write_text("x")
+    check_foreign(tree)
+    (watched / "notes.txt").write_text("mine")
+    with pytest.raises(LoopFolderForeign, match="holds nightly"):
+        check_foreign(tree)
+
+
 @pytest.mark.req("O1")
 def test_the_highest_number_counts_every_entry_that_begins_with_one(tree: Path) -> None:
     assert highest_number(tree) == 0

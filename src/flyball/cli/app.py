@@ -6,12 +6,13 @@ import sys
 
 import typer
 
-from flyball.cli import demo, doctor, export, history, init, logs, prompt, report, status, tasks, trust, words
+from flyball.cli import demo, doctor, export, history, init, logs, monitor, prompt, report, status, tasks, trust, words
 from flyball.cli.exits import INTERRUPTED, USAGE, say
 from flyball.cli.resume import resume
 from flyball.cli.run import run as run_command
 
 WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Say a word", "Go back", "Set up"
+ALONE = "One role alone"
 
 app = typer.Typer(
     name="flyball",
@@ -39,6 +40,7 @@ for panel, name, command in (
     (GO_BACK, "checkpoints", history.checkpoints),
     (GO_BACK, "diff", history.diff),
     (GO_BACK, "rollback", history.rollback),
+    (ALONE, "monitor", monitor.monitor),
     (SET_UP, "init", init.init),
     (SET_UP, "export", export.export),
     (SET_UP, "trust", trust.trust),

@@ -1,11 +1,12 @@
-"""What the monitor is told from outside: batch results (M1) and stream observations (M33), as observations."""
-
-import re
+"""What came of a batch, as it is reported to `flyball monitor`, and what the monitor sees in it (M1 to M4)."""
 
 import msgspec
 
-from flyball.core.observation import Blocker, History, Kind, Observation
-from flyball.core.signature import signature
+from flyball.core.claim_values import meaning
+from flyball.core.observation import Blocker, Observation, digest
+from flyball.core.signature import Signature, signature
+
+NOT_APPROVED = "not approved by the review"
 
 
 class Review(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -16,6 +17,10 @@ class Review(msgspec.Struct, frozen=True, omit_defaults=True):
     rejected: tuple[str, ...] = ()
     anti_patterns: tuple[str, ...] = ()
 
+    @property
+    def says_something(self) -> bool:
+        return bool(self.verdict.strip() or self.approved or self.rejected)
+
 
 class Failure(msgspec.Struct, frozen=True):
     """A subtask that failed, with what it said."""
@@ -25,111 +30,75 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class BatchResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One batch as reported to `flyball monitor`."""
+    """One batch as reported; what stands below `blocked` is measured, and left out where a loop cannot measure it."""
 
     batch: tuple[str, ...] = ()
     review: Review | None = None
     passed: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
     blocked: tuple[Blocker, ...] = ()
-
-
-class GateOutput(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one gate said."""
-
-    name: str
-    passed: bool = False
-    output: str = ""
-    failing: tuple[str, ...] = ()
-
-
-class StreamObservation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of `flyball monitor --stream`; a new context counts as begun from a restored tree unless it says no."""
-
-    iteration: int
     context: int = 1
     tree: str | None = None
-    edit: str | None = None
     changed_files: tuple[str, ...] | None = None
-    gates: tuple[GateOutput, ...] = ()
+    diff_lines: int | None = None
+    failing: tuple[str, ...] | None = None
     metric: float | None = None
-    claim: str | None = None
-    restored: bool | None = None
+    restored: bool = False
     tokens: int = 0
     usd: float = 0.0
 
 
-_APPROVING = frozenset({"pass", "approve", "approved", "approves", "lgtm", "accept", "accepted", "ok"})
-_BROKEN = re.compile(
-    r"\btimed? ?out after [\d.]+ ?s|command not found|is not recognized as an internal or external command"
-    r"|No module named (?:pytest|unittest|tox|nox)\b|\bno tests ran\b|\bcollected 0 items\b|^Ran 0 tests|No tests? found"
-    r"|\[no test files\]$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_LOOKED_AT = 20_000
-
-
-def of_batch(result: BatchResult, iteration: int, context: int = 1) -> Observation:
-    """The batch with only what the review approved counted as passed (M2, M4)."""
+def of_batch(result: BatchResult, iteration: int) -> Observation:
+    """The batch with only what the review approved counted as passed."""
     approved = _approved(result)
-    failed = {failure.id: failure.error for failure in result.failed}
-    for item in result.passed:
-        if item not in approved:
-            failed.setdefault(item, "not approved by the review")
+    errors = _errors(result, approved)
+    failed = {item: signature(error, (item,)) for item, error in errors.items()}
     return Observation(
         iteration=iteration,
-        context=context,
-        kind="plan",
+        context=result.context,
+        kind="plan" if result.metric is None else "optimise",
         batch=result.batch,
-        passed=tuple(item for item in result.passed if item in approved and item not in failed),
-        failed={item: signature(error, (item,)) for item, error in failed.items()},
+        passed=tuple(item for item in result.passed if item in approved and item not in errors),
+        failed=failed,
         blocked=result.blocked,
-        reviewed=result.review is not None and result.review != Review(),
+        reviewed=result.review is not None and result.review.says_something,
+        tree=result.tree,
+        changed_files=() if result.diff_lines == 0 else result.changed_files,
+        failing=result.failing,
+        metric=result.metric,
+        coarse=digest(sorted(failed)) if failed else None,
+        fine=_fine(errors, failed, iteration),
+        summary=next((named.summary for named in failed.values()), ""),
+        restored=result.restored,
+        tokens=result.tokens,
+        usd=result.usd,
     )
 
 
 def _approved(result: BatchResult) -> set[str]:
-    """A review that lists nothing approved approves what it does not reject, unless it turns all down."""
+    """What the review approved: what it lists, or, listing nothing, all it does not reject unless it turns the batch down."""
     review = result.review or Review()
-    if review.approved:
-        return set(review.approved) - set(review.rejected)
-    if review.rejected or review.verdict.strip().lower() in _APPROVING:
+    if not review.approved and meaning("verdict", review.verdict) in {"pass", "warn"}:
         return set(result.passed) - set(review.rejected)
-    return set()
+    return set(review.approved) - set(review.rejected)
 
 
-def of_stream(line: StreamObservation, history: History) -> Observation:
-    """A foreign loop's iteration, its gates' outputs read."""
-    broken = next((reason for gate in line.gates if (reason := broken_gate(gate))), None)
-    red = [gate for gate in line.gates if not gate.passed]
-    failing = tuple(sorted({name for gate in red for name in gate.failing}))
-    held = bool(line.gates) and not red
-    named = signature("\n".join(gate.output for gate in red), failing) if red else None
-    anew = bool(history.results) and history.results[-1].context != line.context
-    kind: Kind = "optimise" if line.metric is not None else "fix"
-    return Observation(
-        iteration=line.iteration,
-        context=line.context,
-        kind=kind,
-        tree=line.tree,
-        edit=line.edit,
-        changed_files=line.changed_files,
-        failing=failing if failing or held else None,
-        metric=line.metric,
-        coarse=named.coarse if named else None,
-        fine=named.fine if named else None,
-        summary=named.summary if named else "",
-        gate_held=held,
-        gate_broken=broken,
-        restored=anew if line.restored is None else line.restored,
-        tokens=line.tokens,
-        usd=line.usd,
-    )
+def _errors(result: BatchResult, approved: set[str]) -> dict[str, str]:
+    """What failed and how; what was attempted and turned down has failed, whatever its tests said."""
+    errors = {failure.id: failure.error for failure in result.failed}
+    rejected = result.review.rejected if result.review else ()
+    blocked = {blocker.id for blocker in result.blocked}
+    turned_down = [item for item in result.passed if item not in approved]
+    turned_down += [item for item in rejected if item in result.batch and item not in blocked]
+    for item in turned_down:
+        errors.setdefault(item, NOT_APPROVED)
+    return errors
 
 
-def broken_gate(gate: GateOutput) -> str | None:
-    """Why the gate measured nothing (time-out, missing command, nothing collected), or None when it did."""
-    if gate.passed or gate.failing:
+def _fine(errors: dict[str, str], failed: dict[str, Signature], iteration: int) -> str | None:
+    """The failure of the whole batch in detail; one that says nothing of itself is like no other."""
+    if not errors:
         return None
-    found = _BROKEN.search(gate.output[-_LOOKED_AT:])
-    return f"{gate.name}: {found.group().strip()}" if found else None
+    if any(not error.strip() or error == NOT_APPROVED for error in errors.values()):
+        return f"undetailed:{iteration}"
+    return digest(f"{item} {failed[item].fine}" for item in sorted(failed))

@@ -1,10 +1,15 @@
-"""Reads the text form of a batch result: lines that begin with `Batch:`, `Review:`, `Passed:`, `Failed:`, `Blocked:` (M1)."""
+"""Reads a batch result (M1): JSON, or lines that begin with `Batch:`, `Review:`, `Passed:`, `Failed:`, `Blocked:`."""
 
 import re
+from typing import Any
+
+import msgspec
 
 from flyball.core.batch import BatchResult, Failure, Review
 from flyball.core.observation import Blocker
+from flyball.core.strict_json import JsonUnreadable, problem, read_json
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 _SECTION = re.compile(r"^\W*(Batch|Review|Passed|Failed|Blocked)\W*?:[ \t*]*(.*)$", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _NOTHING = frozenset({"", "none", "-", "n/a", "[]", "{}"})
@@ -16,7 +21,34 @@ _FIELD = re.compile(r"(verdict|approved|rejected|anti_patterns)\W*?:\s*(\[[^\]]*
 
 
 class BatchUnreadable(ValueError):
-    """The text has none of the lines a batch result is made of."""
+    """What was reported is no batch result; the message says where, and what was expected."""
+
+
+def batch_of(raw: bytes) -> BatchResult:
+    """The batch result that bytes hold, in either form."""
+    if raw.lstrip(_BLANK)[:1] in {b"{", b"["}:
+        return _of_json(raw)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BatchUnreadable(f"line {line}: expected UTF-8, found the byte {raw[error.start]:#04x}") from error
+    return read_batch(text)
+
+
+def _of_json(raw: bytes) -> BatchResult:
+    """A review that is empty, whatever its type, is none; one word is its verdict."""
+    try:
+        fields = read_json(raw, dict[str, Any])
+    except JsonUnreadable as error:
+        where = f"line {error.line}: " if error.line else ""
+        raise BatchUnreadable(f"{where}expected a JSON object: {error}") from error
+    review = fields.get("review")
+    fields["review"] = {"verdict": review} if isinstance(review, str) else review or None
+    try:
+        return msgspec.convert(fields, BatchResult)
+    except msgspec.ValidationError as error:
+        raise BatchUnreadable(problem(error)) from error
 
 
 def read_batch(text: str) -> BatchResult:
@@ -37,14 +69,21 @@ def read_batch(text: str) -> BatchResult:
 
 
 def _sections(text: str) -> dict[str, str]:
+    """The text of each section; below a bullet, a line without one goes on with what the bullet said."""
     sections: dict[str, list[str]] = {}
     current: list[str] = []
+    bulleted = False
     for line in text.splitlines():
+        entry, bullets = _BULLET.subn("", line, count=1)
         if found := _SECTION.match(line):
             current = sections.setdefault(found[1].lower(), [])
             current.append(found[2])
+            bulleted = False
+        elif bulleted and not bullets:
+            current[-1] += f" {line.strip()}"
         else:
-            current.append(_BULLET.sub("", line))
+            bulleted = bool(bullets)
+            current.append(entry)
     return {name: "\n".join(lines).strip() for name, lines in sections.items()}
 
 

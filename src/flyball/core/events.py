@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.batch import BatchResult
 from flyball.core.breaker import Breaker
 from flyball.core.effects import Effect, Question
 from flyball.core.measurement import Finding, Scalar
@@ -88,6 +89,14 @@ class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     report_problems: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     consent_wanted: tuple[str, ...] = ()
+
+
+class BatchJudged(_Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
+    """A loop that others drive told what came of a batch, and the monitor had its say; in no journal of a task."""
+
+    batch: BatchResult
+    observation: Observation
+    verdict: Verdict
 
 
 class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
@@ -225,6 +234,7 @@ Fact = (
     | Begun
     | Ended
     | Judged
+    | BatchJudged
     | TurnSetAside
     | Moved
     | Held

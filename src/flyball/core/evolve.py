@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED
 from flyball.core.events import (
+    BatchJudged,
     Begun,
     BreakerChanged,
     Consented,
@@ -257,6 +258,7 @@ _TABLE: dict[type, Callable[[State, Any], State]] = {
     Begun: begun,
     Ended: ended,
     Judged: _judged,
+    BatchJudged: _same,
     TurnSetAside: _set_aside,
     Moved: _moved,
     Held: _held,

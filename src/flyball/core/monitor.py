@@ -1,6 +1,7 @@
 """Is the loop going anywhere? One health, one recommendation and one cure for every iteration (M10 to M19).
 
-Pure: `history = observe(history, seen)`, then `assess(history, seen)`. The first matching rule gives the health.
+Pure: `history, verdict = follow(history, seen)`, for flyball's own workflows and for any other loop. The first matching rule
+gives the health.
 """
 
 from flyball.core.cures import cure
@@ -19,6 +20,7 @@ __all__ = [
     "Trend",
     "Verdict",
     "assess",
+    "follow",
     "observe",
 ]
 
@@ -31,6 +33,12 @@ _RECOMMENDATION = {
 _DEFAULTS = Thresholds()
 _ENOUGH_HISTORY = 3
 _AGREEING_SIGNALS = 2
+
+
+def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> tuple[History, Verdict]:
+    """The history with one more iteration, and the verdict on it."""
+    history = observe(history, seen)
+    return history, assess(history, seen, thresholds)
 
 
 def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:

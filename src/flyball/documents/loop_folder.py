@@ -21,6 +21,7 @@ from flyball.core.task import TaskId
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 
 FOLDER = ".loop"
+MONITOR_PAGE = "loop-state.md"
 IGNORED = """\
 # Rendered by flyball. The plan, learnings and report reach you with the task's branch; ignored here, they do not stand in
 # the way of merging it.
@@ -78,7 +79,15 @@ def check_foreign(tree: Path) -> None:
 def _is_ours(entry: os.DirEntry[str]) -> bool:
     if entry.name in _CLUTTER:
         return entry.is_file(follow_symlinks=False)
-    return parse_task_id(entry.name) is not None and entry.is_dir(follow_symlinks=False)
+    if not entry.is_dir(follow_symlinks=False):
+        return False
+    return parse_task_id(entry.name) is not None or _is_watched(entry)
+
+
+def _is_watched(entry: os.DirEntry[str]) -> bool:
+    """Whether a folder holds the page of a loop that others drive, under whatever name, and nothing else."""
+    names = [path.name for path in Path(entry.path).iterdir()]
+    return MONITOR_PAGE in names and all(name.removeprefix(".").startswith(MONITOR_PAGE) for name in names)
 
 
 def _foreign(path: Path) -> LoopFolderForeign:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from flyball.core.monitor import Verdict
+import msgspec
+
+from flyball.core.monitor import Blocker, Verdict
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Row
@@ -14,36 +16,76 @@ from flyball.projections.wording import escaped, listed, plain
 
 ROWS_SHOWN = 26
 MOST_IDS = 6
+BLOCKERS_SHOWN = 20
+_TYPES = frozenset({"dependency", "external", "fundamental"})
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What the page says, whoever drives the loop."""
+
+    iteration: int
+    status: str
+    confidence: str
+    attempted: Iterable[str]
+    passed: Iterable[str]
+    failed: Iterable[str]
+    rows: Sequence[Row]
+    failures_running: int
+    streak: int
+    error: str
+    trend: str
+    recommendation: str
 
 
 def loop_state(state: State, chronicle: Chronicle) -> str:
-    """The page after the last event."""
+    """The page of a task of flyball's own after the last event."""
     last = chronicle.judgements[-1] if chronicle.judgements else None
     seen = chronicle.judged.observation if chronicle.judged else None
+    errors = chronicle.errors
+    return written(
+        Page(
+            iteration=len(chronicle.judgements),
+            status=health(state, chronicle),
+            confidence=last.confidence if last else "LOW",
+            attempted=seen.batch if seen else (),
+            passed=seen.passed if seen else (),
+            failed=seen.failed if seen else (),
+            rows=chronicle.rows,
+            failures_running=errors.failures_running,
+            streak=errors.streak,
+            error=errors.recent[-1].error if errors.streak else "",
+            trend=last.trend if last else "stable",
+            recommendation=_recommendation(state, chronicle),
+        )
+    )
+
+
+def written(page: Page) -> str:
+    """The page as text."""
     lines = [
         "# Loop State",
         "",
-        f"**Iteration**: {len(chronicle.judgements)}",
-        f"**Status**: {health(state, chronicle)}",
-        f"**Confidence**: {last.confidence if last else 'LOW'}",
+        f"**Iteration**: {page.iteration}",
+        f"**Status**: {page.status}",
+        f"**Confidence**: {page.confidence}",
         "",
         "## Current Batch",
-        f"- Attempted: {_ids(seen.batch if seen else ())}",
-        f"- Passed: {_ids(seen.passed if seen else ())}",
-        f"- Failed: {_ids(seen.failed if seen else ())}",
+        f"- Attempted: {_ids(page.attempted)}",
+        f"- Passed: {_ids(page.passed)}",
+        f"- Failed: {_ids(page.failed)}",
         "",
         "## History",
         "| Iter | Attempted | Passed | Failed | Notes |",
         "|------|-----------|--------|--------|-------|",
-        *_rows(chronicle.rows),
+        *_rows(page.rows),
         "",
         "## Pattern Detection",
-        f"- Consecutive failures: {chronicle.errors.failures_running}",
-        f"- Same-error streak: {chronicle.errors.streak}{_error(chronicle)}",
-        f"- Trend: {last.trend if last else 'stable'}",
+        f"- Consecutive failures: {page.failures_running}",
+        f"- Same-error streak: {page.streak}" + (f" — {escaped(page.error, 120)}" if page.streak else ""),
+        f"- Trend: {page.trend}",
         "",
         "## Recommendation",
-        _recommendation(state, chronicle),
+        escaped(page.recommendation, 160),
     ]
     return "\n".join(lines) + "\n"
 
@@ -53,10 +95,16 @@ def verdict_lines(verdict: Verdict) -> str:
     line = f"Status: {verdict.health} | Recommendation: {plain(verdict.recommendation)}\n"
     if not verdict.blockers:
         return line
-    return line + f"Blockers: {'; '.join(plain(b.description or b.type) for b in verdict.blockers)}\n"
+    return line + f"Blockers: {listed([_blocker(b) for b in verdict.blockers], BLOCKERS_SHOWN)}\n"
 
 
-def _rows(rows: list[Row]) -> list[str]:
+def _blocker(blocker: Blocker) -> str:
+    """What it says of itself; a type that is none of the three is said with it."""
+    words = blocker.description if blocker.type in _TYPES else f"{blocker.type}: {blocker.description}"
+    return plain(words or blocker.type).rstrip(": ")
+
+
+def _rows(rows: Sequence[Row]) -> list[str]:
     recent = rows[-ROWS_SHOWN:]
     folded = len(rows) - len(recent)
     shown = [_row(row) for row in recent]
@@ -78,15 +126,9 @@ def _ids(ids: Iterable[str]) -> str:
     return escaped(listed([plain(i, 40) for i in ids], MOST_IDS))
 
 
-def _error(chronicle: Chronicle) -> str:
-    if not chronicle.errors.streak:
-        return ""
-    return f" — {escaped(chronicle.errors.recent[-1].error, 120)}"
-
-
 def _recommendation(state: State, chronicle: Chronicle) -> str:
     if state.decision == "BLOCKED":
         return "escalate"
     if not chronicle.judgements:
         return "continue"
-    return escaped(chronicle.judgements[-1].recommendation, 160)
+    return chronicle.judgements[-1].recommendation

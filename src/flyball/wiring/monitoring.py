@@ -1,0 +1,178 @@
+"""Keeps the histories of loops that others drive: a journal of their own beside the tasks', a page below `.loop/`.
+
+A name is the loop's own word; a task that flyball runs itself is refused, since nobody may talk its health up or down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from pathlib import Path
+
+import msgspec
+
+from flyball.clock import system_clock
+from flyball.config import file as config_file
+from flyball.config.home import RepositoryHome, home_folder
+from flyball.core.batch import BatchResult, Failure, of_batch
+from flyball.core.events import BatchJudged
+from flyball.core.monitor import Thresholds, Verdict, follow
+from flyball.core.naming import slug
+from flyball.core.task import TaskId
+from flyball.documents.errors import DocumentError
+from flyball.documents.loop_folder import MONITOR_PAGE, LoopFolder
+from flyball.journal.errors import LeaseHeld
+from flyball.journal.leases import Lease, this_process
+from flyball.journal.records import TaskRecord, task_scope
+from flyball.journal.sqlite import SqliteJournal
+from flyball.ports import Refusal
+from flyball.projections.batch_state import batch_page, history_of
+from flyball.workspace.errors import NotARepository
+from flyball.workspace.repository import Repository
+
+STORED_ERROR = 4000
+"""So many characters of an error are kept; what tells two failures apart is signed before."""
+
+_NAME = re.compile(r"\w[\w.,#@+= -]{0,99}")
+_OPENING = "loops:opening"
+_TRIES, _PAUSE_S = 100, 0.05
+
+
+class NameRefused(Refusal):
+    """The name cannot be that of a loop others drive."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the monitor said of a batch; `notes` is what a person should know besides."""
+
+    verdict: Verdict
+    iteration: int
+    notes: tuple[str, ...] = ()
+
+
+class Loops(msgspec.Struct, frozen=True):
+    """The loops others drive in one tree; outside a repository, in one folder."""
+
+    root: Path
+    home: RepositoryHome
+
+    @classmethod
+    def find(cls, start: Path) -> Loops:
+        """The loops around `start`; nothing is made yet."""
+        try:
+            repository = Repository.find(start)
+        except NotARepository:
+            root = start.resolve()
+            return cls(root, RepositoryHome(home_folder().resolve(), f"folder-{_digest(root)}"))
+        return cls(repository.root, RepositoryHome.of(repository.common_dir, repository.root))
+
+    @property
+    def folder(self) -> Path:
+        return self.home.folder / "loops"
+
+    def report(self, name: str, result: BatchResult) -> Told:
+        """The verdict on a batch, which is in the journal before it is given; without a review nothing is kept."""
+        self._check(name)
+        thresholds = thresholds_in(self.root)
+        seen = of_batch(result, 1)
+        if not seen.reviewed:
+            known = history_of(self._known(name))
+            return Told(follow(known, seen, thresholds)[1], known.iterations)
+        self.home.prepare()
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        with SqliteJournal.open(self._journal) as journal:
+            return self._keep(journal, self._record(journal, name), name, result, thresholds)
+
+    def _keep(
+        self, journal: SqliteJournal, record: TaskRecord, name: str, result: BatchResult, thresholds: Thresholds
+    ) -> Told:
+        with self._lease(journal, task_scope(record.id)) as lease:
+            judged = _judged(journal, record.id)
+            history = history_of(judged)
+            seen = of_batch(result, history.iterations + 1)
+            _, verdict = follow(history, seen, thresholds)
+            fact = BatchJudged(_stored(result), seen, verdict)
+            journal.append(record.id, [fact], epoch=lease.epoch, at=system_clock.now())
+            notes = self._rendered(name, record.id, batch_page([*judged, fact]))
+        return Told(verdict, seen.iteration, notes)
+
+    def _rendered(self, name: str, record: TaskId, page: str) -> tuple[str, ...]:
+        """The page put in place; where it cannot be, the verdict stands all the same and the next batch tries again."""
+        memory = self.folder / "rendered" / f"{record}.json"
+        try:
+            kept = LoopFolder(self.root, TaskId(name), memory=memory).render({MONITOR_PAGE: page})
+        except DocumentError as error:
+            return (f"the batch is kept, but its page is not there: {error}",)
+        return tuple(one.sentence for one in kept)
+
+    def _check(self, name: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise NameRefused(
+                f"{name!r} cannot name a loop; expected a folder's name of at most 100 letters, digits, dots and dashes, "
+                "such as 001-add-login."
+            )
+        if self.home.journal.exists():
+            with SqliteJournal.open(self.home.journal) as journal:
+                if any(record.id == name for record in journal.tasks()):
+                    raise NameRefused(
+                        f"{name} is a task that flyball runs and measures itself. Its health: flyball status {name}. "
+                        "To have another loop watched, give it a name of its own."
+                    )
+
+    @property
+    def _journal(self) -> Path:
+        return self.folder / "journal.sqlite"
+
+    def _known(self, name: str) -> list[BatchJudged]:
+        """What the journal has of the loop; a journal that is not there is not made."""
+        if not self._journal.exists():
+            return []
+        with SqliteJournal.open(self._journal) as journal:
+            record = _find(journal, name)
+            return _judged(journal, record.id) if record else []
+
+    def _record(self, journal: SqliteJournal, name: str) -> TaskRecord:
+        """The loop's place in the journal, made by whoever comes first."""
+        if found := _find(journal, name):
+            return found
+        with self._lease(journal, _OPENING):
+            return _find(journal, name) or journal.open_task(
+                slug(name), workflow="monitor", title=name, at=system_clock.now()
+            )
+
+    def _lease(self, journal: SqliteJournal, scope: str) -> Lease:
+        """The lease, waited for as long as a few batches take; then whoever holds it is named."""
+        holder = this_process(system_clock.now())
+        for left in reversed(range(_TRIES)):
+            try:
+                return Lease.take(journal, self.folder / "locks", scope, holder)
+            except LeaseHeld:
+                if not left:
+                    raise
+                time.sleep(_PAUSE_S)
+        raise AssertionError("the last try either takes the lease or raises")
+
+
+def thresholds_in(folder: Path) -> Thresholds:
+    """Those of the folder's configuration, which here needs no trust: the monitor only advises."""
+    file = config_file.read(folder)
+    return Thresholds(**file.monitor) if file else Thresholds()
+
+
+def _find(journal: SqliteJournal, name: str) -> TaskRecord | None:
+    return next((record for record in journal.tasks() if record.title == name), None)
+
+
+def _judged(journal: SqliteJournal, loop: TaskId) -> list[BatchJudged]:
+    return [event.fact for event in journal.read(loop) if isinstance(event.fact, BatchJudged)]
+
+
+def _stored(result: BatchResult) -> BatchResult:
+    failed = tuple(Failure(one.id, one.error[:STORED_ERROR]) for one in result.failed)
+    return msgspec.structs.replace(result, failed=failed)
+
+
+def _digest(root: Path) -> str:
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:12]

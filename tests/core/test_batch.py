@@ -1,0 +1,210 @@
+"""Batch results: read from JSON or text, and weighed by what the review approved."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from flyball.core.batch import NOT_APPROVED, BatchResult, Failure, Review, of_batch
+from flyball.core.batch_text import BatchUnreadable, batch_of, read_batch
+from flyball.core.monitor import Blocker, Cure, Health, History, assess, follow, observe
+
+
+def batch(passed=(), failed=(), **more):
+    return BatchResult(
+        (*passed, *(item for item, _ in failed)), Review("approved"), tuple(passed),
+        tuple(Failure(item, error) for item, error in failed), **more,
+    )  # fmt: skip
+
+
+def judged(*results):
+    history, verdicts = History(), []
+    for number, result in enumerate(results, 1):
+        history, verdict = follow(history, of_batch(result, number))
+        verdicts.append(verdict)
+    return verdicts
+
+
+@pytest.mark.req("M2")
+def test_a_batch_without_a_review_is_blocked_and_leaves_no_trace():
+    history = observe(History(), of_batch(batch(["a"]), 1))
+    seen = of_batch(BatchResult(batch=("a",), passed=("a",)), 2)
+    verdict = assess(observe(history, seen), seen)
+    assert observe(history, seen) == history
+    assert (verdict.health, verdict.recommendation) == (Health.BLOCKED, "run-review")
+    assert verdict.blockers[0].type == "missing-review"
+
+
+@pytest.mark.req("M2")
+@pytest.mark.parametrize(
+    "review", ["null", '""', "{}", "[]", '"  "', '{"verdict": "", "approved": []}', '{"anti_patterns": ["AP-1"]}']
+)
+def test_an_empty_review_in_json_is_a_missing_one(review):
+    result = batch_of(f'{{"batch": ["a"], "passed": ["a"], "review": {review}}}'.encode())
+    assert not of_batch(result, 1).reviewed
+
+
+@pytest.mark.req("M2")
+@pytest.mark.parametrize("review", ["", "Review:\n", "Review: {}\n", "Review: none\n"])
+def test_an_empty_review_in_the_text_form_is_a_missing_one(review):
+    assert not of_batch(read_batch(f"Batch: a\n{review}Passed: a\n"), 1).reviewed
+
+
+@pytest.mark.req("M4")
+def test_passed_but_rejected_is_failed():
+    review = Review("changes_requested", approved=("a",), rejected=("b",))
+    seen = of_batch(BatchResult(("a", "b", "c"), review, ("a", "b"), (Failure("c", "boom"),)), 1)
+    assert seen.passed == ("a",)
+    assert {item: named.summary for item, named in seen.failed.items()} == {"b": NOT_APPROVED, "c": "boom"}
+
+
+@pytest.mark.req("M4")
+@pytest.mark.parametrize(
+    ("review", "passed", "failed"),
+    [
+        (Review("APPROVED"), {"a", "b"}, set()),
+        (Review("approve", rejected=("b",)), {"a"}, {"b"}),
+        (Review("APPROVED", approved=("a",)), {"a"}, {"b"}),
+        (Review("CHANGES_REQUESTED"), set(), {"a", "b"}),
+        (Review("CHANGES REQUESTED", rejected=("b",)), set(), {"a", "b"}),
+        (Review("what?"), set(), {"a", "b"}),
+        (Review("pass", approved=("a",), rejected=("a",)), set(), {"a", "b"}),
+    ],
+)
+def test_only_what_the_review_approved_counts_as_passed(review, passed, failed):
+    seen = of_batch(BatchResult(("a", "b"), review, ("a", "b")), 1)
+    assert (set(seen.passed), set(seen.failed)) == (passed, failed)
+
+
+@pytest.mark.req("M4")
+def test_what_was_attempted_and_rejected_has_failed_though_nobody_said_it_passed():
+    seen = of_batch(BatchResult(("a",), Review("reject", rejected=("a", "elsewhere"))), 1)
+    assert set(seen.failed) == {"a"}
+
+
+@pytest.mark.req("M1")
+def test_a_batch_result_is_read_from_json():
+    text = (
+        b'{"batch":["a","b","c"],"review":{"verdict":"APPROVED","approved":["a"],"rejected":[],"anti_patterns":["AP-1"]},'
+        b'"passed":["a"],"failed":[{"id":"b","error":"boom"}],'
+        b'"blocked":[{"id":"c","type":"external","description":"no key"}],"whatever":1}'
+    )
+    result = batch_of(b"\xef\xbb\xbf \n" + text)
+    assert result.review == Review("APPROVED", ("a",), (), ("AP-1",))
+    assert (result.batch, result.passed) == (("a", "b", "c"), ("a",))
+    assert (result.failed, result.blocked) == ((Failure("b", "boom"),), (Blocker("c", "external", "no key"),))
+    assert batch_of(b'{"review": "APPROVED"}').review == Review("APPROVED")
+
+
+TEXT = """\
+Batch: [1.1, 1.2, 1.3, 1.4]
+Review: {verdict: CHANGES_REQUESTED, approved: [1.1], rejected: [1.2], anti_patterns: [AP-3]}
+Passed: [1.1, 1.2]
+Failed: [1.3: TypeError in parse_row, twice, 1.5: timed out]
+Blocked: [1.4 (external): waiting for a key]
+"""
+
+
+@pytest.mark.req("M1")
+def test_a_batch_result_is_read_from_the_text_form():
+    result = batch_of(TEXT.encode())
+    assert result.batch == ("1.1", "1.2", "1.3", "1.4")
+    assert result.review == Review("CHANGES_REQUESTED", ("1.1",), ("1.2",), ("AP-3",))
+    assert result.failed == (Failure("1.3", "TypeError in parse_row, twice"), Failure("1.5", "timed out"))
+    assert result.blocked == (Blocker("1.4", "external", "waiting for a key"),)
+    bullets = read_batch("Batch: a, b\r\nReview: APPROVED\r\nPassed: a\r\nFailed:\r\n- b: boom\r\nBlocked: none\r\n")
+    assert of_batch(bullets, 1).passed == ("a",)
+    assert bullets.failed == (Failure("b", "boom"),)
+    assert bullets.blocked == ()
+
+
+@pytest.mark.req("M1")
+def test_an_error_of_several_lines_below_a_bullet_is_one_error():
+    text = "Batch: a, b\nReview: APPROVED\nFailed:\n- a: Traceback\n    File x, line 3\n  ValueError: no\n- b: boom\n"
+    assert [(one.id, one.error) for one in read_batch(text).failed] == [
+        ("a", "Traceback File x, line 3 ValueError: no"),
+        ("b", "boom"),
+    ]
+
+
+@pytest.mark.req("M1")
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b"", "line 1: expected lines such as 'Batch:'"),
+        (b"hello\n", "line 1: expected lines such as 'Batch:'.*found 'hello'"),
+        (b'{"batch": "a"}', r"expected array, got str - at \$.batch"),
+        (b'{"failed": [{"error": "x"}]}', r"missing required field id - at \$.failed\[0\]"),
+        (b'{"batch": [],\n "review": nonsense}', "line 2: expected a JSON object"),
+        (b'{"batch": ["a"], "batch": []}', "the name 'batch' stands twice"),
+        (b'{"metric": NaN}', "line 1: expected a JSON object"),
+        (b'{"batch": ["\xff"]}', "expected a JSON object"),
+        (b"Batch: a\nPassed: \xff\n", "line 2: expected UTF-8, found the byte 0xff"),
+        (b"[]", "expected object, got array"),
+        (b'{"x":' * 50_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_batch_result_is_refused_with_what_was_expected(raw, problem):
+    with pytest.raises(BatchUnreadable, match=problem):
+        batch_of(raw)
+
+
+@pytest.mark.req("M3")
+def test_measured_signals_of_a_batch_are_used_where_a_loop_has_them():
+    result = batch_of(
+        b'{"batch":["a"],"review":"APPROVED","passed":["a"],"context":2,"tree":"abc","diff_lines":0,"failing":["t"],'
+        b'"metric":1.5,"tokens":7,"usd":0.5,"restored":true}'
+    )
+    seen = of_batch(result, 4)
+    assert (seen.context, seen.tree, seen.changed_files, seen.failing) == (2, "abc", (), ("t",))
+    assert (seen.kind, seen.metric, seen.tokens, seen.usd, seen.restored) == ("optimise", 1.5, 7, 0.5, True)
+    trees = [msgspec.structs.replace(batch([f"s{n}"]), tree=tree) for n, tree in enumerate("xyx")]
+    assert judged(*trees)[-1].health is Health.FLIP_FLOPPING
+
+
+@pytest.mark.req("M18")
+def test_the_same_detailed_failure_of_two_batches_asks_for_a_fresh_context():
+    verdicts = judged(batch(["p1"], [("a", "TypeError: row 3")]), batch(["p2"], [("a", "TypeError: row 3")]))
+    assert [verdict.cure for verdict in verdicts] == [Cure.CONTINUE, Cure.FRESH_CONTEXT]
+    assert verdicts[-1].health is Health.PROGRESSING
+    other = judged(batch(["p1"], [("a", "TypeError: row 3")]), batch(["p2"], [("a", "KeyError: name")]))
+    assert other[-1].cure is Cure.CONTINUE
+
+
+@pytest.mark.req("M18")
+def test_failures_that_say_nothing_are_the_same_only_by_what_failed():
+    verdicts = judged(*(batch([f"p{n}"], [("a", "")]) for n in range(2)))
+    assert verdicts[-1].cure is Cure.CONTINUE
+
+
+lists = st.lists(st.sampled_from("abcd"), max_size=3).map(tuple)
+results = st.builds(
+    BatchResult,
+    batch=lists,
+    review=st.none() | st.builds(Review, st.sampled_from(["", "APPROVED", "REJECTED", "?"]), lists, lists),
+    passed=lists,
+    failed=st.lists(st.builds(Failure, st.sampled_from("abcd"), st.sampled_from(["", "boom"])), max_size=2).map(tuple),
+    blocked=st.lists(st.builds(Blocker, st.sampled_from("abcd"), st.just("external")), max_size=1).map(tuple),
+)
+
+
+@pytest.mark.req("M4")
+@settings(deadline=None, max_examples=150)
+@given(results)
+def test_whatever_is_reported_nothing_both_passes_and_fails_and_nothing_rejected_passes(result):
+    seen = of_batch(result, 1)
+    assert not set(seen.passed) & set(seen.failed)
+    if result.review:
+        assert not set(seen.passed) & set(result.review.rejected)
+
+
+@pytest.mark.req("M1")
+@settings(deadline=None, max_examples=150)
+@given(st.text(max_size=200) | st.binary(max_size=200))
+def test_any_input_is_a_batch_result_or_refused(text):
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    problem = ""
+    try:
+        of_batch(batch_of(raw), 1)
+    except BatchUnreadable as error:
+        problem = str(error)
+    assert "\n" not in problem

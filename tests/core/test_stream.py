@@ -1,0 +1,124 @@
+"""Advice for loops that are not flyball's: what a line says, and what it is told."""
+
+import msgspec
+import pytest
+
+from flyball.core.monitor import Cure, Health, History, Thresholds, observe
+from flyball.core.stream import GateOutput, StreamObservation, advise, broken_gate, of_stream
+from flyball.core.strict_json import JsonUnreadable, read_json
+
+
+def red(number, output="ValueError: x", failing=("t",), **more):
+    return StreamObservation(number, gates=(GateOutput("test", False, output, failing),), **more)
+
+
+def advised(*lines):
+    history, given = History(), []
+    for line in lines:
+        history, advice = advise(history, line)
+        given.append(advice)
+    return given
+
+
+@pytest.mark.req("M33")
+def test_a_stream_observation_is_read_with_its_gates():
+    line = b'{"iteration":2,"context":1,"edit":"e","gates":[{"name":"test","passed":false,"output":"ValueError: x","failing":["t"]}]}'
+    seen = of_stream(read_json(line, StreamObservation), History())
+    assert (seen.failing, seen.summary, seen.gate_held) == (("t",), "ValueError: x", False)
+    held = of_stream(StreamObservation(3, gates=(GateOutput("test", True),)), History())
+    assert held.gate_held
+    assert of_stream(StreamObservation(4, context=2), observe(History(), held)).restored
+
+
+@pytest.mark.req("M33")
+def test_advice_has_health_cure_evidence_confidence_and_the_signature_of_the_failure():
+    first, second, held = advised(red(1), red(2), StreamObservation(3, gates=(GateOutput("test", True),)))
+    assert (first.health, first.cure, first.signature) == (Health.PROGRESSING, Cure.CONTINUE, second.signature)
+    assert second.cure is Cure.FRESH_CONTEXT
+    assert second.evidence == "same failure 2x in one context: ValueError: x, iterations 1, 2"
+    assert (held.cure, held.signature) == (Cure.CONTINUE, None)
+    assert list(msgspec.to_builtins(first)) == ["health", "cure", "evidence", "confidence", "signature"]
+
+
+@pytest.mark.req("M33")
+@pytest.mark.req("M17")
+def test_a_stream_can_be_given_thresholds():
+    _, advice = advise(History(), red(1))
+    history, _ = advise(History(), red(1))
+    patient = Thresholds(same_failure_in_context=3, same_failing_set_in_context=4)
+    assert advise(history, red(2), patient)[1].cure is advice.cure is Cure.CONTINUE
+
+
+@pytest.mark.req("M19")
+def test_a_loop_that_has_given_a_metric_goes_on_optimising_when_a_line_has_none():
+    lines = [StreamObservation(1, metric=1.0), *(red(number) for number in range(2, 8))]
+    assert {advice.cure for advice in advised(*lines)} == {Cure.CONTINUE}
+    assert advised(*(msgspec.structs.replace(line, kind="fix") for line in lines))[-1].cure is Cure.FRESH_CONTEXT
+
+
+@pytest.mark.req("M19")
+def test_the_noise_and_direction_of_a_metric_can_be_told():
+    falling = [StreamObservation(n, metric=1 - n / 1000, lower_is_better=True) for n in range(1, 23)]
+    assert advised(*falling)[-1].health is Health.PROGRESSING
+    noisy = [msgspec.structs.replace(line, metric_noise=0.5) for line in falling]
+    assert advised(*noisy)[-1].health is Health.STALLED
+
+
+@pytest.mark.req("M10")
+@pytest.mark.parametrize("claim", ["blocked", "Blocked ", {"status": "blocked", "summary": "no key"}])
+def test_a_loop_that_says_it_is_blocked_is_blocked(claim):
+    (advice,) = advised(red(1, claim=claim))
+    assert (advice.health, advice.cure) == (Health.BLOCKED, Cure.ASK)
+
+
+@pytest.mark.req("M33")
+@pytest.mark.parametrize("claim", ["done", True, {"status": "complete", "exit_signal": True}, {"status": 7}, None])
+def test_no_other_claim_changes_the_advice(claim):
+    assert advised(red(1), red(2, claim=claim)) == advised(red(1), red(2))
+
+
+@pytest.mark.req("M3")
+def test_an_empty_diff_is_an_unchanged_tree():
+    lines = [red(n, output=f"boom {n}" + "x" * n, failing=(f"t{n}",), diff_lines=0) for n in (1, 2)]
+    assert "tree unchanged 2x" in advised(*lines)[-1].evidence
+
+
+@pytest.mark.req("M18")
+def test_a_spent_budget_stops_the_loop():
+    assert advised(red(1, budget_gone=True))[0].cure is Cure.STOP
+
+
+@pytest.mark.req("M18")
+@pytest.mark.parametrize(
+    "output",
+    ["Tests timed out after 60 seconds", "sh: pytest: command not found", "collected 0 items", "Ran 0 tests in 0s"],
+)
+def test_a_gate_that_measured_nothing_is_broken(output):
+    assert broken_gate(GateOutput("test", False, output))
+    assert broken_gate(GateOutput("test", False, "1 failed", ("t",))) is None
+
+
+@pytest.mark.req("M33")
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b"", "truncated"),
+        (b"null", "expected object, got null"),
+        (b"{}", "missing required field iteration"),
+        (b'{"iteration": "1"}', r"expected int, got str - at \$.iteration"),
+        (b'{"iteration": true}', "expected int, got bool"),
+        (b'{"iteration": -1}', "expected int >= 0"),
+        (b'{"iteration": 1, "metric": NaN}', "malformed"),
+        (b'{"iteration": 1, "usd": 1e999}', "out of range"),
+        (b'{"iteration": 1, "iteration": 2}', "the name 'iteration' stands twice"),
+        (b'{"iteration": 1, "claim": {"a": 1, "a": 2}}', "the name 'a' stands twice"),
+        (b'{"iteration": 1, "gates": [{"passed": true}]}', r"missing required field name - at \$.gates\[0\]"),
+        (b'{"iteration": 1, "tree": "\xff"}', "utf-8"),
+        (b'{"iteration": 1, "tree": "\\ud800"}', "."),
+        (b'{"iteration": 1} {"iteration": 2}', "trailing characters"),
+        (b'{"iteration": 1, "claim": ' + b'{"a":' * 50_000 + b"1" + b"}" * 50_001, "nested too deeply"),
+    ],
+)
+def test_a_line_that_is_no_observation_is_refused_with_the_reason(raw, problem):
+    with pytest.raises(JsonUnreadable, match=problem):
+        read_json(raw, StreamObservation)
