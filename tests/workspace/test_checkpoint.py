@@ -89,6 +89,9 @@ def test_of_the_task_folder_only_plan_learnings_and_report_are_saved(user, open_
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(name)
     (workspace.root / ".loop" / "plan.md").write_text("not in a task's folder")
+    other = workspace.root / ".loop" / "002-other"
+    other.mkdir()
+    (other / "plan.md").write_text("another task's")
     saved = workspace.snapshot("one", "m", at)
     kept = [path for path in workspace.list_files(saved.commit) if path.startswith(".loop")]
     folder = ".loop/001-thing"

@@ -51,6 +51,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
     vault: Vault
     folder: Path
     index: Path
+    task: str
     excludes: Path | None = None
 
     def git(self, index: Path) -> Git:
@@ -98,13 +99,13 @@ class WorkingTree(msgspec.Struct, frozen=True):
         assert git.index is not None
         if git.index.exists():
             try:
-                return stage(git)
+                return stage(git, self.task)
             except GitFailed:
                 if git.run("ls-files", "-z", "--", LOOP).code == 0:
                     raise
                 git.index.unlink()
         git.out("read-tree", *([commit] if commit else ["--empty"]))
-        return stage(git)
+        return stage(git, self.task)
 
     def _clear_way(self, now: str, target: str) -> None:
         """Remove what is ignored but stands where a file or folder of `target` must be."""

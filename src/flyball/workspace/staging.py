@@ -10,23 +10,27 @@ from flyball.workspace.git import Git, failure, joined, records
 from flyball.workspace.repository import GITLINK
 
 LOOP = ".loop"
-# Of the task folders only the plan, the learnings and the report are committed (O3).
-_COMMITTED = re.compile(r"\.loop/[^/]+/(plan\.md|report\.md|learnings/.+)", re.DOTALL)
+# Of a task's folder only the plan, the learnings and the report are committed (O3).
+_COMMITTED = re.compile(r"(plan\.md|report\.md|learnings/.+)", re.DOTALL)
 _MOST_NOTES = 20
 _WARNING = "warning: "
 
 
-def stage(git: Git) -> tuple[str, ...]:
-    """Bring `git.index` in line with `git.work_tree`; gives back sentences on what could not be saved."""
+def stage(git: Git, task: str) -> tuple[str, ...]:
+    """Bring `git.index` in line with `git.work_tree`; gives back sentences on what could not be saved.
+
+    Of `.loop/` only what is committed of `task`'s own folder is looked at: other tasks may be at work in the same tree.
+    """
     tree = git.work_tree
     assert tree is not None, "staging needs a work tree"
     notes: list[str] = []
     gone, changed = _tracked_changes(git)
     changed += _untracked(git, "", notes)
     present, missing = _split(tree, [path for path in changed if not _belongs_to_loop(path)], notes)
-    kept = _loop_files(tree)
+    own = f"{LOOP}/{task}/"
+    kept = [path for path in _walk(tree, own.rstrip("/"), 2) if _is_committed(path, own)]
     notes += _in_submodules(git, tree)
-    gone = [path for path in gone if not _belongs_to_loop(path) or _COMMITTED.fullmatch(path)]
+    gone = [path for path in gone if not _belongs_to_loop(path) or _is_committed(path, own)]
     if gone or missing:
         git.out("update-index", "-z", "--force-remove", "--stdin", input=joined([*gone, *missing]))
     if present or kept:
@@ -110,9 +114,8 @@ def _belongs_to_loop(path: str) -> bool:
     return path == LOOP or path.startswith(LOOP + "/")
 
 
-def _loop_files(tree: Path) -> list[str]:
-    """The files of the task folders that are committed with the work, ignored by the user's rules or not."""
-    return [path for path in _walk(tree, LOOP, 3) if _COMMITTED.fullmatch(path)]
+def _is_committed(path: str, own: str) -> bool:
+    return path.startswith(own) and _COMMITTED.fullmatch(path, len(own)) is not None
 
 
 def _walk(tree: Path, below: str, depth: int) -> Iterator[str]:

@@ -206,7 +206,7 @@ class GitWorkspace:
         """Remove a disposable copy; the paths that were changed in it."""
         folder = self.checkout.copies / name
         commit = self._copied(name).read_text().strip()
-        work = WorkingTree(self.vault, folder, self._index_of(folder), self.checkout.excludes)
+        work = WorkingTree(self.vault, folder, self._index_of(folder), self.task, self.checkout.excludes)
         tree, _ = work.save_tree(commit)
         edited = trees.changed(self.vault, commit, tree, renames=False)
         remove(folder)
@@ -251,4 +251,4 @@ class GitWorkspace:
             checkouts.create(self.checkout, self.vault, self.tip)
 
     def _work(self) -> WorkingTree:
-        return WorkingTree(self.vault, self.root, self.checkout.index, self.checkout.excludes)
+        return WorkingTree(self.vault, self.root, self.checkout.index, self.task, self.checkout.excludes)
