@@ -16,6 +16,7 @@ import msgspec
 from flyball.core.backlog import Deviation
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _FENCE = re.compile(r"-{3,}[ \t]*")
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)", re.ASCII)
 _FIRST = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|$)|#(?!#)", re.ASCII)
@@ -51,7 +52,7 @@ class Block(msgspec.Struct, frozen=True):
 
     def body(self, text: str) -> str:
         """The body without the fences and empty lines that part it from the next block."""
-        lines = text[self.body_start : self.end].splitlines()
+        lines = _LINE_END.split(text[self.body_start : self.end])
         while lines and (not lines[-1].strip() or _FENCE.fullmatch(lines[-1])):
             lines.pop()
         return "\n".join(lines).strip("\n")

@@ -1,0 +1,64 @@
+"""The history of finished issues: what an entry looks like, which issues it says are finished, and when a file is full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from flyball.core.backlog import HISTORY, Issue
+from flyball.core.issue_blocks import read_issues
+from flyball.core.issue_edits import block_of, with_field, with_status, without_field
+
+MAX_HISTORY = 150 * 1024
+HEADER = "# History\n\nFinished issues, oldest first. Nothing here is ever changed or removed.\n"
+
+
+def entry(text: str, id: str, *, file: str, at: str) -> str:
+    """An issue of a file's text as history keeps it: completed, with when, and the file it came from."""
+    block = with_status(block_of(text, id), id, "completed", forced=True)
+    return with_field(with_field(block, id, "completed", at), id, "moved_from", file)
+
+
+def reverted_row(issue: Issue, *, at: str, reason: str) -> str:
+    """What history says of an issue whose completion was rolled back."""
+    said = " ".join(reason.replace("'", "\u2019").split())[:300]
+    return f"---\nid: {issue.id}\nstatus: reverted\nreverted: {at}\nreason: '{said}'\n---\n"
+
+
+def reopened(entry_text: str, id: str) -> str:
+    """An entry of history as the issue it was before it was finished."""
+    block = with_status(block_of(entry_text, id), id, "proposed", forced=True)
+    return without_field(without_field(block, id, "completed"), id, "moved_from")
+
+
+def holds(history: str, id: str, wanted: str) -> bool:
+    """Whether the last word of history on an issue is this entry already, whenever it was written."""
+    last = last_block(history, id)
+    return bool(last) and _core(last, id) == _core(wanted, id)
+
+
+def last_block(history: str, id: str) -> str:
+    """The last block of history on an issue, which may be its `reverted` row; empty where there is none."""
+    found = [read.block for read in read_issues(history, HISTORY).blocks if read.issue and read.issue.id == id]
+    return history[found[-1].start : found[-1].end] if found else ""
+
+
+def is_reverted(block: str) -> bool:
+    """Whether a block is a `reverted` row."""
+    return any(issue.stated == "reverted" for issue in read_issues(block, HISTORY).issues)
+
+
+def finished(histories: Iterable[str]) -> tuple[str, ...]:
+    """Ids that are finished by the last word on each; the texts come oldest first."""
+    last: dict[str, bool] = {}
+    for text in histories:
+        for issue in read_issues(text, HISTORY).issues:
+            last[issue.id] = issue.is_final
+    return tuple(id for id, final in last.items() if final)
+
+
+def _core(block: str, id: str) -> tuple[str, ...]:
+    """A block without what moving it adds, and without empty lines."""
+    bare = block_of(block, id)
+    for name in ("status", "completed", "moved_from"):
+        bare = without_field(bare, id, name)
+    return tuple(line.rstrip() for line in bare.splitlines() if line.strip())
