@@ -8,9 +8,11 @@ from types import MappingProxyType
 from flyball.agents.aider import AIDER
 from flyball.agents.claude import CLAUDE
 from flyball.agents.codex import CODEX
+from flyball.agents.copilot import COPILOT
 from flyball.agents.dialect import Dialect
+from flyball.agents.gemini import GEMINI
 from flyball.agents.goose import GOOSE
 
-_KNOWN: tuple[Dialect, ...] = (CLAUDE, CODEX, GOOSE, AIDER)
+_KNOWN: tuple[Dialect, ...] = (CLAUDE, CODEX, GEMINI, COPILOT, GOOSE, AIDER)
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for dialect in _KNOWN})
