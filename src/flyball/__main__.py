@@ -1,4 +1,4 @@
-"""The entry point: `--version` answers before anything heavy is imported."""
+"""The entry point: `--version` and hooks answer before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ def main() -> None:
 
         sys.stdout.write(f"flyball {__version__}\n")
         return
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        from flyball.hook import main as hook
+
+        sys.exit(hook(sys.argv[2:]))
     from flyball.cli.app import run
 
     run()

@@ -21,6 +21,7 @@ from flyball.testing.builders import Story, short_tdd_run, tdd_task, verdict
 
 ALWAYS = {
     "loop-state.md", "context.md", "plan.md", "loop-state.json", "circuit-breaker.json", "rate-limit.json", "dual-gate.json",
+    "verdict.json",
 }  # fmt: skip
 
 

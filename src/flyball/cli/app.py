@@ -6,7 +6,22 @@ import sys
 
 import typer
 
-from flyball.cli import demo, doctor, export, history, init, logs, monitor, prompt, report, status, tasks, trust, words
+from flyball.cli import (
+    demo,
+    doctor,
+    export,
+    history,
+    hook,
+    init,
+    logs,
+    monitor,
+    prompt,
+    report,
+    status,
+    tasks,
+    trust,
+    words,
+)
 from flyball.cli.exits import INTERRUPTED, USAGE, say
 from flyball.cli.resume import resume
 from flyball.cli.run import run as run_command
@@ -41,6 +56,7 @@ for panel, name, command in (
     (GO_BACK, "diff", history.diff),
     (GO_BACK, "rollback", history.rollback),
     (ALONE, "monitor", monitor.monitor),
+    (ALONE, "hook", hook.hook),
     (SET_UP, "init", init.init),
     (SET_UP, "export", export.export),
     (SET_UP, "trust", trust.trust),

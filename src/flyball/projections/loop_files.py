@@ -12,8 +12,9 @@ from flyball.projections.report_markdown import markdown
 from flyball.projections.standing import is_closing
 from flyball.projections.state_files import state_files
 from flyball.projections.task_files import context, learning_files, plan
+from flyball.projections.verdict_file import NAME as VERDICT, verdict_file
 
-__all__ = ["COMMITTED", "STATUS_LOG", "phase_status", "render", "shows"]
+__all__ = ["COMMITTED", "STATUS_LOG", "VERDICT", "phase_status", "render", "shows"]
 
 STATUS_LOG = "phase-status.log"
 COMMITTED = ("plan.md", "learnings/", "report.md")
@@ -31,6 +32,7 @@ def render(state: State, chronicle: Chronicle, *, with_report: bool = False) -> 
         "plan.md": plan(state, chronicle),
         **learning_files(chronicle),
         **state_files(state, chronicle),
+        VERDICT: verdict_file(state, chronicle),
     }
     if with_report or state.stopped is not None or is_closing(state):
         told = report(state, chronicle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
@@ -13,15 +14,19 @@ from flyball.journal.records import Holder
 from flyball.wiring.site import Site
 
 
+def lock_of(site: Site, task: TaskId) -> Path:
+    """The file a controller holds locked while it works on the task."""
+    return site.home.locks / f"task-{quote(task, safe='')}.lock"
+
+
 def controller_of(site: Site, task: TaskId) -> Holder | None:
     """Who works on the task; None where nobody does.
 
     A lock file says who holds it and is emptied when released. One that still names somebody is asked with a shared
     lock, which a living holder refuses and a dead one cannot.
     """
-    path = site.home.locks / f"task-{quote(task, safe='')}.lock"
     try:
-        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        lock = os.open(lock_of(site, task), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:

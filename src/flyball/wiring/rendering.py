@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from flyball.core.events import Event, Judged, SessionStarted, TaskStopped
 from flyball.core.evolve import evolve
 from flyball.core.state import State
 from flyball.core.task import TaskId
+from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.chronicle import Chronicle
-from flyball.projections.loop_files import STATUS_LOG, phase_status, render, shows
+from flyball.projections.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
+from flyball.projections.verdict_file import FINISHED
+from flyball.wiring.presence import lock_of
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
@@ -35,6 +39,7 @@ class Rendering:
         }
         self._site = site
         self._task = task
+        self._tree = tree
         self._logged_at: datetime | None = None
         self._stale = False
         self._chronicle = Chronicle(self._noted(site.journal.read(task)))
@@ -62,6 +67,18 @@ class Rendering:
         files = render(state, self._chronicle)
         for folder in self._present():
             folder.render(files)
+        self._govern(state, files[VERDICT])
+
+    def _govern(self, state: State, verdict: str) -> None:
+        """Tell hooks whose tree this is; they are an offer, so what cannot be written is left out."""
+        if self._tree == self._site.repository.root and not state.task.settings.in_place:
+            return
+        home, tree = str(self._site.home.home), str(self._tree)
+        with suppress(OSError):
+            if state.stopped is not None and state.stopped.kind in FINISHED:
+                release(home, tree, self._task)
+            else:
+                govern(home, tree, self._task, verdict=verdict, lock=str(lock_of(self._site, self._task)))
 
     def catch_up(self, state: State) -> None:
         """Write what an earlier process was ended before it could write, or what was deleted since."""

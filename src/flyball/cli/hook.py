@@ -1,0 +1,22 @@
+"""`flyball hook`: answers the hooks of agents' own programs; `flyball.hook` does, before this room is even imported."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Event(StrEnum):
+    """What a program may ask about."""
+
+    STOP = "stop"
+
+
+def hook(event: Annotated[Event, typer.Argument(help="What happened: stop, the agent is about to stop.")]) -> None:
+    """Answer an agent's hook on stdin: keep the agent from stopping while flyball has not measured its work as done."""
+    from flyball.hook import main
+
+    sys.exit(main([event.value]))

@@ -1,0 +1,48 @@
+"""verdict.json: the decision for programs that cannot read the journal."""
+
+import json
+
+from msgspec.structs import replace
+
+from flyball.core.effects import Question
+from flyball.core.events import TaskStopped
+from flyball.core.questions import FOUR_CHOICES
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.verdict_file import OUTPUT_SHOWN, verdict_file
+from flyball.testing.builders import Story, measurement, short_tdd_run
+
+
+def read(story: Story):
+    return json.loads(verdict_file(story.state, Chronicle(story.events)))
+
+
+def test_a_new_task_is_to_be_continued():
+    shown = read(Story())
+    assert (shown["decision"], shown["stopped"], shown["gates"]) == ("CONTINUE", "", [])
+
+
+def test_a_finished_task_is_done_and_has_what_was_measured():
+    shown = read(short_tdd_run())
+    assert (shown["decision"], shown["stopped"]) == ("DONE", "done")
+    assert shown["gates"]
+    assert all(gate["passed"] for gate in shown["gates"])
+
+
+def test_an_unfinished_one_says_what_is_missing_and_shows_the_end_of_the_output():
+    measured = measurement("c1", failing=("test_a",))
+    gate = replace(measured.gates[0], output="\x1b[31mE assert 1 == 2\n" * 1000)
+    shown = read(Story().start().iterate(replace(measured, gates=(gate,)), missing=["1 test fails"]))
+    assert (shown["decision"], shown["missing"]) == ("CONTINUE", ["1 test fails"])
+    (said,) = shown["gates"]
+    assert (said["passed"], said["command"]) == (False, "pytest")
+    assert said["output"].endswith("E assert 1 == 2\n")
+    assert len(said["output"]) <= OUTPUT_SHOWN
+
+
+def test_a_blocked_one_has_its_question_and_the_command_that_answers_it():
+    story = Story().start().ask(Question("breaker", "GREEN does not move", FOUR_CHOICES))
+    story.add(TaskStopped("blocked", "GREEN does not move"))
+    shown = read(story)
+    assert (shown["decision"], shown["reason"]) == ("BLOCKED", "GREEN does not move")
+    assert shown["questions"][0]["id"] == "ask/1"
+    assert shown["next_command"].startswith("flyball ")
