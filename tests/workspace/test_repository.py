@@ -175,6 +175,14 @@ def test_global_and_private_ignore_rules_are_honoured(user, tmp_path):
     assert not Repository.find(user.root).survey().dirty
 
 
+def test_what_an_agent_keeps_for_itself_in_the_tree_is_no_change(user):
+    kept = user.root / ".aider.tags.cache.v4"
+    kept.mkdir()
+    (kept / "cache.db").write_text("tags\n")
+
+    assert not Repository.find(user.root).survey().dirty
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_repository_of_somebody_else_is_refused_until_it_is_declared_safe(user):
     os.chown(user.root, 12345, 12345)

@@ -21,6 +21,8 @@ from flyball.workspace.errors import (
 from flyball.workspace.git import Git, environment, program, quoted, records
 
 GITLINK = "160000"
+LEAVINGS = b".aider.tags.cache.*/\n"
+"""What an agent keeps for itself in the tree it works in, and cannot be told to keep elsewhere; no work of anybody's."""
 _MARKS = (
     ("MERGE_HEAD", "merge"),
     ("rebase-merge", "rebase"),
@@ -140,11 +142,12 @@ class Repository(msgspec.Struct, frozen=True):
         return Survey(uncommitted=len(own), files=len(names), submodules=links)
 
     def excludes(self) -> bytes:
-        """The user's ignore rules that stand in no .gitignore: their global file and this repository's info/exclude."""
+        """Ignore rules that stand in no .gitignore: the user's global file, this repository's info/exclude, and our own."""
         asked = _as_person(self.git_dir, "config", "--type=path", "core.excludesFile")
         told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
         personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
-        return b"\n".join(_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
+        told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
+        return b"\n".join((LEAVINGS, *told_elsewhere))
 
     def shared_setting(self) -> str | None:
         """The user's core.sharedRepository, which says who may read what git writes."""
