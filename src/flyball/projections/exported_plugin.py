@@ -47,11 +47,24 @@ _COMMANDS = {
         ),
     ),
 }
+_README = """# flyball for Claude Code
+
+flyball measures what a coding agent did and decides CONTINUE, DONE or BLOCKED. This plugin
+lets Claude Code ask for that verdict; `flyball` must be installed and on the `PATH`.
+
+- `/flyball:run REQUEST` lets flyball work on a request until it is measured as done.
+- `/flyball:verdict`, `/flyball:report` and `/flyball:answer` look at a task, report on it, and answer its questions.
+- The agents are flyball's roles, from planner to qa and the validators.
+- A Stop hook keeps the agent from stopping while an unfinished task governs this folder: six times in a row at most.
+
+Written by `flyball export --target claude --plugin`; run that again to bring it up to date.
+"""
 
 
 def exported_plugin(version: str) -> Export:
     """Every file of the plugin, below its own folder."""
     files = {
+        "README.md": _README,
         ".claude-plugin/plugin.json": _json(_manifest(version)),
         "hooks/hooks.json": _json(_hooks()),
         **{f"commands/{name}.md": _command(*parts) for name, parts in _COMMANDS.items()},
