@@ -19,7 +19,7 @@ from flyball.core.issue_edits import (
     without_block,
     without_field,
 )
-from flyball.core.issue_history import entry, finished, holds, is_reverted, last_block, reopened, reverted_row
+from flyball.core.issue_history import entry, finished, holds, is_reverted, records, reopened, reverted_row
 from flyball.core.new_issues import as_issue, duplicate_of, file_for, header_of, new_id, rendered
 
 CORPUS = Path(__file__).parents[1] / "documents" / "issue_files"
@@ -187,7 +187,7 @@ def test_history_knows_what_it_holds_and_what_was_reverted():
     assert finished([history]) == ("BUG-001@a1b2c3",)
     row = reverted_row(Issue("BUG-001@a1b2c3"), at="2026-01-09", reason="it's\n---\nid: X-001@a1b2c3")
     history = with_block(history, row)
-    assert is_reverted(last_block(history, "BUG-001@a1b2c3"))
+    assert is_reverted(records(history, "BUG-001@a1b2c3")[-1])
     assert finished([history]) == ()
     assert [each.id for each in issues_in(history)] == ["BUG-001@a1b2c3"] * 2
     assert not holds(history, "BUG-001@a1b2c3", later)

@@ -32,14 +32,14 @@ def reopened(entry_text: str, id: str) -> str:
 
 def holds(history: str, id: str, wanted: str) -> bool:
     """Whether the last word of history on an issue is this entry already, whenever it was written."""
-    last = last_block(history, id)
-    return bool(last) and _core(last, id) == _core(wanted, id)
+    known = records(history, id)
+    return bool(known) and _core(known[-1], id) == _core(wanted, id)
 
 
-def last_block(history: str, id: str) -> str:
-    """The last block of history on an issue, which may be its `reverted` row; empty where there is none."""
-    found = [read.block for read in read_issues(history, HISTORY).blocks if read.issue and read.issue.id == id]
-    return history[found[-1].start : found[-1].end] if found else ""
+def records(history: str, id: str) -> list[str]:
+    """All that a file of history says of an issue, in order: blocks of it, and `reverted` rows."""
+    found = (read.block for read in read_issues(history, HISTORY).blocks if read.issue and read.issue.id == id)
+    return [history[block.start : block.end] for block in found]
 
 
 def is_reverted(block: str) -> bool:

@@ -9,7 +9,11 @@ class DocumentError(Exception):
     ├── LoopFolderForeign   something in the place of `.loop/` that is not flyball's
     ├── LoopFolderUnwritable
     ├── ExportedFilesForeign    a file in the place of an exported one that is the user's
-    └── ExportedFilesUnwritable
+    ├── ExportedFilesUnwritable
+    ├── WorkFolderMissing       there is no `.work/agent/issues/`
+    ├── WorkFolderUnusable      something in it that is no folder or no file of its own, or cannot be written
+    ├── IssueNotInFile          the issue to be changed is not where it should be
+    └── EvaluationInputInvalid  a validation or a situation that cannot be read
     """
 
 
@@ -31,3 +35,19 @@ class ExportedFilesForeign(DocumentError):
 
 class ExportedFilesUnwritable(DocumentError):
     """The exported files could not be written."""
+
+
+class WorkFolderMissing(DocumentError):
+    """There is no backlog to look at."""
+
+
+class WorkFolderUnusable(DocumentError):
+    """A part of `.work/` cannot be read or written, or would lead elsewhere."""
+
+
+class IssueNotInFile(DocumentError):
+    """An issue is to be changed in a file that does not hold it, or not as it is now."""
+
+
+class EvaluationInputInvalid(DocumentError):
+    """What was given to be evaluated is not what was expected."""

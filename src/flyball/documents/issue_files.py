@@ -1,0 +1,142 @@
+"""Changes to the user's issue files: a status, a new issue, the move to history and back, each safe to repeat after a crash.
+
+A finished issue is written into history first and taken out of its file then, so that it is at no instant in neither. What
+is done already is recognised by its content, so a move that was killed at any step is simply made again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flyball import faults
+from flyball.core.backlog import HISTORY, ISSUE_FILES, Issue, Status
+from flyball.core.issue_edits import (
+    EditRefused,
+    IssueMissing,
+    TransitionRefused,
+    find_issue,
+    with_block,
+    with_status,
+    without_block,
+)
+from flyball.core.issue_history import (
+    HEADER,
+    MAX_HISTORY,
+    entry,
+    finished,
+    holds,
+    is_reverted,
+    records,
+    reopened,
+    reverted_row,
+)
+from flyball.core.new_issues import file_for, header_of, rendered
+from flyball.documents.errors import IssueNotInFile
+from flyball.documents.kept_files import KeptFolder
+from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, rolled, text_of
+
+_MOVED_FROM = re.compile(r"^moved_from:[ \t]*(\S+)", re.MULTILINE)
+
+
+class IssueFiles:
+    """The issue files below `root`; one process edits them at a time, and people may at any time."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def set_status(self, file: str, id: str, status: Status) -> None:
+        """Change one issue's status, by an allowed transition; one that has it already is left alone."""
+        with self._folder() as folder, _explained(file):
+            folder.edit(file, lambda raw: bytes_of(with_status(text_of(raw or b""), id, status)))
+
+    def add(self, issue: Issue, source: str) -> None:
+        """Add a new issue to the end of its file, unless that holds its id already; never to the shortlist."""
+        assert issue.file != ISSUE_FILES[0]
+
+        def change(raw: bytes | None) -> bytes | None:
+            text = text_of(raw) if raw else header_of(issue.file)
+            return None if find_issue(text, issue.id) else bytes_of(with_block(text, rendered(issue, source)))
+
+        with self._folder() as folder:
+            folder.edit(issue.file, change)
+
+    def move_to_history(self, file: str, id: str, *, at: str) -> None:
+        """Finish an issue: into history as completed, then out of its file."""
+        with self._folder() as folder, _explained(file):
+            text = text_of(folder.read(file) or b"")
+            if find_issue(text, id) is None and _is_finished(folder, id):
+                return
+            with_status(text, id, "completed")
+            kept = entry(text, id, file=file, at=at)
+            if not any(holds(text_of(folder.read(name) or b""), id, kept) for name in histories(folder)[-2:]):
+                _append(folder, kept)
+            faults.point("work.history.written")
+            folder.edit(file, lambda raw: _without(text_of(raw or b""), id, kept, file, at))
+        faults.point("work.history.moved")
+
+    def revert(self, id: str, *, at: str, reason: str) -> str:
+        """Roll a completion back: the issue is proposed again under its id, and history says so; the file it is in now."""
+        with self._folder() as folder, _explained(HISTORY):
+            known = (text_of(folder.read(name) or b"") for name in histories(folder))
+            blocks = [block for text in known for block in records(text, id)]
+            done = next((block for block in reversed(blocks) if not is_reverted(block)), "")
+            if not done:
+                raise IssueMissing(f"{id} is not in history as completed.")
+            file = _present_in(folder, id) or _return_to(done, id)
+            folder.edit(file, lambda raw: _with_reopened(raw, file, done, id))
+            faults.point("work.history.reopened")
+            if not is_reverted(blocks[-1]):
+                _append(folder, reverted_row(Issue(id), at=at, reason=reason))
+            return file
+
+    @contextmanager
+    def _folder(self) -> Iterator[KeptFolder]:
+        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as folder:
+            yield folder
+
+
+def _append(folder: KeptFolder, block: str) -> None:
+    """Add a block to history; a file that is full is put aside first."""
+    if len(folder.read(HISTORY) or b"") > MAX_HISTORY:
+        folder.move(HISTORY, f"history-{max(rolled(folder), default=0) + 1}.md")
+    folder.edit(HISTORY, lambda raw: bytes_of(with_block(text_of(raw) if raw else HEADER, block)))
+
+
+def _without(text: str, id: str, kept: str, file: str, at: str) -> bytes:
+    """The file without the issue, if that still is what was written into history."""
+    if not holds(kept, id, entry(text, id, file=file, at=at)):
+        raise EditRefused(f"{id} was changed while it was moved; it is in history and here, and nothing is lost.")
+    return bytes_of(without_block(text, id))
+
+
+def _with_reopened(raw: bytes | None, file: str, done: str, id: str) -> bytes | None:
+    text = text_of(raw) if raw else header_of(file)
+    return None if find_issue(text, id) else bytes_of(with_block(text, reopened(done, id)))
+
+
+def _is_finished(folder: KeptFolder, id: str) -> bool:
+    return id in finished(text_of(folder.read(name) or b"") for name in histories(folder))
+
+
+def _present_in(folder: KeptFolder, id: str) -> str:
+    return next((name for name in ISSUE_FILES if find_issue(text_of(folder.read(name) or b""), id)), "")
+
+
+def _return_to(done: str, id: str) -> str:
+    """The file a finished issue goes back to: the one it came from, but the shortlist is its owner's alone."""
+    origin = _MOVED_FROM.search(done)
+    if origin is not None and origin[1] in ISSUE_FILES[1:]:
+        return origin[1]
+    issue = find_issue(done, id)
+    return file_for(issue.priority if issue else "")
+
+
+@contextmanager
+def _explained(file: str) -> Iterator[None]:
+    try:
+        yield
+    except (IssueMissing, TransitionRefused, EditRefused) as error:
+        raise IssueNotInFile(f"{file}: {error}") from error

@@ -1,0 +1,135 @@
+"""Files that belong to the user: read without following links, replaced whole, durably, and only if nobody changed them.
+
+Agents can plant symbolic links, so every folder below the root and every file is opened without following one.
+"""
+
+import itertools
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from flyball import faults
+from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
+
+MAX_BYTES = 64 * 1024 * 1024
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_ATTEMPTS = 5
+
+
+class KeptFolder:
+    """An open folder whose files are read and replaced by name."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    @contextmanager
+    def below(cls, root: Path, *names: str) -> Iterator["KeptFolder"]:
+        """The folder below `root`, through no symbolic link."""
+        path, descriptor = root, _opened(root, root, None)
+        try:
+            for name in names:
+                path = path / name
+                inner = _opened(path, Path(name), descriptor)
+                os.close(descriptor)
+                descriptor = inner
+            yield cls(path, descriptor)
+        finally:
+            os.close(descriptor)
+
+    def names(self) -> list[str]:
+        return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - an open folder has no path of its own
+
+    def read(self, name: str) -> bytes | None:
+        """What a file holds; None where there is none."""
+        try:
+            descriptor = os.open(name, _READ, dir_fd=self._descriptor)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unusable(name, error) from error
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise WorkFolderUnusable(f"{self.path / name} is no regular file; expected a text file.")
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise WorkFolderUnusable(f"{self.path / name} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+        return raw
+
+    def edit(self, name: str, change: Callable[[bytes | None], bytes | None]) -> bool:
+        """Replace a file by what `change` makes of it, anew when somebody wrote meanwhile; None leaves it as it is."""
+        for _ in range(_ATTEMPTS):
+            before = self.read(name)
+            after = change(before)
+            if after is None or after == before:
+                return False
+            if self._replace(name, before, after):
+                return True
+        raise WorkFolderUnusable(f"{self.path / name} keeps changing; try again when nobody else writes it.")
+
+    def move(self, name: str, to: str) -> None:
+        """Rename a file, durably."""
+        try:
+            os.rename(name, to, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise self._unusable(name, error) from error
+        faults.point("work.move.after")
+
+    def free_name(self, name: str) -> str:
+        """The name, or with `-2`, `-3` … after it, the first that no entry has."""
+        taken = set(self.names())
+        numbered = (f"{name}-{number}" for number in itertools.count(2))
+        return name if name not in taken else next(other for other in numbered if other not in taken)
+
+    def _replace(self, name: str, before: bytes | None, after: bytes) -> bool:
+        fresh = f".{name}.flyball-new"
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(fresh, dir_fd=self._descriptor)
+            mode = self._mode(name)
+            faults.point("work.write.before")
+            with os.fdopen(os.open(fresh, _NEW, mode, dir_fd=self._descriptor), "wb") as file:
+                os.fchmod(file.fileno(), mode)
+                file.write(after)
+                file.flush()
+                os.fsync(file.fileno())
+            faults.point("work.write.inside")
+            if self.read(name) != before:
+                os.unlink(fresh, dir_fd=self._descriptor)
+                return False
+            os.rename(fresh, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+            os.fsync(self._descriptor)
+        except OSError as error:
+            with suppress(OSError):
+                os.unlink(fresh, dir_fd=self._descriptor)
+            raise self._unusable(name, error) from error
+        faults.point("work.write.after")
+        return True
+
+    def _mode(self, name: str) -> int:
+        try:
+            return stat.S_IMODE(os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_mode)
+        except FileNotFoundError:
+            return 0o644
+
+    def _unusable(self, name: str, error: OSError) -> WorkFolderUnusable:
+        return WorkFolderUnusable(
+            f"{self.path / name} cannot be read or written ({error.strerror}); expected a file of its own, not a link."
+        )
+
+
+def _opened(path: Path, name: Path, folder: int | None) -> int:
+    try:
+        # The root is the user's own choice and may be a link; what is below it may not.
+        flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW
+        return os.open(name, flags, dir_fd=folder)
+    except FileNotFoundError as error:
+        raise WorkFolderMissing(f"There is no folder {path}; expected a backlog in .work/agent/issues/.") from error
+    except OSError as error:
+        raise WorkFolderUnusable(f"{path} is no folder of its own ({error.strerror}); expected a folder.") from error

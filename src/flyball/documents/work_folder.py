@@ -1,0 +1,149 @@
+"""The user's `.work/` folder: its issue files, state and focus, read as one, and the little that flyball writes there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
+from flyball.core.focus_text import focused_issue, with_decision
+from flyball.core.issue_blocks import ReadFile, gathered, read_issues
+from flyball.core.issue_history import finished
+from flyball.core.session_state import StateRead, read_state, updated
+from flyball.documents.errors import WorkFolderUnusable
+from flyball.documents.kept_files import KeptFolder
+
+WORK, AGENT, ISSUES = ".work", "agent", "issues"
+STATE, FOCUS, CONSTITUTION, MEMORY = "orchestrator-state.json", "focus.md", "constitution.md", "memory.md"
+_ROLLED = re.compile(r"history-(0|[1-9][0-9]{0,8})\.md")
+
+
+class WorkRead(msgspec.Struct, frozen=True):
+    """What `.work/` holds: the backlog, the session so far, and what a reader should be warned of."""
+
+    backlog: Backlog
+    state: StateRead
+    warnings: tuple[str, ...]
+
+
+def text_of(raw: bytes) -> str:
+    """A file as text; bytes that are not UTF-8 survive the way back."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder from `start` upwards that has a `.work`; `start` itself where none has."""
+    return next((folder for folder in (start, *start.parents) if (folder / WORK).is_dir()), start)
+
+
+class WorkFolder:
+    """The `.work/` folder below `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self) -> WorkRead:
+        """Everything an evaluation needs; nothing is written."""
+        backlog = self.backlog()
+        with KeptFolder.below(self._root, WORK) as work:
+            constitution = work.read(CONSTITUTION)
+        warnings = (
+            [] if constitution is not None else ["there is no .work/constitution.md; write one with: flyball init"]
+        )
+        with KeptFolder.below(self._root, WORK, AGENT) as agent:
+            raw, problem = _decoded(agent.read(STATE))
+            focus = agent.read(FOCUS)
+        state = read_state(raw)
+        if problem:
+            warnings.append(f"{STATE} cannot be read ({problem}); it is kept as {STATE}.bak and a new one begun")
+        if not state.session.focus and focus:
+            focused = msgspec.structs.replace(state.session, focus=focused_issue(text_of(focus)))
+            state = msgspec.structs.replace(state, session=focused)
+        return WorkRead(backlog, state, (*warnings, *state.problems))
+
+    def backlog(self) -> Backlog:
+        """The issue files and what history says is finished; a file that cannot be read counts as malformed."""
+        files: list[ReadFile] = []
+        unread: list[Deviation] = []
+        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
+            done = finished(text_of(issues.read(name) or b"") for name in histories(issues))
+            for name in ISSUE_FILES:
+                first = sum(len(file.blocks) for file in files)
+                try:
+                    raw = issues.read(name)
+                    problem = _no_text(raw or b"")
+                except WorkFolderUnusable as error:
+                    raw, problem = None, str(error)
+                if problem:
+                    unread.append(Deviation(name, 0, problem))
+                elif raw:
+                    files.append(read_issues(text_of(raw), name, first))
+        return gathered(files, unread, done)
+
+    def excerpts(self, limit: int = 8000) -> dict[str, str]:
+        """The beginnings of the constitution and the memory, for prompts; only those that are there."""
+        found: dict[str, str] = {}
+        for names, name in (((WORK,), CONSTITUTION), ((WORK,), MEMORY), ((WORK, AGENT), MEMORY)):
+            with KeptFolder.below(self._root, *names) as folder:
+                raw = folder.read(name)
+            if raw and name not in found:
+                found[name] = raw.decode("utf-8", "replace").strip()[:limit]
+        return found
+
+    def record(self, session: Session, evaluation: Evaluation, *, at: str) -> None:
+        """Write the decision into the state and the focus, durably and by the smallest change."""
+        with KeptFolder.below(self._root, WORK, AGENT) as agent:
+            before = agent.read(STATE)
+            if _decoded(before)[1]:
+                agent.move(STATE, agent.free_name(f"{STATE}.bak"))
+            agent.edit(STATE, lambda raw: _state(raw, session, evaluation, at))
+            agent.edit(FOCUS, lambda raw: bytes_of(with_decision(text_of(raw or b""), evaluation, at)))
+
+
+def histories(issues: KeptFolder) -> list[str]:
+    """The files of history, oldest first."""
+    return [*(f"history-{number}.md" for number in rolled(issues)), HISTORY]
+
+
+def rolled(issues: KeptFolder) -> list[int]:
+    """The numbers of history files that were put aside because they were full, in order."""
+    return sorted(int(found[1]) for name in issues.names() if (found := _ROLLED.fullmatch(name)))
+
+
+def _no_text(raw: bytes) -> str:
+    """Why a file is no text; empty where it is."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "the file is UTF-16; save it as UTF-8"
+    return "the file is binary; expected text in UTF-8" if b"\0" in raw else ""
+
+
+def _decoded(raw: bytes | None) -> tuple[dict[str, Any], str]:
+    """A state file as an object, and why it is none."""
+    if raw is None or not raw.strip():
+        return {}, ""
+    try:
+        value = json.loads(raw.decode("utf-8-sig"))
+    except RecursionError:
+        return {}, "it is nested too deeply"
+    except ValueError as error:
+        return {}, f"it is not valid JSON: {error}"
+    if not isinstance(value, dict):
+        return {}, "it holds no object"
+    return value, ""
+
+
+def _state(raw: bytes | None, session: Session, evaluation: Evaluation, at: str) -> bytes:
+    values, _ = _decoded(raw)
+    new = updated(values, read_state(values), session, evaluation, at=at)
+    try:
+        return f"{json.dumps(new, indent=2, ensure_ascii=False)}\n".encode()
+    except UnicodeEncodeError:
+        return f"{json.dumps(new, indent=2)}\n".encode()
