@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flyball.agents.cli import Cli, CliAgent
 from flyball.agents.command import Command, CommandAgent, Patience
-from flyball.agents.dialects import DIALECTS
+from flyball.agents.dialects import DIALECTS, speaking_acp
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
 from flyball.core.task import AgentSpec, Task
@@ -38,11 +38,13 @@ def agents_of(
 def _maker(spec: AgentSpec, root: Path) -> Callable[..., Agent]:
     if spec.type == "scripted":
         return partial(ScriptedAgent, load_script(root / spec.script), name=spec.name)
-    if spec.type in DIALECTS:
+    if spec.type in DIALECTS or spec.type == "acp":
         return partial(CliAgent, cli_of(spec))
     return partial(CommandAgent, Command(spec.name, spec.command, spec.env, spec.exit_signal))
 
 
 def cli_of(spec: AgentSpec) -> Cli:
-    """A known agent's program as the user set it up."""
+    """A known agent's program as the user set it up, or any that speaks the Agent Client Protocol."""
+    if spec.type == "acp":
+        return Cli(spec.name, speaking_acp(spec.command), env=spec.env)
     return Cli(spec.name, DIALECTS[spec.type], spec.command, spec.args, spec.env, spec.max_turns, spec.budget_usd)

@@ -1,0 +1,175 @@
+"""Qwen Code: how `qwen` is asked without a terminal, and what its stream of events means."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.foreign import as_count, as_dict, as_list
+from flyball.agents.outcome import zones
+from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.core.limits import recognise_error
+from flyball.core.outcomes import TurnKind, Usage
+
+NO_RESULT = "Qwen Code ended without a result"
+DEFAULTS = "qwen-defaults.json"
+ASK = "ask_user_question"
+EXIT_MAX_TURNS, EXIT_BUDGET = 53, 55
+_API_ERROR = re.compile(r"\[API Error: (?:(?P<status>\d{3}) )?(?P<said>.*)\]", re.DOTALL)
+_TOO_LONG = re.compile(r"maximum context length|context_length_exceeded|input length|too many tokens", re.IGNORECASE)
+_NO_LOGIN = re.compile(r"No auth type is selected|Missing API key|API key is required", re.IGNORECASE)
+_LOST = re.compile(r"No saved session found")
+_SERVER_FAULT = 500
+
+
+class _Story:
+    """What the events of one run add up to."""
+
+    def __init__(self, lines: Iterable[Event]) -> None:
+        self.session, self.text = "", ""
+        self.result: Event | None = None
+        self.question: Event = {}
+        for event in lines:
+            self.session = str(event.get("session_id") or self.session)
+            if event.get("type") == "result":
+                self.result = event
+            elif event.get("type") == "assistant" and not event.get("parent_tool_use_id"):
+                self._assistant(event)
+
+    def _assistant(self, event: Event) -> None:
+        for part in _contents(event):
+            if part.get("type") == "text" and not _API_ERROR.match(str(part.get("text") or "")):
+                self.text = str(part.get("text") or self.text)
+            elif part.get("type") == "tool_use" and part.get("name") == ASK:
+                self.question = as_dict(part.get("input"))
+
+
+class Qwen:
+    """Version 0.24 and later; it needs Node 22."""
+
+    name = "qwen"
+    program = "qwen"
+    version_argv = ("qwen", "--version")
+    install = "npm install --global @qwen-code/qwen-code"
+    login = "qwen, then /auth (or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL)"
+    variables = (
+        *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "QWEN_MODEL", "DASHSCOPE_API_KEY"),
+        *("BAILIAN_CODING_PLAN_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "GEMINI_API_KEY"),
+    )
+    homes = (".qwen",)
+    guarded = tuple(
+        f".qwen/{name}"
+        for name in (
+            *("settings.json", "QWEN.md", ".env", "trustedFolders.json"),
+            *("commands", "extensions", "agents", "skills"),
+        )
+    )
+
+    def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
+        if any(
+            environment.get(name) for name in ("OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_API_KEY")
+        ):
+            return True
+        folder = home / ".qwen"
+        if (folder / "oauth_creds.json").is_file():
+            return True
+        return None if any((folder / name).is_file() for name in ("settings.json", ".env")) else False
+
+    def invoke(self, asked: Asked) -> Invocation:
+        """Approval is left to flyball's sandbox; without the first variable it would start itself a second time."""
+        argv = ["qwen", "--output-format", "stream-json", "--approval-mode", "yolo"]
+        argv += ["--include-directories", str(asked.folder)]
+        argv += ["--model", asked.model] if asked.model else []
+        argv += ["--resume", asked.session] if asked.session else []
+        argv += ["--max-session-turns", str(asked.max_turns)] if asked.max_turns else []
+        env = {
+            "QWEN_CODE_NO_RELAUNCH": "true",
+            "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+            "QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(asked.folder / DEFAULTS),
+        }
+        return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: _DEFAULTS})
+
+    def read(self, heard: Heard) -> Reading:
+        story = _Story(heard.lines)
+        kind, detail, reset_at = _outcome(story, heard)
+        asks, options = question(story.question) if kind == "question" else ("", ())
+        told = as_dict(as_dict(story.result).get("usage"))
+        return Reading(
+            kind=kind,
+            detail=detail,
+            final_message=str(as_dict(story.result).get("result") or story.text),
+            usage=Usage(as_count(told.get("input_tokens")), as_count(told.get("output_tokens")))
+            if told
+            else Usage(estimated=True),
+            cumulative=bool(told),
+            session=story.session,
+            reset_at=reset_at,
+            question=asks,
+            options=options,
+        )
+
+    def show(self, event: Event) -> str:
+        if event.get("type") != "assistant":
+            return ""
+        return next((line for line in map(_part_line, reversed(_contents(event))) if line), "")
+
+
+QWEN = Qwen()
+
+_DEFAULTS = json.dumps(
+    {"general": {"enableAutoUpdate": False}, "model": {"generationConfig": {"maxRetries": 1}}}
+).encode()
+"""Settings below the user's own; its own retries come on top of the client library's."""
+
+
+def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+    if story.result is None:
+        return _unfinished(heard)
+    if story.result.get("is_error") or story.result.get("subtype") != "success":
+        return _failure(str(as_dict(story.result.get("error")).get("message") or ""), heard.now)
+    if story.question:
+        return "question", "it asked a question", None
+    denied = [as_dict(one) for one in as_list(story.result.get("permission_denials"))]
+    refused = [call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied]
+    return ("denied", f"denied: {'; '.join(refused)}", None) if refused else ("ok", "", None)
+
+
+def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+    """Its caps, and a conversation that is gone, are told on standard error alone."""
+    lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
+    last = lines[-1] if lines else NO_RESULT
+    if heard.exit.code == EXIT_MAX_TURNS:
+        return "max_turns", last, None
+    if heard.exit.code == EXIT_BUDGET:
+        return "budget", last, None
+    lost = next((line for line in lines if _LOST.search(line)), "")
+    return ("context_full", lost, None) if lost else ("crashed", NO_RESULT, None)
+
+
+def _failure(message: str, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+    found = _API_ERROR.search(message)
+    said, status = (found["said"], found["status"] or "") if found else (message, "")
+    if _TOO_LONG.search(said):
+        return "context_full", said, None
+    if _NO_LOGIN.search(said):
+        return "not_logged_in", said, None
+    limit = recognise_error({"message": said, "status": status}, now, zones)
+    if limit is not None:
+        return limit.kind, limit.detail, limit.reset_at
+    if status and int(status) >= _SERVER_FAULT:
+        return "overloaded", said, None
+    return "crashed", said or NO_RESULT, None
+
+
+def _part_line(part: Event) -> str:
+    if part.get("type") == "text":
+        return first_line(part.get("text"))
+    return call_line(part.get("name"), as_dict(part.get("input"))) if part.get("type") == "tool_use" else ""
+
+
+def _contents(event: Event) -> list[Event]:
+    return [as_dict(part) for part in as_list(as_dict(event.get("message")).get("content"))]
