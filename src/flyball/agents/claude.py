@@ -25,6 +25,8 @@ _ENDED: dict[str, TurnKind] = {
     "prompt_too_long": "context_full",
     "blocking_limit": "context_full",
     "rapid_refill_breaker": "context_full",
+    "aborted_streaming": "killed",
+    "aborted_tools": "killed",
 }
 _ERRORS: dict[str, TurnKind] = {
     **dict.fromkeys(("authentication_failed", "oauth_org_not_allowed", "account_on_hold"), "not_logged_in"),
@@ -127,11 +129,9 @@ class Claude:
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)
         if story.result is None:
-            lost = next((line for line in heard.stderr_text.splitlines() if GONE in line), "")
-            kind: TurnKind = "context_full" if lost else "crashed"
             return Reading(
-                kind=kind,
-                detail=lost or NO_RESULT,
+                kind="crashed",
+                detail=NO_RESULT,
                 final_message=story.text,
                 usage=story.seen_usage,
                 session=story.session,
@@ -169,6 +169,8 @@ def _outcome(story: _Story, result: Event, now: datetime) -> tuple[TurnKind, str
     ended = _ENDED.get(str(result.get("subtype"))) or _ENDED.get(str(result.get("terminal_reason")))
     if ended:
         return ended, said or str(result.get("subtype")), None
+    if GONE in said:
+        return "context_full", said, None
     if result.get("is_error") or result.get("subtype") != "success":
         return _failure(story, result, said, now)
     denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]

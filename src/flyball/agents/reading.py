@@ -53,11 +53,16 @@ def settled(
         end.code if end.ended_by == "exit" else None,
         reading.reset_at,
         session=session,
-        session_usage=reading.usage if reading.cumulative else before if session == asked.session else Usage(),
+        session_usage=_total(reading, before if session == asked.session else Usage()),
         transcript=transcript,
         final_message=scrub(message),
         stray_processes=end.strays,
     )
+
+
+def _total(reading: Reading, before: Usage) -> Usage:
+    """What the conversation has used, also where a turn that was broken off could not tell its total."""
+    return reading.usage if reading.cumulative else before.plus(reading.usage)
 
 
 def _overruled(reading: Reading, heard: Heard, *, slept: bool, idle_s: float | None) -> Reading:
