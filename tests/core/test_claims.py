@@ -98,6 +98,30 @@ def test_the_report_file_wins_over_the_fenced_block_and_that_over_native_markers
     assert read("Status: BLOCKED: no key").source == "native"
 
 
+def test_a_partial_report_adds_what_was_noted_to_the_last_word_and_replaces_nothing():
+    question = {"text": "which?", "options": ["a", "b"], "default": "a"}
+    notes = {"nonce": NONCE, "partial": True, "status": "in_progress", "summary": "half way", "questions": [question]}
+    claim = read(fenced({"nonce": NONCE, "exit_signal": True, "summary": "last word"}), notes)
+    assert (claim.exit_signal, claim.summary, claim.source) == (True, "last word", "fenced-block")
+    assert claim.questions == (OpenQuestion("which?", ("a", "b"), "a"),)
+    alone = read("I worked on it.", notes)
+    assert (alone.status, alone.summary, alone.exit_signal, alone.source) == ("in_progress", "half way", False, "none")
+    assert alone.problems == ()
+    native = read("Status: blocked", notes)
+    assert (native.status, native.source) == ("blocked", "native")
+
+
+def test_a_partial_report_signals_nothing_and_judges_nothing():
+    said = {"status": "complete", "exit_signal": True, "verdict": "pass", "approved": ["AC-1"], "plan": "- [ ] x"}
+    assert read("Done.", {"nonce": NONCE, "partial": True, **said}) == Claim()
+
+
+def test_a_partial_report_needs_the_nonce_like_any_other():
+    claim = read("", {"nonce": "another", "partial": True, "questions": ["which?"]})
+    assert claim.questions == ()
+    assert "not the one of this turn" in claim.problems[0]
+
+
 def test_the_last_fenced_report_counts_and_one_inside_another_fence_does_not():
     first, last = ({"nonce": NONCE, "summary": word} for word in ("first", "last"))
     quoted = "~~~~markdown\n" + fenced({"nonce": NONCE, "summary": "quoted"}) + "~~~~\n"

@@ -22,7 +22,7 @@ from flyball.core.claim_values import (
 from flyball.core.fences import Message, split_fences
 from flyball.core.measurement import Finding
 from flyball.core.native_markers import read_native
-from flyball.core.report_object import Unusable, read_report
+from flyball.core.report_object import Unusable, is_partial, read_report
 
 __all__ = [
     "Blocker",
@@ -59,11 +59,32 @@ def read_claim(
         problems.append(
             f"the final message is {len(final_message)} characters long; only its last {MAX_MESSAGE} are read"
         )
-    claim = _reported(report_file, message, nonce, problems)
+    noted = _noted(report_file, nonce)
+    claim = _reported(None if noted else report_file, message, nonce, problems)
     if claim is None:
         in_prompt = _finder(prompt)
         claim = read_native(message, echoed=lambda text: in_prompt(text) or echoed(text))
-    return _with_problems(claim, problems)
+    return _with_problems(_with_notes(claim, noted) if noted else claim, problems)
+
+
+def _noted(report_file: bytes | None, nonce: str) -> Claim | None:
+    """What was noted in the course of a turn, in a report that says of itself that it is partial."""
+    if report_file is None or not is_partial(report_file):
+        return None
+    claim = read_report(report_file, nonce, "report-file")
+    return None if isinstance(claim, Unusable) else claim
+
+
+def _with_notes(claim: Claim, noted: Claim) -> Claim:
+    """A claim with the questions and the last word of what was noted before; a note signals nothing and judges nothing."""
+    status = noted.status if noted.status in {"in_progress", "needs_clarification"} else ""
+    return msgspec.structs.replace(
+        claim,
+        status=claim.status or status,
+        summary=claim.summary or noted.summary,
+        questions=(*claim.questions, *(q for q in noted.questions if q not in claim.questions)),
+        problems=(*claim.problems, *noted.problems),
+    )
 
 
 def _reported(report_file: bytes | None, message: Message, nonce: str, problems: list[str]) -> Claim | None:

@@ -59,6 +59,15 @@ def read_report(raw: bytes, nonce: str, source: Source) -> Claim | Unusable:
     return _claim(_Fields(report, "", []), source)
 
 
+def is_partial(raw: bytes) -> bool:
+    """Whether a report says of itself that it holds only what was noted so far."""
+    try:
+        report = msgspec.json.decode(raw) if len(raw) <= MAX_REPORT_BYTES else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(report, dict) and report.get("partial") is True
+
+
 def _claim(report: _Fields, source: Source) -> Claim:
     claim = Claim(
         status=cast("Any", report.word("status")),
@@ -80,7 +89,7 @@ def _claim(report: _Fields, source: Source) -> Claim:
         business_doc_sync=_sync(report),
         source=source,
     )
-    report.note_unknown(("nonce", "error", *Claim.__struct_fields__))
+    report.note_unknown(("nonce", "error", "partial", *Claim.__struct_fields__))
     return msgspec.structs.replace(claim, problems=tuple(report.problems))
 
 
