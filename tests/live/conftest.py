@@ -64,7 +64,7 @@ class Ran(NamedTuple):
 
     def turns(self) -> list[dict[str, Any]]:
         """How each turn ended."""
-        outcomes = [fact["outcome"] for fact in self.facts("ended")]
+        outcomes = [fact["outcome"] for fact in self.facts("effect.ended")]
         return [outcome for outcome in outcomes if outcome["outcome"] == "turn.ended"]
 
 

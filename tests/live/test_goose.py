@@ -1,0 +1,136 @@
+"""Goose itself, driven by flyball, its model scripted."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.live.conftest import Live
+from tests.live.looking import left_behind, published, terminated
+
+from flyball.agents.goose import GOOSE
+from flyball.core.outcomes import Usage
+from flyball.testing.model_script import Fault, Step
+from flyball.testing.model_server import ModelServer
+
+pytestmark = pytest.mark.slow
+
+TRIES = 4
+"""How often Goose asks before it gives up on a limit."""
+LIMITED = Step(
+    fault=Fault(429, "insufficient_quota", "You exceeded your current quota. Please try again in 3s."), repeat=TRIES
+)
+
+
+@pytest.fixture
+def goose(live: Live) -> Live:
+    live.program("goose")
+    return live
+
+
+def offline(server: ModelServer) -> dict[str, str]:
+    return {
+        "GOOSE_PROVIDER": "openai",
+        "GOOSE_MODEL": "scripted-model",
+        "GOOSE_DISABLE_KEYRING": "1",
+        "OPENAI_API_KEY": "dummy",
+        "OPENAI_HOST": server.url,
+    }
+
+
+@pytest.mark.e2e
+@pytest.mark.req("C2", "C11")
+def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(goose: Live) -> None:
+    server = goose.serve(LIMITED, *goose.whole_task())
+
+    ran = goose.run("goose", env=offline(server))
+
+    assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.stderr
+    assert [turn["kind"] for turn in ran.turns()] == ["usage_limit", *["ok"] * 5]
+    assert [fact["guard"] for fact in ran.facts("guard.held")] == ["provider"]
+    assert ran.status["usage"]["input_tokens"] == 100 * server.taken - 100 * TRIES
+    assert "multiply" in published(goose, ran.status["branch"], "calc/__init__.py")
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault(401, "invalid_api_key", "Incorrect API key provided: dummy."), "not_logged_in"),
+        (Fault(402, "insufficient_credits", "Credits exhausted"), "usage_limit"),
+        (Fault(400, "context_length_exceeded", "This model's maximum context length is 1000 tokens."), "context_full"),
+    ],
+)
+def test_a_failure_of_the_provider_is_named_though_goose_ends_well(goose: Live, fault: Fault, kind: str) -> None:
+    server = goose.serve(Step(fault=fault, repeat=0), tools_needed=False)
+
+    turn = goose.turn(GOOSE, env=offline(server))
+
+    assert (turn.kind, turn.exit_code) == (kind, 0)
+
+
+@pytest.mark.req("C11")
+def test_a_spent_quota_ends_when_the_provider_says(goose: Live) -> None:
+    server = goose.serve(LIMITED)
+
+    turn = goose.turn(GOOSE, env=offline(server))
+
+    assert turn.kind == "usage_limit"
+    assert turn.reset_at is not None
+    assert turn.reset_at <= datetime.now(UTC) + timedelta(seconds=3)
+
+
+def test_its_cap_on_turns_is_kept(goose: Live) -> None:
+    server = goose.serve(Step(shell="true", repeat=0))
+
+    turn = goose.turn(GOOSE, env=offline(server), cli={"max_turns": 2})
+
+    assert turn.kind == "max_turns"
+    assert server.taken == 2
+    assert turn.usage == Usage(200, 40)
+
+
+@pytest.mark.e2e
+def test_a_question_becomes_a_question_of_flyballs(goose: Live) -> None:
+    asked: dict[str, Any] = {"text": "Floats or integers?", "options": ["floats", "integers"]}
+    report = goose.reported("a question", exit_signal=False, status="needs_clarification", questions=[asked])
+    server = goose.serve(report)
+
+    ran = goose.run("goose", env=offline(server))
+
+    assert (ran.code, ran.status["decision"]) == (3, "BLOCKED"), ran.stderr
+    assert [question["text"] for question in ran.status["questions"]] == ["Floats or integers?"]
+
+
+@pytest.mark.req("C2")
+def test_a_session_goes_on_and_its_total_is_not_counted_twice(goose: Live) -> None:
+    server = goose.serve(goose.by_shell("one.txt", "1\n"), goose.reported("one"), goose.reported("two"))
+
+    first = goose.turn(GOOSE, env=offline(server), prompt="Write one.txt, please.\n")
+    second = goose.turn(
+        GOOSE, env=offline(server), prompt="And now?\n", session=first.session, session_usage=first.session_usage
+    )
+
+    assert (goose.repository / "one.txt").read_text() == "1\n"
+    assert (first.usage, second.usage) == (Usage(200, 40), Usage(100, 20))
+    assert second.session == first.session
+    assert "Write one.txt, please." in str(server.requests[-1].body)
+
+
+def test_a_conversation_that_is_gone_makes_for_a_fresh_context(goose: Live) -> None:
+    server = goose.serve(goose.reported("never said"))
+
+    turn = goose.turn(GOOSE, env=offline(server), session="flyball-gone")
+
+    assert turn.kind == "context_full"
+    assert server.taken == 0
+
+
+@pytest.mark.e2e
+@pytest.mark.req("C60")
+def test_sigterm_leaves_no_process(goose: Live) -> None:
+    server = goose.serve(Step(hang=True))
+
+    code = terminated(goose, "goose", server, env=offline(server))
+
+    assert code == 130
+    assert left_behind(goose) == []
