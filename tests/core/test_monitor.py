@@ -143,6 +143,14 @@ def test_three_iterations_that_change_nothing_are_a_stall():
     assert [verdict.health for verdict in judged(*seen)][2:] == [Health.PROGRESSING, Health.STALLED]
 
 
+@pytest.mark.req("M14")
+def test_a_tree_that_stays_has_the_same_failing_set_whatever_a_gate_that_names_none_prints():
+    seen = [Observation(iteration=n, changed_files=(), coarse=f"c{n}", fine=f"f{n}", context=n) for n in (1, 2, 3)]
+    assert judged(*seen)[-1].health is Health.STALLED
+    named = [Observation(iteration=n, changed_files=(), failing=(f"t{n}",), fine=f"f{n}", context=n) for n in (1, 2, 3)]
+    assert judged(*named)[-1].health is not Health.STALLED
+
+
 @pytest.mark.req("M15")
 def test_a_loop_that_moves_is_progressing():
     verdicts = judged(red(1, "abc"), red(2, "ab"), red(3, "a"))
@@ -198,6 +206,37 @@ def test_a_failure_that_ended_two_contexts_stops_the_loop_when_it_repeats_in_a_t
     cures = [verdict.cure for verdict in judged(*seen)]
     fresh = Cure.FRESH_CONTEXT
     assert cures == [Cure.CONTINUE, fresh, Cure.CONTINUE, fresh, Cure.CONTINUE, Cure.STOP]
+
+
+@pytest.mark.req("M18")
+def test_a_failure_that_two_contexts_did_not_get_past_counts_though_another_came_last():
+    def context(number, *failures):
+        return [red(10 * number + n, "ab", one, context=number) for n, one in enumerate(failures)]
+
+    seen = [*context(1, "same", "x"), *context(2, "same", "y"), *context(3, "same", "same")]
+    assert judged(*seen)[-1].cure is Cure.STOP
+
+
+@pytest.mark.req("M18")
+def test_a_failure_that_earlier_contexts_overcame_does_not_stop_the_loop():
+    seen = [
+        one
+        for number in (1, 2, 3)
+        for one in (
+            red(2 * number, "ab", "same", context=number, restored=number > 1),
+            red(2 * number + 1, *(("ab", "same") if number == 3 else ("a", f"x{number}")), context=number),
+        )
+    ]
+    assert judged(*seen)[-1].cure is Cure.FRESH_CONTEXT
+
+
+@pytest.mark.req("M18")
+def test_a_failure_before_a_rollback_is_counted_once_for_its_attempt():
+    seen = [red(1, "ab", "same"), red(2, "ab", "x", restored=True), red(3, "ab", "y", context=2)]
+    history = History()
+    for one in seen:
+        history = observe(history, one)
+    assert [ending.failures for ending in history.endings] == [("same",), ("x",)]
 
 
 @pytest.mark.req("M18")

@@ -74,7 +74,7 @@ def _answered() -> int:
     """Advice on each line until the input ends; the history lives in this process alone."""
     from flyball.core.monitor import History
     from flyball.core.stream import advise
-    from flyball.wiring.monitoring import thresholds_in
+    from flyball.wiring.thresholds import thresholds_in
 
     thresholds, history = thresholds_in(Path.cwd()), History()
     lines, number = _input(), 0

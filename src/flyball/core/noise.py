@@ -50,6 +50,8 @@ _PATTERNS = (
     r"^\s*\[Previous line repeated",
     r"^(?:_ )+_?$|^Hint: make sure your test|^Traceback:$|^System check identified",
     r"^(?:Creating|Destroying|Cloning) test database",
+    # what an agent that runs the gate itself says around it
+    r"^Applied edit to \S|^Attempt to fix \w+ errors\?|^Only \d+ reflections allowed",
 )
 _NOISE = re.compile("|".join(_PATTERNS))
 

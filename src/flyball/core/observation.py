@@ -92,7 +92,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """The failures at which a context, or an attempt that was rolled back, came to its end."""
+    """The failures that a context, or an attempt that was rolled back, never got past."""
 
     context: int
     failures: tuple[str, ...]
@@ -250,12 +250,26 @@ def returned_to(trees: tuple[str, ...]) -> int:
 
 
 def _ending(history: History) -> Ending:
-    """A loop that goes to and fro ends at every failure of its cycle, any other at its last."""
-    last = history.results[-1]
-    recent = [result for result in history.results if result.context == last.context][-RECENT_MARKS:]
+    """The failures an attempt never got past: those after which no fewer tests failed, and all of a cycle it went round."""
+    attempt = _attempt(history)
     cycle = returned_to(history.trees) or any(reversals(item) > 1 for item in history.items)
-    failures = dict.fromkeys(result.failure for result in (recent if cycle else [last]) if result.failure)
-    return Ending(last.context, tuple(failures)[-TRACKED_FAILURES:])
+    met = (
+        attempt[-RECENT_MARKS:] if cycle else [one for n, one in enumerate(attempt) if not _overcome(one, attempt[n:])]
+    )
+    failures = dict.fromkeys(result.failure for result in met if result.failure)
+    return Ending(attempt[-1].context, tuple(failures)[-TRACKED_FAILURES:])
+
+
+def _attempt(history: History) -> list[Result]:
+    """The results since the present context, or the tree last restored in it, began."""
+    results = [result for result in history.results if result.context == history.results[-1].context]
+    began = max((n for n, result in enumerate(results) if result.restored), default=0)
+    return results[began:]
+
+
+def _overcome(one: Result, later: list[Result]) -> bool:
+    counts = [result.failing_count for result in later if result.failing_count is not None]
+    return one.failing_count is not None and min(counts) < one.failing_count
 
 
 def _broken_on(trees: tuple[str, ...], seen: Observation) -> tuple[str, ...]:

@@ -70,10 +70,15 @@ def stalls(history: History, limits: Thresholds) -> list[Finding]:
     if failed >= limits.failing_batches:
         findings.append(Finding(f"nothing passed in {failed} batches running", failed > limits.failing_batches))
     idle = _running(history, lambda result: result.unchanged and not result.held)
-    if idle >= limits.unchanged and len({result.failing_set for result in history.results[-idle:]}) == 1:
+    if idle >= limits.unchanged and len({_failing_set(result) for result in history.results[-idle:]}) == 1:
         text = f"{idle} iterations left the tree and the failing set unchanged"
         findings.append(Finding(text, idle > limits.unchanged))
     return findings
+
+
+def _failing_set(result: Result) -> str | None:
+    """Which tests fail; where no gate names any, an unchanged tree has the same ones, whatever the gates print."""
+    return None if result.failing_count is None else result.failing_set
 
 
 def dry_spell(history: History, limits: Thresholds) -> list[Finding]:

@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 
 from flyball.clock import system_clock
-from flyball.config import file as config_file
 from flyball.config.home import RepositoryHome, home_folder
 from flyball.core.batch import BatchResult, Failure, of_batch
 from flyball.core.events import BatchJudged
@@ -29,6 +28,7 @@ from flyball.journal.records import TaskRecord, task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.projections.batch_state import batch_page, history_of
+from flyball.wiring.thresholds import thresholds_in
 from flyball.workspace.errors import NotARepository
 from flyball.workspace.repository import Repository
 
@@ -153,12 +153,6 @@ class Loops(msgspec.Struct, frozen=True):
                     raise
                 time.sleep(_PAUSE_S)
         raise AssertionError("the last try either takes the lease or raises")
-
-
-def thresholds_in(folder: Path) -> Thresholds:
-    """Those of the folder's configuration, which here needs no trust: the monitor only advises."""
-    file = config_file.read(folder)
-    return Thresholds(**file.monitor) if file else Thresholds()
 
 
 def _find(journal: SqliteJournal, name: str) -> TaskRecord | None:
