@@ -10,12 +10,23 @@ from pathlib import Path
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_money
 from flyball.agents.outcome import zones
+from flyball.agents.tool_calls import call_line, first_line, question
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
 NO_RESULT = "Claude Code ended without a result"
 GONE = "No conversation found with session ID"
 ASK = "AskUserQuestion"
+_OBEYED = (
+    "settings.json",
+    "settings.local.json",
+    "CLAUDE.md",
+    "agents",
+    "commands",
+    "skills",
+    "hooks",
+    "output-styles",
+)
 _EDITS = ("Edit", "Write", "NotebookEdit")
 _ENDED: dict[str, TurnKind] = {
     "error_max_turns": "max_turns",
@@ -35,7 +46,6 @@ _ERRORS: dict[str, TurnKind] = {
     **dict.fromkeys(("overloaded", "server_error"), "overloaded"),
 }
 _TIMED_OUT = ("request timed out", "connection error", "unable to connect")
-_SHOWN_INPUTS = ("file_path", "command", "pattern", "path", "description", "query", "url", "prompt")
 
 
 class _Story:
@@ -95,11 +105,10 @@ class Claude:
         *("CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"),
         *("MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "AWS_REGION"),
     )
-    homes = ("$CLAUDE_CONFIG_DIR", ".claude", ".claude.json")
-    guarded = tuple(
-        f"{home}/{name}"
-        for home in (".claude", "$CLAUDE_CONFIG_DIR")
-        for name in ("settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "hooks")
+    homes = ("$CLAUDE_CONFIG_DIR", ".claude")
+    guarded = (
+        ".claude.json",
+        *(f"{home}/{name}" for home in (".claude", "$CLAUDE_CONFIG_DIR") for name in _OBEYED),
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
@@ -137,7 +146,7 @@ class Claude:
                 session=story.session,
             )
         kind, detail, reset_at = _outcome(story, story.result, heard.now)
-        question, options = _question(story.question) if kind == "question" else ("", ())
+        asks, options = question(story.question) if kind == "question" else ("", ())
         return Reading(
             kind=kind,
             detail=detail,
@@ -146,7 +155,7 @@ class Claude:
             cumulative=True,
             session=story.session,
             reset_at=reset_at,
-            question=question,
+            question=asks,
             options=options,
         )
 
@@ -174,7 +183,9 @@ def _outcome(story: _Story, result: Event, now: datetime) -> tuple[TurnKind, str
     if result.get("is_error") or result.get("subtype") != "success":
         return _failure(story, result, said, now)
     denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]
-    refused = [_denial(one) for one in denied if one.get("tool_name") != ASK]
+    refused = [
+        call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied if one.get("tool_name") != ASK
+    ]
     if story.question:
         return "question", "it asked a question", None
     if refused:
@@ -217,29 +228,10 @@ def _read_tokens(usage: Event) -> int:
     )
 
 
-def _denial(one: Event) -> str:
-    return f"{one.get('tool_name')} {_input(as_dict(one.get('tool_input')))}".strip()
-
-
-def _question(asked: Event) -> tuple[str, tuple[str, ...]]:
-    """The tool takes several questions; options can be offered for a single one only."""
-    questions = [as_dict(one) for one in as_list(asked.get("questions"))] or [asked]
-    texts = [str(one.get("question") or one.get("text") or "") for one in questions]
-    options = as_list(questions[0].get("options")) if len(questions) == 1 else []
-    labels = tuple(str(as_dict(option).get("label") or option) for option in options)
-    return " ".join(filter(None, texts)) or "Claude Code asked a question it did not put into words.", labels
-
-
 def _shown(part: Event) -> str:
     if part.get("type") == "text":
-        return str(part.get("text") or "").strip().split("\n", 1)[0]
-    if part.get("type") == "tool_use":
-        return f"{part.get('name')} {_input(as_dict(part.get('input')))}".strip()
-    return ""
-
-
-def _input(given: Event) -> str:
-    return next((str(given[name]).split("\n", 1)[0] for name in _SHOWN_INPUTS if given.get(name)), "")
+        return first_line(part.get("text"))
+    return call_line(part.get("name"), as_dict(part.get("input"))) if part.get("type") == "tool_use" else ""
 
 
 def _contents(event: Event) -> list[Event]:

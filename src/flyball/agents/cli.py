@@ -14,7 +14,7 @@ from flyball.agents.dialect import PROMPT_FILE, Asked, Dialect, Event, Heard, In
 from flyball.agents.echo import Echo
 from flyball.agents.environment import turn_environment
 from flyball.agents.hearing import Events, files_in, other_lines
-from flyball.agents.homes import guarded_paths, home_paths
+from flyball.agents.homes import guarded_paths, home_paths, set_aside
 from flyball.agents.live import EventView
 from flyball.agents.reading import settled
 from flyball.agents.sleeping import SleepWatch
@@ -74,10 +74,12 @@ class CliAgent:
         invocation = self._dialect.invoke(asked)
         transcript = Transcript.begin(folder, prompt, invocation.files)
         argv = [*(self._cli.command or invocation.argv[:1]), *invocation.argv[1:]]
+        guarded = guarded_paths(self._dialect.guarded, self._environment)
         begun_at = self._clock.now()
         end, slept = self._run(argv, invocation, request, tree, transcript, nonce, stop, notify)
         ended_at = self._clock.now()
         heard = self._heard(asked, transcript, end, ended_at.astimezone())
+        planted = set_aside(self._dialect.guarded, self._environment, guarded, transcript.folder)
         report, unreadable = transcript.take_report()
         transcript.close(argv=argv, cwd=tree, end=end, begun_at=begun_at, ended_at=ended_at)
         return settled(
@@ -90,6 +92,7 @@ class CliAgent:
             echoed=Echo(tree),
             idle_s=self._patience.idle_s,
             before=request.session_usage,
+            planted=planted,
             transcript=str(transcript.folder),
         )
 

@@ -91,7 +91,8 @@ class Dialect(Protocol):
 
     `variables` are the user's variables it may see. `homes` are folders it keeps its settings, logins and conversations in: a path
     below HOME, or "$NAME" for the folder that variable names; they are made and writable in the sandbox (a name with a suffix is a
-    file, shown only if it is there). `guarded` are paths in them that stay read-only: what would run outside the sandbox later.
+    file, shown only if it is there). `guarded` are paths in them that stay read-only, and are moved away where an
+    agent made them: what would be obeyed outside the sandbox later.
     """
 
     @property

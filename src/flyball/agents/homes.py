@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +31,22 @@ def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Pa
 def guarded_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Those of the paths that are there."""
     return tuple(path for path in _placed(names, environment) if path.exists())
+
+
+def set_aside(
+    names: Sequence[str], environment: Mapping[str, str], before: Sequence[Path], into: Path
+) -> tuple[str, ...]:
+    """Move away what was put where nothing was before and programs outside the sandbox would obey it; a sentence for each."""
+    told = []
+    for path in (path for path in _placed(names, environment) if path not in before and os.path.lexists(path)):
+        target = into / "planted" / path.name
+        try:
+            target.parent.mkdir(exist_ok=True)
+            shutil.move(path, target)
+            told.append(f"{path} was made by the agent and would be obeyed outside the sandbox; it is now {target}")
+        except OSError as error:
+            told.append(f"{path} was made by the agent and would be obeyed outside the sandbox; remove it ({error})")
+    return tuple(told)
 
 
 def placed(name: str, environment: Mapping[str, str]) -> Path | None:

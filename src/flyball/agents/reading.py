@@ -17,6 +17,7 @@ from flyball.core.text import scrub
 UNFINISHED = "it ended without its final event"
 OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "not_logged_in", "context_full", *LIMITED})
 """Kinds only the program can know; its exit status says nothing against them."""
+WENT_ON = ("complete", "in_progress")
 
 
 def settled(
@@ -31,6 +32,7 @@ def settled(
     idle_s: float | None,
     before: Usage,
     transcript: str,
+    planted: tuple[str, ...] = (),
 ) -> TurnEnded:
     """The turn's outcome."""
     end, asked = heard.exit, heard.asked
@@ -39,14 +41,14 @@ def settled(
     claim = read_claim(report_file=report, final_message=message, nonce=asked.nonce, prompt=prompt, echoed=echoed)
     if unreadable:
         claim = msgspec.structs.replace(claim, problems=(unreadable, *claim.problems))
-    claim = _with_question(claim, reading)
+    reading, claim = _with_question(_asking(reading, claim), claim)
     session = reading.session or (asked.session if end.ended_by != "missing" else "")
     usage = reading.usage
     if reading.cumulative and session == asked.session:
         usage = usage.minus(before)
     return TurnEnded(
         reading.kind,
-        reading.detail[:DETAIL],
+        "; ".join(filter(None, (reading.detail[:DETAIL], *planted))),
         claim,
         told_usage(claim) if usage == Usage(estimated=True) else usage,
         round(end.seconds, 3),
@@ -62,7 +64,7 @@ def settled(
 
 def _total(reading: Reading, before: Usage) -> Usage:
     """What the conversation has used, also where a turn that was broken off could not tell its total."""
-    return reading.usage if reading.cumulative else before.plus(reading.usage)
+    return reading.usage if reading.cumulative else before.plus(msgspec.structs.replace(reading.usage, estimated=False))
 
 
 def _overruled(reading: Reading, heard: Heard, *, slept: bool, idle_s: float | None) -> Reading:
@@ -99,9 +101,19 @@ def _with(reading: Reading, kind: TurnKind, detail: str) -> Reading:
     return msgspec.structs.replace(reading, kind=kind, detail=detail, reset_at=None)
 
 
-def _with_question(claim: Claim, reading: Reading) -> Claim:
+def _asking(reading: Reading, claim: Claim) -> Reading:
+    """A program without anybody to ask may put its question into its last words; one that then went on has answered it."""
+    if reading.kind == "question" and claim.status in WENT_ON:
+        return msgspec.structs.replace(reading, kind="ok", detail="", question="")
+    last = reading.final_message.rstrip().rpartition("\n\n")[2].strip()
+    if reading.kind == "ok" and claim.source == "none" and last.endswith("?"):
+        return msgspec.structs.replace(reading, kind="question", detail="it ended with a question", question=last)
+    return reading
+
+
+def _with_question(reading: Reading, claim: Claim) -> tuple[Reading, Claim]:
     """A question the program asked by its own means, unless its report asks one."""
     if not reading.question or claim.questions:
-        return claim
-    asked = OpenQuestion(scrub(reading.question), tuple(scrub(option) for option in reading.options))
-    return msgspec.structs.replace(claim, questions=(asked,))
+        return reading, claim
+    asked = OpenQuestion(scrub(reading.question)[:DETAIL], tuple(scrub(option) for option in reading.options))
+    return reading, msgspec.structs.replace(claim, questions=(asked,))
