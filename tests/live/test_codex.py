@@ -132,6 +132,15 @@ def test_a_session_goes_on_and_its_total_is_not_counted_twice(codex: Live) -> No
     assert "Write one.txt, please." in str(server.requests[-1].body)
 
 
+def test_a_prompt_longer_than_a_command_line_may_be_arrives_whole(codex: Live) -> None:
+    server = served(codex, codex.reported("read it"))
+
+    turn = codex.turn(CODEX, env=ENV, prompt="word " * 40_000 + "The end.\n")
+
+    assert turn.kind == "ok"
+    assert "word The end." in str(server.requests[-1].body)
+
+
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(codex: Live) -> None:

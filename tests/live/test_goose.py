@@ -125,6 +125,15 @@ def test_a_conversation_that_is_gone_makes_for_a_fresh_context(goose: Live) -> N
     assert server.taken == 0
 
 
+def test_a_prompt_longer_than_a_command_line_may_be_arrives_whole(goose: Live) -> None:
+    server = goose.serve(goose.reported("read it"))
+
+    turn = goose.turn(GOOSE, env=offline(server), prompt="word " * 40_000 + "The end.\n")
+
+    assert turn.kind == "ok"
+    assert "word The end." in str(server.requests[-1].body)
+
+
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(goose: Live) -> None:
