@@ -59,6 +59,14 @@ def test_a_blocked_subtask_blocks_at_once(kinds, recommendation):
     assert verdict.blockers == blockers
 
 
+@pytest.mark.req("M17")
+def test_evidence_and_recommendation_are_one_line_whatever_a_blocker_says():
+    (verdict,) = judged(batch(1, blocked=(Blocker("s", "dependency", "needs\r\n a\u2028key" + "!" * 5000),)))
+    assert verdict.recommendation.startswith("unblock:[needs a key!!!")
+    assert verdict.evidence.startswith("s: dependency: needs a key!!!")
+    assert len(verdict.evidence) <= 1000
+
+
 @pytest.mark.req("M11")
 def test_the_first_iteration_is_progress_whatever_failed():
     (verdict,) = judged(batch(1, failed=["a", "b"]))

@@ -1,7 +1,10 @@
 """Advice for loops that are not flyball's: what a line says, and what it is told."""
 
+import json
+
 import msgspec
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from flyball.core.monitor import Cure, Health, History, Thresholds, observe
 from flyball.core.stream import GateOutput, StreamObservation, advise, broken_gate, of_stream
@@ -122,3 +125,24 @@ def test_a_gate_that_measured_nothing_is_broken(output):
 def test_a_line_that_is_no_observation_is_refused_with_the_reason(raw, problem):
     with pytest.raises(JsonUnreadable, match=problem):
         read_json(raw, StreamObservation)
+
+
+names = st.sampled_from(["iteration", "context", "gates", "claim", "metric", "tree", "usd", "failing", "kind", "other"])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@pytest.mark.req("M33")
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=60) | st.dictionaries(names, values).map(lambda value: json.dumps(value).encode()))
+def test_any_line_is_an_observation_that_gets_advice_or_is_refused(raw):
+    try:
+        line = read_json(raw, StreamObservation)
+    except JsonUnreadable:
+        return
+    _, advice = advise(History(), line)
+    assert advice.evidence
+    assert "\n" not in advice.evidence

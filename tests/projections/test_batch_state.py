@@ -24,11 +24,12 @@ def failing(item, error="boom"):
 
 @pytest.mark.req("M30")
 def test_the_page_shows_batch_history_patterns_and_recommendation():
-    facts = told(BatchResult(("1.1",), Review("APPROVED"), ("1.1",)), *[failing("1.2", "TypeError: row")] * 3)
+    review = Review("APPROVED", anti_patterns=("AP-7",))
+    facts = told(BatchResult(("1.1",), review, ("1.1",)), *[failing("1.2", "TypeError: row")] * 3)
     page = batch_page(facts)
     assert "**Iteration**: 4\n**Status**: STALLED\n**Confidence**: HIGH\n" in page
     assert "- Attempted: 1.2\n- Passed: \n- Failed: 1.2\n" in page
-    assert "| 1 | 1.1 | 1.1 |  | PROGRESSING: first iteration |" in page
+    assert "| 1 | 1.1 | 1.1 |  | recorded AP-7; PROGRESSING: first iteration |" in page
     assert "- Consecutive failures: 3\n- Same-error streak: 3 — TypeError: row\n" in page
     assert page.endswith("## Recommendation\nretry-with-change\n")
 

@@ -33,6 +33,7 @@ _RECOMMENDATION = {
 _DEFAULTS = Thresholds()
 _ENOUGH_HISTORY = 3
 _AGREEING_SIGNALS = 2
+_LONGEST_EVIDENCE = 1000
 
 
 def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> tuple[History, Verdict]:
@@ -55,7 +56,7 @@ def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
         cure=remedy,
         confidence=_confidence(history, health, findings),
         trend=_trend(history, seen),
-        evidence=evidence,
+        evidence=_one_line(evidence),
         blockers=blockers,
     )
 
@@ -87,7 +88,12 @@ def _way_out(blockers: tuple[Blocker, ...]) -> str:
         return "run-review"
     if any(blocker.type in {"external", "fundamental"} for blocker in blockers):
         return "escalate"
-    return f"unblock:[{blockers[0].description or blockers[0].id}]"
+    return f"unblock:[{_one_line(blockers[0].description or blockers[0].id)}]"
+
+
+def _one_line(text: str) -> str:
+    """Foreign words as one line, however they were written."""
+    return " ".join(text[: 2 * _LONGEST_EVIDENCE].split())[:_LONGEST_EVIDENCE]
 
 
 def _course(history: History) -> str:

@@ -10,7 +10,7 @@ from flyball.core.monitor import Verdict, observe
 from flyball.core.observation import History
 from flyball.projections.loop_state import Page, written
 from flyball.projections.records import Row
-from flyball.projections.wording import plain
+from flyball.projections.wording import listed, plain
 
 
 def history_of(judged: Iterable[BatchJudged]) -> History:
@@ -65,9 +65,14 @@ def _rows(judged: Sequence[BatchJudged]) -> list[Row]:
     for fact in judged:
         seen = fact.observation
         passed, failed = passed + len(seen.passed), failed + len(seen.failed)
-        notes = plain(f"{fact.verdict.health}: {fact.verdict.evidence}", 160)
-        rows.append(Row(seen.iteration, seen.batch, seen.passed, tuple(seen.failed), notes, passed, failed))
+        rows.append(Row(seen.iteration, seen.batch, seen.passed, tuple(seen.failed), _notes(fact), passed, failed))
     return rows
+
+
+def _notes(fact: BatchJudged) -> str:
+    recorded = fact.batch.review.anti_patterns if fact.batch.review else ()
+    learnt = f"recorded {listed(recorded)}; " if recorded else ""
+    return plain(f"{learnt}{fact.verdict.health}: {fact.verdict.evidence}", 160)
 
 
 def _failures_running(judged: Sequence[BatchJudged]) -> int:

@@ -100,7 +100,7 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _rendered(self, name: str, record: TaskId, page: str) -> tuple[str, ...]:
         """The page put in place; where it cannot be, the verdict stands all the same and the next batch tries again."""
-        memory = self.folder / "rendered" / f"{record}.json"
+        memory = self.folder / "rendered" / f"{record}-{_digest(self.root)}.json"
         try:
             kept = LoopFolder(self.root, TaskId(name), memory=memory).render({MONITOR_PAGE: page})
         except DocumentError as error:
