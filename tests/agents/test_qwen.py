@@ -1,0 +1,130 @@
+"""What Qwen Code really printed, and what flyball makes of it; its caps it tells on standard error alone."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flyball.agents.dialect import Asked
+from flyball.agents.qwen import DEFAULTS, QWEN
+from flyball.core.outcomes import TurnEnded, Usage
+from flyball.testing.recordings import replayed
+
+RECORDED = Path(__file__).parent / "recorded" / "qwen"
+NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
+
+
+def played(name: str, **how: Any) -> TurnEnded:
+    return replayed(QWEN, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+
+
+def asked(**wanted: Any) -> Asked:
+    return Asked(model=wanted.pop("model", ""), folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
+
+
+def test_a_result_without_an_error_is_ok_with_its_message_and_what_it_used() -> None:
+    turn = played("edit")
+
+    assert (turn.kind, turn.final_message) == ("ok", "Done: it says world now.")
+    assert turn.session == "3c1adca4-3088-4f96-ac67-c4dde80d74ac"
+    assert turn.usage == Usage(300, 60)
+
+
+@pytest.mark.req("C2")
+def test_a_resumed_conversation_reports_its_total_so_that_what_came_before_is_subtracted() -> None:
+    turn = played("resumed", session="735890c2-dac4-45e0-92f3-d762b7e7d26d", before=Usage(300, 60))
+
+    assert turn.usage == Usage(200, 40), "it asks once more of itself after the answer"
+    assert turn.session_usage == Usage(500, 100)
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("name", "code", "kind"),
+    [
+        ("unauthorized", 1, "not_logged_in"),
+        ("no-login", 1, "not_logged_in"),
+        ("context-full", 1, "context_full"),
+        ("unknown-session", 1, "context_full"),
+        ("max-turns", 53, "max_turns"),
+        ("tool-call-budget", 55, "budget"),
+        ("usage-limit", 1, "usage_limit"),
+    ],
+)
+def test_each_failure_has_its_kind(name: str, code: int, kind: str) -> None:
+    turn = played(name, code=code)
+
+    assert turn.kind == kind
+    assert turn.detail
+    assert "[API Error" not in turn.final_message
+
+
+@pytest.mark.req("C11")
+def test_a_usage_limit_ends_when_it_says() -> None:
+    assert played("usage-limit", code=1).reset_at == NOW + timedelta(seconds=3)
+
+
+@pytest.mark.req("C11")
+def test_a_client_that_was_asleep_between_its_tries_is_limited_for_as_long() -> None:
+    turn = played("asleep", code=1)
+
+    assert (turn.kind, turn.reset_at) == ("rate_limited", NOW + timedelta(seconds=60))
+
+
+def test_a_tool_nobody_could_approve_is_a_denial_with_its_name() -> None:
+    turn = played("denied")
+
+    assert (turn.kind, turn.detail) == ("denied", "denied: edit /repo/hello.txt")
+
+
+def test_a_question_it_could_not_ask_is_a_question_with_its_options() -> None:
+    turn = played("question")
+
+    assert turn.kind == "question"
+    assert [(question.text, question.options) for question in turn.claim.questions] == [("Which?", ("a", "b"))]
+
+
+def test_a_run_without_a_result_is_a_failure_whatever_its_status(tmp_path: Path) -> None:
+    whole = (RECORDED / "edit.jsonl").read_text().splitlines(keepends=True)
+    stream = tmp_path / "stream.jsonl"
+    stream.write_text("".join(whole[:-1]))
+
+    assert replayed(QWEN, stream).kind == "crashed"
+    assert played("terminated", code=130).kind == "killed"
+
+
+def test_it_is_asked_without_approvals_without_a_second_start_and_with_a_cap_on_turns() -> None:
+    invocation = QWEN.invoke(asked(model="qwen3-coder", session="s-1", max_turns=9, args=("--auth-type", "openai")))
+
+    assert invocation.prompt_on_stdin
+    assert invocation.argv[3:] == (
+        *("--approval-mode", "yolo", "--include-directories", "/turn", "--model", "qwen3-coder", "--resume", "s-1"),
+        *("--max-session-turns", "9", "--auth-type", "openai"),
+    )
+    assert invocation.env["QWEN_CODE_NO_RELAUNCH"] == "true"
+    assert DEFAULTS in invocation.files
+
+
+def test_whoever_watches_sees_what_it_says_and_does() -> None:
+    events = [json.loads(line) for line in (RECORDED / "edit.jsonl").read_text().splitlines()]
+
+    assert [line for line in map(QWEN.show, events) if line] == [
+        "read_file /repo/hello.txt",
+        "I will edit.",
+        "edit /repo/hello.txt",
+        "Done: it says world now.",
+    ]
+
+
+def test_a_login_is_seen_without_asking_anybody(tmp_path: Path) -> None:
+    folder = tmp_path / ".qwen"
+    folder.mkdir()
+
+    assert QWEN.logged_in({}, tmp_path) is False
+    assert QWEN.logged_in({"OPENAI_API_KEY": "k"}, tmp_path) is True
+    (folder / "settings.json").write_text("{}")
+    assert QWEN.logged_in({}, tmp_path) is None
+    (folder / "oauth_creds.json").write_text("{}")
+    assert QWEN.logged_in({}, tmp_path) is True
