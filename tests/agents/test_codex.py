@@ -9,6 +9,7 @@ import pytest
 
 from flyball.agents.codex import CODEX
 from flyball.agents.dialect import Asked
+from flyball.agents.homes import guarded_paths
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 
@@ -22,9 +23,9 @@ def played(name: str, **how: Any) -> TurnEnded:
 
 
 def remembered(home: Path, name: str) -> Path:
-    """A home in which Codex keeps its record of the thread of a recording."""
+    """A home of Codex's in which it keeps its record of the thread of a recording."""
     thread = json.loads((RECORDED / f"{name}.jsonl").read_text().splitlines()[0])["thread_id"]
-    kept = home / ".codex/sessions/2026/11/16" / f"rollout-2026-11-16T03-06-19-{thread}.jsonl"
+    kept = home / "sessions/2026/11/16" / f"rollout-2026-11-16T03-06-19-{thread}.jsonl"
     kept.parent.mkdir(parents=True)
     kept.write_bytes((RECORDED / f"{name}.rollout").read_bytes())
     return home
@@ -77,7 +78,7 @@ def test_a_weekly_limit_ends_on_the_date_it_names() -> None:
 def test_the_record_of_the_thread_knows_the_end_of_the_spent_window_to_the_second(
     tmp_path: Path, name: str, at: int
 ) -> None:
-    turn = played(name, code=1, home=remembered(tmp_path, name))
+    turn = played(name, code=1, homes=(remembered(tmp_path, name),))
 
     assert turn.reset_at == datetime.fromtimestamp(at, UTC)
 
@@ -151,7 +152,7 @@ def test_a_denial_is_named_though_no_event_tells_it(name: str, what: str) -> Non
 
 
 def test_what_a_failed_turn_used_is_in_the_record_of_its_thread(tmp_path: Path) -> None:
-    turn = played("failed-half-way", code=1, home=remembered(tmp_path, "failed-half-way"))
+    turn = played("failed-half-way", code=1, homes=(remembered(tmp_path, "failed-half-way"),))
 
     assert (turn.kind, turn.usage) == ("overloaded", Usage(100, 20))
 
@@ -211,3 +212,10 @@ def test_whether_it_is_logged_in_is_found_without_asking_anybody(
         (tmp_path / ".codex" / name).write_text(content)
 
     assert CODEX.logged_in(environment, tmp_path) is known
+
+
+def test_settings_are_there_to_be_guarded_before_codex_would_write_them_itself(tmp_path: Path) -> None:
+    guarded = guarded_paths(CODEX.guarded, {"HOME": str(tmp_path)})
+
+    assert guarded == (tmp_path / ".codex" / "config.toml",)
+    assert guarded[0].read_text() == ""

@@ -191,5 +191,5 @@ class CliAgent:
             stdout_text=decode(end.stdout_tail),
             stderr_text=decode(end.stderr_tail),
             files=files_in(transcript.shared, frozenset({PROMPT_FILE, transcript.report_file.name})),
-            home=Path(self._environment.get("HOME", "/")),
+            homes=home_paths(self._dialect.homes, self._environment),
         )

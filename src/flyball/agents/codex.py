@@ -66,10 +66,7 @@ class Codex:
     guarded = tuple(
         f"{home}/{name}"
         for home in (".codex", "$CODEX_HOME")
-        for name in (
-            *("config.toml", "hooks.json", "AGENTS.md", "AGENTS.override.md"),
-            *("agents", "prompts", "rules", "skills", "plugins"),
-        )
+        for name in ("config.toml", "hooks.json", "AGENTS.md", "AGENTS.override.md", "agents", "prompts", "rules")
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
@@ -100,7 +97,7 @@ class Codex:
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)
-        record = _Record.of(heard.home, story.thread)
+        record = _Record.of(heard.homes, story.thread)
         kind, detail, reset_at = _outcome(story, record, heard)
         total = _usage(story.end.get("usage")) or _usage(record.total)
         return Reading(
@@ -138,11 +135,10 @@ class _Record:
             self.windows = [as_dict(limits.get(name)) for name in ("primary", "secondary")] if limits else self.windows
 
     @classmethod
-    def of(cls, home: Path, thread: str) -> _Record:
-        found = (
-            (home / ".codex" / "sessions").glob(f"*/*/*/rollout-*-{thread}.jsonl") if _THREAD.fullmatch(thread) else ()
-        )
-        return cls(count for path in sorted(found)[-1:] for count in _token_counts(path))
+    def of(cls, homes: Iterable[Path], thread: str) -> _Record:
+        folders = [home / "sessions" for home in homes] if _THREAD.fullmatch(thread) else []
+        found = [path for folder in folders for path in folder.glob(f"*/*/*/rollout-*-{thread}.jsonl")]
+        return cls(count for path in found[:1] for count in _token_counts(path))
 
     @property
     def reset_at(self) -> datetime | None:

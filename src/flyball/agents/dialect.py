@@ -54,7 +54,8 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """What the program did.
 
     `lines` are the JSON objects of standard output, read from the transcript each time they are gone through, so that memory stays
-    small; `other` are the last lines that were none. `files` are what it left in its folder, `now` is in its own zone.
+    small; `other` are the last lines that were none. `files` are what it left in its folder, `homes` those of the
+    dialect's that are there, `now` is in its own zone.
     """
 
     asked: Asked
@@ -65,7 +66,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     stdout_text: str = ""
     stderr_text: str = ""
     files: Mapping[str, bytes] = {}
-    home: Path = Path("/")
+    homes: tuple[Path, ...] = ()
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,12 @@ def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Pa
 
 
 def guarded_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Those of the paths that are there."""
+    """Those of the paths that are there; a missing TOML file is made empty, so that its program does not make it in the sandbox."""
+    for path in _placed(names, environment):
+        if path.suffix == ".toml" and not os.path.lexists(path):
+            with suppress(OSError):
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.touch(mode=0o600)
     return tuple(path for path in _placed(names, environment) if path.exists())
 
 

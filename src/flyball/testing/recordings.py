@@ -28,7 +28,7 @@ def replayed(
     before: Usage = NOTHING,
     now: datetime = datetime(2026, 11, 16, 3, 30, tzinfo=UTC),
     files: Mapping[str, bytes] | None = None,
-    home: Path = Path("/nowhere"),
+    homes: tuple[Path, ...] = (),
 ) -> TurnEnded:
     """The outcome of a turn in which the program printed `stdout`, and what stands beside it as .stderr, and ended so."""
     beside = stdout.with_suffix(".stderr")
@@ -44,7 +44,7 @@ def replayed(
         stdout_text=decode(end.stdout_tail),
         stderr_text=decode(end.stderr_tail),
         files=files or {},
-        home=home,
+        homes=homes,
     )
     return settled(
         dialect.read(heard),
