@@ -40,6 +40,11 @@ def test_a_resumed_run_reports_its_own_usage_alone() -> None:
     assert turn.usage == Usage(100, 20)
 
 
+def test_a_conversation_the_model_never_answered_in_is_not_gone_on_with() -> None:
+    assert played("daily-quota", code=173).session == ""
+    assert played("daily-quota", code=173, session=SESSION).session != ""
+
+
 def test_a_message_in_pieces_is_put_together_again(tmp_path: Path) -> None:
     events = [
         {"type": "message", "role": "assistant", "content": "Hello ", "delta": True},

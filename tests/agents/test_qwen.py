@@ -61,6 +61,10 @@ def test_each_failure_has_its_kind(name: str, code: int, kind: str) -> None:
     assert "[API Error" not in turn.final_message
 
 
+def test_a_conversation_the_model_never_answered_in_is_not_gone_on_with() -> None:
+    assert played("usage-limit", code=1).session == ""
+
+
 @pytest.mark.req("C11")
 def test_a_usage_limit_ends_when_it_says() -> None:
     assert played("usage-limit", code=1).reset_at == NOW + timedelta(seconds=3)

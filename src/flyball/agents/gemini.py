@@ -62,6 +62,11 @@ class _Story:
             case "result":
                 self.result = event
 
+    @property
+    def begun(self) -> bool:
+        """Whether the model answered at all: a conversation without an answer is not kept."""
+        return bool(self.text or self._calls)
+
     def _refused(self, event: Event) -> None:
         call = self._calls.get(str(event.get("tool_id")), {})
         name, inputs = str(call.get("tool_name")), as_dict(call.get("parameters"))
@@ -128,7 +133,7 @@ class Gemini:
             detail=detail,
             final_message=story.text,
             usage=_usage(story.result),
-            session=story.session,
+            session=story.session if story.begun or heard.asked.session else "",
             reset_at=reset_at,
             question=asks,
             options=options,

@@ -33,6 +33,8 @@ class _Story:
         self.session, self.text = "", ""
         self.result: Event | None = None
         self.question: Event = {}
+        self.begun = False
+        """Whether the model answered at all: a conversation without an answer may not be kept."""
         for event in lines:
             self.session = str(event.get("session_id") or self.session)
             if event.get("type") == "result":
@@ -42,6 +44,7 @@ class _Story:
 
     def _assistant(self, event: Event) -> None:
         for part in _contents(event):
+            self.begun = self.begun or not _API_ERROR.match(str(part.get("text") or ""))
             if part.get("type") == "text" and not _API_ERROR.match(str(part.get("text") or "")):
                 self.text = str(part.get("text") or self.text)
             elif part.get("type") == "tool_use" and part.get("name") == ASK:
@@ -106,7 +109,7 @@ class Qwen:
             if told
             else Usage(estimated=True),
             cumulative=bool(told),
-            session=story.session,
+            session=story.session if story.begun or heard.asked.session else "",
             reset_at=reset_at,
             question=asks,
             options=options,
