@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from flyball.core.effects import Effect, Measure, Question, RunAgent
+from flyball.core.effects import EditBacklog, Effect, Measure, Question, ReadBacklog, RunAgent
 from flyball.core.events import Event, Fact, Spoken
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Outcome, TurnEnded
+from flyball.core.outcomes import BacklogRead, Edited, Outcome, Stale, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Commit, Settings, Task, TaskId
 
@@ -158,3 +158,10 @@ class People(Protocol):
     """Whoever can answer: None when nobody is there to ask."""
 
     def ask(self, task: Task, question: Question, stop: Stop) -> str | None: ...
+
+
+class Backlogs(Protocol):
+    """The user's backlog folders: read leniently, edited by the smallest change. Every edit may be repeated after a crash."""
+
+    def read(self, request: ReadBacklog) -> BacklogRead: ...
+    def edit(self, request: EditBacklog) -> Edited | Stale: ...

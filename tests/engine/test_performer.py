@@ -15,6 +15,7 @@ from flyball.core.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Stop, Workspace
 from flyball.process import Stop as RealStop
+from flyball.testing.backlog_folder import BacklogInMemory
 from flyball.testing.simulator import START, a_task
 
 Files = dict[str, bytes]
@@ -102,6 +103,7 @@ def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> P
         clock=SystemClock(),
         folder=Path("unused"),
         notify=lambda _kind, _line: None,
+        backlogs=BacklogInMemory(),
     )
 
 

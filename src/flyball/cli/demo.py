@@ -19,11 +19,14 @@ from flyball.cli.output import put
 
 if TYPE_CHECKING:
     from flyball.core.task import TaskId
+    from flyball.projections.chronicle import Chronicle
     from flyball.projections.records import Judgement
     from flyball.wiring.site import Site
 
 PROJECT = "basket"
 DOCUMENT = "docs/discount.md"
+WORK = ".work"
+ANSWER = "Amounts are in euro: write EUR after them."
 _UNSEEN = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - the sandbox covers these two
 
 
@@ -38,7 +41,7 @@ def demo(
         python = _python_with_pytest()
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
         try:
-            code = _play(folder, script, python, keep=keep, as_json=as_json)
+            code = _play(folder, workflow, script, python, keep=keep, as_json=as_json)
         finally:
             if not keep:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -50,7 +53,7 @@ def _script(workflow: str) -> bytes:
 
     data = resources.files("flyball").joinpath("demo")
     there = sorted(f.name.removesuffix(".yaml") for f in data.iterdir() if f.name.endswith(".yaml"))
-    known = [name for name in there if name != "sample"]
+    known = [name for name in there if not name.startswith("sample")]
     if workflow not in known:
         raise Refusal(f"There is no demo of {workflow!r}; expected one of: {', '.join(known)}")
     return data.joinpath(f"{workflow}.yaml").read_bytes()
@@ -68,22 +71,41 @@ def _python_with_pytest() -> str:
     raise Refusal(f"The demo runs real tests and needs pytest. Install it: {sys.executable} -m pip install pytest")
 
 
-def _play(folder: Path, script: bytes, python: str, *, keep: bool, as_json: bool) -> int:
+def _play(folder: Path, workflow: str, script: bytes, python: str, *, keep: bool, as_json: bool) -> int:
     from flyball.cli.driving import drive
 
-    site = _sample(folder, script, python)
-    task = _opened(site)
+    site = _sample(folder, workflow, script, python)
+    task = _opened(site, workflow)
     if not as_json:
+        source = WORK if workflow == "backlog" else DOCUMENT
         put(
-            f"A sample project in {site.repository.root}; its task is {DOCUMENT}. The agent is a script, the rest is real."
+            f"A sample project in {site.repository.root}; its task is {source}. The agent is a script, the rest is real."
         )
     code = drive(site, task, attended=False, as_json=as_json)
+    if workflow == "backlog":
+        code = _answered(site, task, code, as_json=as_json)
     if not as_json:
         put("\n".join(_seen(site, task, keep=keep)))
     return code
 
 
-def _sample(folder: Path, script: bytes, python: str) -> Site:
+def _answered(site: Site, task: TaskId, code: int, *, as_json: bool) -> int:
+    """What a person would do now: one issue waits for a word of theirs."""
+    from flyball.cli.driving import drive
+    from flyball.cli.exits import BLOCKED
+    from flyball.wiring.words import speak
+
+    stopped = site.state(task).stopped
+    if code != BLOCKED or stopped is None or not stopped.question:
+        return code
+    if not as_json:
+        put(f"\nBLOCKED, exit {code}. Here a person answers, which the demo does for you:")
+        put(f'  flyball answer {task} {stopped.question} "{ANSWER}" && flyball resume {task}\n')
+    speak(site, task, "answer", text=ANSWER, question=stopped.question)
+    return drive(site, task, attended=False, as_json=as_json)
+
+
+def _sample(folder: Path, workflow: str, script: bytes, python: str) -> Site:
     """The project with its history, flyball's own folder beside it, and the script."""
     import yaml
 
@@ -94,8 +116,10 @@ def _sample(folder: Path, script: bytes, python: str) -> Site:
 
     (folder / "script.yaml").write_bytes(script)
     root = folder / PROJECT
-    files = yaml.safe_load(resources.files("flyball").joinpath("demo").joinpath("sample.yaml").read_bytes())
-    for name, text in files.items():
+    data = resources.files("flyball").joinpath("demo")
+    samples = [data.joinpath(name) for name in ("sample.yaml", f"sample-{workflow}.yaml")]
+    files = [yaml.safe_load(sample.read_bytes()) for sample in samples if sample.is_file()]
+    for name, text in (entry for each in files for entry in each.items()):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace("PYTHON", shlex.quote(python)).replace("SANDBOX", _sandbox()), encoding="utf-8")
@@ -128,18 +152,19 @@ def _commit(root: Path) -> None:
 _PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
 
 
-def _opened(site: Site) -> TaskId:
+def _opened(site: Site, workflow: str) -> TaskId:
     from flyball.config import file as config_file, trust
     from flyball.config.settings import Here, RunFlags, build
     from flyball.documents.source import read_source
+    from flyball.documents.work_source import read_work_source
     from flyball.wiring.tasks import open_task
 
     root = site.repository.root
     file = config_file.read(root)
     assert file is not None
     trust.record(site.home, file)
-    configured = build(file, RunFlags(), Here())
-    source = read_source(root / DOCUMENT, root)
+    configured = build(file, RunFlags(workflow=workflow), Here())
+    source = read_work_source(root / WORK, root) if workflow == "backlog" else read_source(root / DOCUMENT, root)
     return open_task(
         site, configured, request=source.request, source=source.source, document=source.text, items=source.items
     )
@@ -157,8 +182,8 @@ def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     conditions = {found.stage: found.condition for found in made.verifications}
     yield ""
     yield "What you saw"
-    for judged in chronicle.judgements:
-        yield from _wrapped(f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}")
+    for sentence in _cycles(site, task) if state.task.workflow == "backlog" else _judged(chronicle, conditions):
+        yield from _wrapped(sentence)
     counted = (plural(made.iterations, "iteration"), plural(made.total.turns, "turn"))
     yield from _wrapped(", ".join((*counted, plural(len(chronicle.checkpoints), "checkpoint"))))
     yield ""
@@ -166,6 +191,25 @@ def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     yield from (f"  {line}" for line in _log(site, made.branch))
     yield ""
     yield from _left(site, task, keep=keep)
+
+
+def _judged(chronicle: Chronicle, conditions: Mapping[str, str]) -> Iterator[str]:
+    for judged in chronicle.judgements:
+        yield f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}"
+
+
+def _cycles(site: Site, task: TaskId) -> Iterator[str]:
+    """What became of each issue, and what was decided then."""
+    from flyball.core.events import Evaluated, ItemSettled, Judged
+
+    objection = ""
+    for fact in (event.fact for event in site.journal.read(task)):
+        if isinstance(fact, Judged) and fact.batch:
+            objection = "" if fact.can_exit else f"; {fact.gate_1.missing[0]}"
+        elif isinstance(fact, ItemSettled):
+            yield f"{fact.id} {fact.status}{objection}" + "".join(f"; {note}" for note in fact.notes)
+        elif isinstance(fact, Evaluated):
+            yield f"  {fact.decision}: {fact.reason} {'; '.join(fact.blocked_on)}".rstrip()
 
 
 def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:

@@ -16,12 +16,16 @@ from flyball.cli.screen import screen
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.home import environment
-from flyball.config.settings import Configured, Here, RunFlags, build, with_limits
+from flyball.config.settings import Configured, Here, RunFlags, build, with_limits, workflow_of
+from flyball.core.cycles import folder
 from flyball.core.events import Fact, SettingsChanged
+from flyball.core.evolve_people import is_put_again
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.source import SourceDocument, read_source
+from flyball.documents.work_folder import WORK
+from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
 from flyball.wiring.controller import Controller
 from flyball.wiring.rendering import catch_up
@@ -43,19 +47,25 @@ class NothingAsked(Refusal):
     """`run` was given neither words nor a document."""
 
 
+class BacklogInPlace(Refusal):
+    """The backlog would be part of the tree that checkpoints restore."""
+
+
 class SourceChanged(Refusal):
     """The document is not the one the unfinished task was opened from."""
 
 
 def start(here: Path, order: Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
-    if not order.request.strip() and order.source is None:
-        raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     site = Site.find(here)
+    flags = _with_workflow(order, flags)
+    file = config_file.read(site.repository.root)
+    if not order.request.strip() and order.source is None and workflow_of(file, flags) != "backlog":
+        raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     site.repository.require_commit()
     check_foreign(site.repository.root)
     configured = _configured(site, flags)
-    source = read_source(order.source, site.repository.root) if order.source else None
+    source = _source(site, order, configured)
     if source is not None and not order.new:
         known = _known(site, source, attended=configured.settings.attended)
         if known is not None:
@@ -89,6 +99,25 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) 
         state = controller.run(*said)
         shown.closing(state)
     return exit_code(state)
+
+
+def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
+    """A folder of issues is a backlog, whatever workflow is configured, unless another one was typed."""
+    if order.source is None or flags.workflow is not None or not is_work_folder(order.source):
+        return flags
+    return msgspec.structs.replace(flags, workflow="backlog")
+
+
+def _source(site: Site, order: Start, configured: Configured) -> SourceDocument | None:
+    root = site.repository.root
+    if configured.workflow != "backlog":
+        return read_source(order.source, root) if order.source else None
+    if configured.settings.in_place:
+        raise BacklogInPlace(
+            "A backlog cannot be worked in place: flyball edits its files while checkpoints of the tree come and go. "
+            "Leave out --in-place, and merge the branch when it is done."
+        )
+    return read_work_source(order.source or root / WORK, root)
 
 
 def _configured(site: Site, flags: RunFlags) -> Configured:
@@ -140,7 +169,7 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
         return None
     task, state = tasks[-1], site.state(tasks[-1])
     finished = state.stopped is not None and state.stopped.kind in {"done", "aborted"}
-    if finished and state.task.source and source.differs_from(state.task.source):
+    if finished and (source.living or (state.task.source and source.differs_from(state.task.source))):
         return None
     if finished or not attended:
         if not finished and state.task.source and source.differs_from(state.task.source):
@@ -166,10 +195,12 @@ def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> in
         catch_up(site, state)
         say(f"{task} is finished: {stopped.reason}")
         return exit_code(state)
+    if state.task.workflow == "backlog":
+        require_constitution(site.repository.root / folder(state))
     changed = _changed(state, flags)
     attended = changed.attended
     if stopped is not None and stopped.kind == "blocked" and not site.journal.pending(task):
-        if not stopped.question:
+        if is_put_again(state):
             site.journal.post(task, "resume", at=system_clock.now())
         elif not attended or not _asked_again(site, state):
             _tell_question(state)

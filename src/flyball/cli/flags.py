@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 MaxIterations = Annotated[int | None, typer.Option(help="Stop after so many iterations.", min=1)]
+MaxCycles = Annotated[int | None, typer.Option(help="Stop after so many issues taken up (backlog).", min=1)]
 MaxTurns = Annotated[int | None, typer.Option(help="Stop after so many turns.", min=1)]
 MaxHours = Annotated[float | None, typer.Option(help="Stop after so many hours.")]
 BudgetUsd = Annotated[float | None, typer.Option(help="Stop before the turn that would spend more.")]

@@ -23,6 +23,10 @@ def init(
     try_gates: Annotated[
         bool, typer.Option("--try/--no-try", help="Try the gates once in a tree of their own.")
     ] = True,
+    constitution: Annotated[
+        bool,
+        typer.Option("--constitution", help="Write .work/constitution.md, the rules a backlog is worked by, instead."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Detect how this project is tested, try it once, and write flyball.toml."""
@@ -32,6 +36,9 @@ def init(
 
     with told():
         site = Site.find(Path.cwd())
+        if constitution:
+            _constitution(site, force=force, as_json=as_json)
+            return
         path = _free(site, force=force)
         proposal = proposed(site)
         measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
@@ -43,6 +50,19 @@ def init(
             put_json(_told(path, proposal, measured))
             return
         put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+
+
+def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
+    """Write the rules from what is known of the project, for a person to complete."""
+    from flyball.documents.work_source import write_constitution
+    from flyball.wiring.proposing import project_facts
+
+    path = write_constitution(site.repository.root, project_facts(site), force=force)
+    if as_json:
+        put_json({"file": str(path)})
+        return
+    put(f"{path} is written. Read it and say in it what agents must know: it reaches every prompt of a backlog.")
+    put("next: write issues into .work/agent/issues/medium.md, then: flyball run --workflow backlog")
 
 
 def _free(site: Site, *, force: bool) -> Path:

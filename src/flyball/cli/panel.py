@@ -133,7 +133,7 @@ def _gates(view: View, width: int) -> Text:
         text.append(f"  {mark} {gate.name}", style)
     covered = _criteria(view.state)
     if covered:
-        text.append(f"  criteria {covered}")
+        text.append(f"  {'criteria' if view.state.task.workflow == 'tdd' else 'items'} {covered}")
     failed = [check.name for check in measured.checks if check.status == "fail"]
     if measured.checks:
         passed = sum(check.status == "pass" for check in measured.checks)
@@ -154,9 +154,11 @@ def _bar(text: Text, counts: Tally, cells: int) -> None:
 
 
 def _criteria(state: State) -> str:
-    """How many criteria have a test: measured in RED, and settled once RED was left by its gate."""
+    """How many criteria have a test, measured in RED and settled once it was left; elsewhere, how many items are done."""
     if not state.items:
         return ""
+    if state.task.workflow != "tdd":
+        return f"{sum(item.status == 'completed' for item in state.items)}/{len(state.items)}"
     if state.stage == "RED":
         values = state.judged.gate_1.values if state.judged else {}
         return f"{values.get('criteria_covered', 0)}/{len(state.items)}"

@@ -13,6 +13,7 @@ def resume(
     task: arguments.MaybeTask = "",
     attended: flags.Attended = None,
     max_iterations: flags.MaxIterations = None,
+    max_cycles: flags.MaxCycles = None,
     max_turns: flags.MaxTurns = None,
     max_hours: flags.MaxHours = None,
     budget_usd: flags.BudgetUsd = None,
@@ -28,6 +29,7 @@ def resume(
     typed = RunFlags(
         attended=attended,
         max_iterations=max_iterations,
+        max_cycles=max_cycles,
         max_turns=max_turns,
         max_hours=max_hours,
         budget_usd=budget_usd,

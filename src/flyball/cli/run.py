@@ -14,7 +14,9 @@ from flyball.cli.exits import told
 
 def run(
     request: Annotated[str, typer.Argument(help="What is to be done, in your words.")] = "",
-    from_: Annotated[Path | None, typer.Option("--from", help="A PRP, PRD or plan to work from.")] = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", help="A PRP, PRD or plan to work from, or a .work folder.")
+    ] = None,
     workflow: Annotated[str | None, typer.Option(help="How the task is worked.")] = None,
     agent: Annotated[str | None, typer.Option(help="The agent to drive, as named in flyball.toml.")] = None,
     agent_command: Annotated[str | None, typer.Option(help="Any program as the agent: 'PROG ARG …'.")] = None,
@@ -31,6 +33,7 @@ def run(
     new: Annotated[bool, typer.Option("--new", help="A new task even if one from the same document exists.")] = False,
     parallel: Annotated[int | None, typer.Option(help="Turns at once, where the work allows it.", min=1)] = None,
     max_iterations: flags.MaxIterations = None,
+    max_cycles: flags.MaxCycles = None,
     max_turns: flags.MaxTurns = None,
     max_hours: flags.MaxHours = None,
     budget_usd: flags.BudgetUsd = None,
@@ -58,6 +61,7 @@ def run(
         in_place=in_place,
         parallel=parallel,
         max_iterations=max_iterations,
+        max_cycles=max_cycles,
         max_turns=max_turns,
         max_hours=max_hours,
         budget_usd=budget_usd,

@@ -12,7 +12,7 @@ from flyball.core.task import CLI_TYPES, AgentChoice, AgentSpec
 
 TYPED = "command"
 """The name of an agent given by --agent-command alone."""
-REVIEWING = frozenset({"qa", "reviewer", "validator"})
+REVIEWING = frozenset({"qa", "reviewer", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"})
 IMPLEMENTER = "implementer"
 KNOWN: dict[str, AgentSpec] = {name: AgentSpec(name, name) for name in CLI_TYPES}
 """Agents that need no table."""
@@ -27,15 +27,24 @@ class Cast(msgspec.Struct, frozen=True):
 
 
 def cast_roles(
-    file: FileConfig | None, roles: Iterable[str], *, agent: str | None, command: str | None, model: str | None
+    file: FileConfig | None,
+    roles: Iterable[str],
+    *,
+    agent: str | None,
+    command: str | None,
+    model: str | None,
+    known: Iterable[str] = (),
 ) -> Cast:
-    """Give every role an agent; `agent`, `command` and `model` are what was typed and win over the file."""
+    """Give every role an agent; `agent`, `command` and `model` are what was typed and win over the file.
+
+    `known` are the roles of all workflows: a file may speak of those that are not played now.
+    """
     if command is not None:
         spec = _typed(agent or TYPED, command, model or "")
         return _with_reviewers(AgentChoice(spec.name, spec.model), {}, {spec.name: spec}, roles)
     named = {name: _spec(file, name, table) for name, table in file.agents.items()} if file else {}
     if file:
-        _check_names(file, named, roles)
+        _check_names(file, named, tuple(known) or roles)
     leading = _leading(file, named, agent)
     wanted = {leading.name, *named, *(_named_in(file) if file else ())}
     specs = {name: named.get(name) or KNOWN[name] for name in (*named, *KNOWN) if name in wanted}

@@ -114,6 +114,7 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     calls_per_hour: Count | None = None
     max_iterations: Count | None = None
+    max_cycles: Count | None = None
     max_turns: Count | None = None
     max_hours: Amount | None = None
     budget_usd: Amount | None = None

@@ -35,6 +35,7 @@ class RunFlags(msgspec.Struct, frozen=True):
     in_place: bool | None = None
     parallel: int | None = None
     max_iterations: int | None = None
+    max_cycles: int | None = None
     max_turns: int | None = None
     max_hours: float | None = None
     budget_usd: float | None = None
@@ -64,9 +65,14 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
     """Put file and flags together and check what only both can tell."""
     top = file.top if file else schema.TopLevel()
     _check_flags(flags)
-    workflow = _workflow(file, flags)
+    workflow = workflow_of(file, flags)
     cast = cast_roles(
-        file, WORKFLOWS[workflow].roles, agent=flags.agent, command=flags.agent_command, model=flags.model
+        file,
+        WORKFLOWS[workflow].roles,
+        agent=flags.agent,
+        command=flags.agent_command,
+        model=flags.model,
+        known=tuple(role for each in WORKFLOWS.values() for role in each.roles),
     )
     attended = _first(flags.attended, top.attended, here.terminal)
     sandbox, remark = _sandbox(file, flags, here, attended=attended)
@@ -134,7 +140,8 @@ def _flag(flags: RunFlags, name: str, kind: type[msgspec.Struct]) -> Any:
         raise FlagInvalid(f"--{name.replace('_', '-')}", f"expected {wanted}, but it is {shown(value)}") from error
 
 
-def _workflow(file: FileConfig | None, flags: RunFlags) -> str:
+def workflow_of(file: FileConfig | None, flags: RunFlags) -> str:
+    """Which workflow is meant; refuses one that does not exist."""
     name = _first(flags.workflow, file.top.workflow if file else None, DEFAULT_WORKFLOW)
     if name in WORKFLOWS:
         return name

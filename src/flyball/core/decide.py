@@ -8,10 +8,10 @@ from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import Failed
 from flyball.core.state import State
 from flyball.core.task import EffectId
-from flyball.core.workflows import tdd
+from flyball.core.workflows import backlog, tdd
 from flyball.core.workflows.table import Workflow
 
-WORKFLOWS: dict[str, Workflow] = {"tdd": tdd.WORKFLOW}
+WORKFLOWS: dict[str, Workflow] = {"tdd": tdd.WORKFLOW, "backlog": backlog.WORKFLOW}
 
 
 def decide(state: State) -> Next:

@@ -9,6 +9,7 @@ import msgspec
 
 from flyball.core.outcomes import Usage
 from flyball.core.task import Commit, EffectId, Item
+from flyball.core.work_edits import WorkEdit
 
 
 class Option(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -19,7 +20,10 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something only a person can answer; without a default the task is BLOCKED until they do."""
+    """Something only a person can answer; without a default the task is BLOCKED until they do.
+
+    One that can be settled by changing what was read, too, is put `again` when the task is resumed, if it still stands.
+    """
 
     name: str
     text: str
@@ -27,6 +31,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     default: str | None = None
     deadline_at: datetime | None = None
     detail: str = ""
+    again: bool = False
 
 
 class _Effect(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
@@ -61,7 +66,11 @@ class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
 
 
 class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
-    """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task."""
+    """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task.
+
+    Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
+    tests are `extendable`, accepted test files may get more of them.
+    """
 
     kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
     candidate: Commit
@@ -74,6 +83,8 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     rejected: Commit = Commit("")
     consented: tuple[str, ...] = ()
     copy: str = ""
+    kept: tuple[str, ...] = ()
+    extendable: bool = False
 
 
 class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
@@ -123,6 +134,21 @@ class Edit(_Effect, frozen=True, omit_defaults=True, tag="edit"):
     edits: tuple[Field, ...]
 
 
+class ReadBacklog(_Effect, frozen=True, omit_defaults=True, tag="read_backlog"):
+    """Read a backlog folder as it is now; `issue` is the one whose whole text is wanted."""
+
+    path: str
+    issue: str = ""
+
+
+class EditBacklog(_Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
+    """Change a backlog folder, if the files that are changed still are what was read (`seen`: SHA-256 by name)."""
+
+    path: str
+    seen: dict[str, str]
+    edits: tuple[WorkEdit, ...]
+
+
 class Wait(_Effect, frozen=True, omit_defaults=True, tag="wait"):
     """Do nothing until a time; survives a restart, which waits only what is left."""
 
@@ -136,4 +162,4 @@ class Ask(_Effect, frozen=True, omit_defaults=True, tag="ask"):
     question: Question
 
 
-Effect = Prepare | RunAgent | Measure | Save | Restore | Integrate | Edit | Wait | Ask
+Effect = Prepare | RunAgent | Measure | Save | Restore | Integrate | Edit | ReadBacklog | EditBacklog | Wait | Ask

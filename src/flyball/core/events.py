@@ -7,8 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.backlog import Decision, Issue, Trigger, Validation
 from flyball.core.batch import BatchResult
 from flyball.core.breaker import Breaker
+from flyball.core.claims import ProposedIssue
 from flyball.core.effects import Effect, Question
 from flyball.core.measurement import Finding, Scalar
 from flyball.core.monitor import Verdict
@@ -63,7 +65,7 @@ class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
-    """One iteration was weighed: gates, progress, health, and what follows."""
+    """One iteration was weighed: gates, progress, health, and what follows; a `batch` is a whole item, by its reviews."""
 
     stage: str
     iteration: int
@@ -89,6 +91,7 @@ class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     report_problems: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     consent_wanted: tuple[str, ...] = ()
+    batch: bool = False
 
 
 class BatchJudged(_Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
@@ -110,13 +113,14 @@ class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside")
 
 
 class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
-    """The task is in another stage now."""
+    """The task is in another stage now; `completed` when an item was accepted, whose tests are protected from then on."""
 
     stage: str
     previous: str
     reason: str
     forced: bool = False
     rejected: bool = False
+    completed: bool = False
 
 
 class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
@@ -162,6 +166,70 @@ class ItemChanged(_Fact, frozen=True, omit_defaults=True, tag="item.changed"):
 
     id: str
     status: Literal["not-started", "in-progress", "completed", "blocked"]
+
+
+class ItemSelected(_Fact, frozen=True, omit_defaults=True, tag="item.selected"):
+    """A cycle begins: this item is worked on next; `fresh` from what was accepted last."""
+
+    item: Item
+    cycle: int
+    fresh: bool = True
+
+
+class Reviewed(_Fact, frozen=True, omit_defaults=True, tag="item.reviewed"):
+    """A validator's turn was read: its verdict on the item, what it found, and the issues it wants or says it created."""
+
+    turn: int
+    role: str
+    validation: Validation
+    summary: str = ""
+    findings: tuple[Finding, ...] = ()
+    issues: tuple[ProposedIssue, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class NewIssue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An issue that a review asked for, as it is written into a file; `source` is the review."""
+
+    issue: Issue
+    source: str
+
+
+class ItemSettled(_Fact, frozen=True, omit_defaults=True, tag="item.settled"):
+    """What became of the item of this cycle, and what is to be written because of it."""
+
+    id: str
+    status: Literal["completed", "failed", "blocked"]
+    failures: int = 0
+    created: tuple[NewIssue, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ItemReopened(_Fact, frozen=True, omit_defaults=True, tag="item.reopened"):
+    """A completed item was rolled back and is to be done again."""
+
+    id: str
+
+
+class Evaluated(_Fact, frozen=True, omit_defaults=True, tag="backlog.evaluated"):
+    """CONTINUE, DONE or BLOCKED, and why."""
+
+    decision: Decision
+    reason: str
+    trigger: Trigger
+    number: int
+    next_issue: str = ""
+    blocked_on: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
+
+
+class BlockCleared(_Fact, frozen=True, omit_defaults=True, tag="block.cleared"):
+    """A person's word takes away what blocked a backlog: the count, the cycles, the findings, or an issue's need of them."""
+
+    trigger: Trigger
+    items: tuple[str, ...] = ()
 
 
 class LearningRecorded(_Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
@@ -243,6 +311,12 @@ Fact = (
     | BreakerChanged
     | ItemsSet
     | ItemChanged
+    | ItemSelected
+    | Reviewed
+    | ItemSettled
+    | ItemReopened
+    | Evaluated
+    | BlockCleared
     | LearningRecorded
     | Consented
     | DocumentSeen

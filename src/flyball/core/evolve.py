@@ -10,17 +10,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from flyball.core import evolve_backlog
 from flyball.core.breaker import CLOSED
 from flyball.core.events import (
     BatchJudged,
     Begun,
+    BlockCleared,
     BreakerChanged,
     Consented,
     DocumentSeen,
     Ended,
+    Evaluated,
     Event,
     Held,
     ItemChanged,
+    ItemReopened,
+    ItemSelected,
+    ItemSettled,
     ItemsSet,
     Judged,
     LearningRecorded,
@@ -28,6 +34,7 @@ from flyball.core.events import (
     Moved,
     PersonSpoke,
     QuestionClosed,
+    Reviewed,
     SessionStarted,
     SettingsChanged,
     TaskOpened,
@@ -108,6 +115,7 @@ def _session_started(state: State, _fact: SessionStarted) -> State:
         pausing=False,
         stopped=None if resumable else state.stopped,
         absent=(),
+        work=evolve_backlog.taken_up(state.work),
         held=None,
         outcomes=_tried_again(state.outcomes),
     )
@@ -145,7 +153,9 @@ def _judged(state: State, fact: Judged) -> State:
         iterations=state.iterations + 1,
         outcomes={},
         pass_effect=None,
+        passing={},
         attempts={},
+        work=evolve_backlog.judged(state.work, fact),
         breaker=fact.breaker,
         history=observe(state.history, fact.observation),
         exiting=fact.can_exit,
@@ -165,10 +175,12 @@ def _judged(state: State, fact: Judged) -> State:
 
 def _set_aside(state: State, fact: TurnSetAside) -> State:
     saved = state.outcomes.get(EffectId(f"save/{fact.turn}"))
+    passing = {k: e for k, e in state.passing.items() if e.turn != fact.turn}
     state = replace(
         state,
-        outcomes={k: o for k, o in state.outcomes.items() if isinstance(o, Measured)},
-        pass_effect=None,
+        outcomes={k: o for k, o in state.outcomes.items() if isinstance(o, Measured) or k in passing},
+        pass_effect=None if state.pass_turn == fact.turn else state.pass_effect,
+        passing=passing,
         attempts={},
         absent=(*state.absent, fact.agent) if fact.why == "absent" else state.absent,
         history=observe(state.history, fact.observation) if fact.observation else state.history,
@@ -187,7 +199,9 @@ def _moved(state: State, fact: Moved) -> State:
     visits[-1] = replace(
         visits[-1], completed_at=state.now, iterations=state.iteration, exit_reason=fact.reason, forced=fact.forced
     )
-    tests = fact.previous == "RED" and not fact.forced
+    tests = (fact.previous == "RED" and not fact.forced) or fact.completed
+    measured = state.last or state.entry
+    proof = measured if fact.completed else state.last
     return replace(
         withdrawn(state),
         stage=fact.stage,
@@ -199,11 +213,13 @@ def _moved(state: State, fact: Moved) -> State:
         history=History(),
         lesson=(),
         unsignalled=0,
-        entry=state.last or state.entry,
+        entry=measured,
         last=None,
         judged=None,
         outcomes={},
         pass_effect=None,
+        passing={},
+        work=evolve_backlog.moved(state, fact),
         skipping=False,
         reset=False,
         restore_to=Commit(""),
@@ -211,7 +227,7 @@ def _moved(state: State, fact: Moved) -> State:
         consent_wanted=(),
         best_score=None,
         tests_accepted=state.head if tests else state.tests_accepted,
-        tests_ref=state.last.tests_ref if tests and state.last else state.tests_ref,
+        tests_ref=proof.tests_ref if tests and proof else state.tests_ref,
         rejected=state.head if fact.rejected else Commit(""),
         findings=state.findings if fact.rejected else (),
         context=state.context + 1,
@@ -267,6 +283,12 @@ _TABLE: dict[type, Callable[[State, Any], State]] = {
     BreakerChanged: _breaker_changed,
     ItemsSet: items_set,
     ItemChanged: _item_changed,
+    ItemSelected: evolve_backlog.item_selected,
+    Reviewed: evolve_backlog.reviewed,
+    ItemSettled: evolve_backlog.item_settled,
+    ItemReopened: evolve_backlog.item_reopened,
+    Evaluated: evolve_backlog.evaluated,
+    BlockCleared: evolve_backlog.block_cleared,
     LearningRecorded: _learned,
     Consented: consented,
     DocumentSeen: _same,

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.effects import Ask, Effect, RunAgent
+from flyball.core import evolve_backlog
+from flyball.core.effects import Ask, Effect, ReadBacklog, RunAgent
 from flyball.core.events import (
     Begun,
     Ended,
@@ -15,11 +16,14 @@ from flyball.core.events import (
 from flyball.core.evolve_people import with_answer
 from flyball.core.outcomes import (
     Answered,
+    BacklogRead,
+    Edited,
     Interrupted,
     Measured,
     Prepared,
     Restored,
     Saved,
+    Stale,
     TurnEnded,
 )
 from flyball.core.state import Asked, Checkpoint, Open, State, Window
@@ -46,6 +50,7 @@ def begun(state: State, fact: Begun) -> State:
             state,
             turns=max(state.turns, effect.turn),
             pass_effect=state.pass_effect or effect,
+            passing={**state.passing, effect.id: effect},
             tree_before=state.tree,
             held=None,
         )
@@ -55,6 +60,8 @@ def begun(state: State, fact: Begun) -> State:
             asks=state.asks + (fact.attempt == 1),
             questions={**state.questions, effect.id: Asked(effect.question)},
         )
+    if isinstance(effect, ReadBacklog):
+        return replace(state, work=replace(state.work, reads=state.work.reads + (fact.attempt == 1)))
     if effect.id.startswith("wait/"):
         return replace(state, waits=state.waits + (fact.attempt == 1))
     return state
@@ -140,5 +147,8 @@ _OUTCOMES: dict[type, Callable[[State, Effect, Any], State]] = {
     Saved: _saved,
     Restored: _restored,
     Answered: _answered,
+    BacklogRead: evolve_backlog.read,
+    Edited: evolve_backlog.edited,
+    Stale: evolve_backlog.edited,
     Interrupted: _broken_off,
 }

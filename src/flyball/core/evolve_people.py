@@ -80,10 +80,7 @@ def person_spoke(state: State, fact: PersonSpoke) -> State:
     if fact.word == "accept":
         return replace(state, exiting=True, stopped=_unblocked(state.stopped))
     if fact.word == "resume":
-        again = state.stopped is not None and state.stopped.kind == "blocked" and not state.stopped.question
-        baseline = None if again and state.baseline and state.baseline.broken else state.baseline
-        outcomes = {k: o for k, o in state.outcomes.items() if not isinstance(o, Conflicted)}
-        return replace(state, stopped=None if again else state.stopped, baseline=baseline, outcomes=outcomes)
+        return _resumed(state)
     if fact.word == "answer":
         return replace(with_answer(state, EffectId(fact.question), fact.text), stopped=_unblocked(state.stopped))
     if fact.word in {"reset", "modify"}:
@@ -104,6 +101,24 @@ def person_spoke(state: State, fact: PersonSpoke) -> State:
             stopped=_unblocked(state.stopped),
         )
     return replace(state, stopped=_unblocked(state.stopped))
+
+
+def _resumed(state: State) -> State:
+    """A block without a question is looked at again, and one whose question may have been settled elsewhere."""
+    again = state.stopped is not None and state.stopped.kind == "blocked" and is_put_again(state)
+    baseline = None if again and state.baseline and state.baseline.broken else state.baseline
+    outcomes = {k: o for k, o in state.outcomes.items() if not isinstance(o, Conflicted)}
+    if again and state.stopped is not None and state.stopped.question:
+        state = withdrawn(state)
+    return replace(state, stopped=None if again else state.stopped, baseline=baseline, outcomes=outcomes)
+
+
+def is_put_again(state: State) -> bool:
+    """Whether resuming is enough to have what blocks the task looked at again."""
+    if state.stopped is None or not state.stopped.question:
+        return True
+    asked = state.questions.get(state.stopped.question)
+    return asked is not None and asked.question.again
 
 
 def _unblocked(stopped: TaskStopped | None) -> TaskStopped | None:

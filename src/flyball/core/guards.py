@@ -23,12 +23,12 @@ MOST_DOUBLINGS = 16
 QUICK_RETRIES = 2
 
 
-def before_turn(state: State, role: str) -> Next | None:
-    """What holds the loop before a turn of `role`, or None when it may be spawned."""
+def before_turn(state: State, role: str, beside: int = 0) -> Next | None:
+    """What holds the loop before a turn of `role`, or None when it may be spawned, `beside` so many others."""
     if any(isinstance(o.effect, Wait) for o in state.open.values()):
         return NOTHING
     for guard in (_provider, _hourly, _budget, _crashes, _breaker):
-        held = guard(state, role)
+        held = guard(state, role, beside)
         if held is not None:
             return held
     return None
@@ -53,7 +53,7 @@ def backoff(first_s: float, doublings: int) -> timedelta:
     return min(timedelta(seconds=first_s * 2 ** min(doublings, MOST_DOUBLINGS)), LONGEST_BACKOFF)
 
 
-def _provider(state: State, role: str) -> Next | None:
+def _provider(state: State, role: str, _beside: int) -> Next | None:
     if agent_for(state, role) is not None:
         return None
     choice = state.task.settings.choice(role)
@@ -73,14 +73,14 @@ def _wait(state: State, held: Held) -> Next:
     return perform(Wait(EffectId(f"wait/{state.waits + 1}"), until=held.until, reason=held.reason))
 
 
-def _hourly(state: State, _role: str) -> Next | None:
+def _hourly(state: State, _role: str, beside: int) -> Next | None:
     window = state.window
     if window is None:
         return None
     ends_at = window.started_at + HOUR
     if state.now >= ends_at:
         return record(WindowOpened())
-    reserved = sum(o.effect.id.startswith("turn/") for o in state.open.values())
+    reserved = beside + sum(o.effect.id.startswith("turn/") for o in state.open.values())
     limit = state.task.settings.limits.calls_per_hour
     if window.calls + reserved < limit:
         return None
@@ -93,7 +93,7 @@ def _hourly(state: State, _role: str) -> Next | None:
     return questions.put(state, questions.hourly_limit(held.reason, ends_at))
 
 
-def _budget(state: State, _role: str) -> Next | None:
+def _budget(state: State, _role: str, beside: int) -> Next | None:
     limits = state.task.settings.limits
     tokens = state.usage.input_tokens + state.usage.output_tokens
     dearest = state.dearest_turn
@@ -101,7 +101,7 @@ def _budget(state: State, _role: str) -> Next | None:
     hours = state.elapsed.total_seconds() / 3600
     reached = (
         _reached(state.iterations, limits.max_iterations, "iterations")
-        or _reached(state.turns, limits.max_turns, "turns")
+        or _reached(state.turns + beside, limits.max_turns, "turns")
         or _reached(round(hours, 2), limits.max_hours, "hours")
         or _exceeded(state.usage.usd, dearest.usd, limits.budget_usd, "USD")
         or _exceeded(tokens, dearest_tokens, limits.budget_tokens, "tokens")
@@ -119,7 +119,7 @@ def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> 
     return f"limit reached: {used:g} of {limit:g} {unit}, and the next turn may take {next_turn:g}"
 
 
-def _crashes(state: State, _role: str) -> Next | None:
+def _crashes(state: State, _role: str, _beside: int) -> Next | None:
     limits = state.task.settings.limits
     if state.crashes >= limits.crash_limit:
         return questions.put(state, questions.crashes(state))
@@ -131,7 +131,7 @@ def _crashes(state: State, _role: str) -> Next | None:
     return _wait(state, Held("crash", f"the agent crashed {state.crashes} times in a row", until))
 
 
-def _breaker(state: State, _role: str) -> Next | None:
+def _breaker(state: State, _role: str, _beside: int) -> Next | None:
     breaker = state.breaker
     if breaker.state != "OPEN":
         return None

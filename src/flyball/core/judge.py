@@ -92,15 +92,16 @@ def _observation(
     state: State, turn: TurnEnded, measured: Measurement, weighed: Weighed, failure: Signature | None
 ) -> Observation:
     held = weighed.gate.held
+    batch = state.work.selected or state.stage
     unchanged = state.tree == state.tree_before or (
         state.last is not None and not state.restored and measured.tree == state.last.tree
     )
     return Observation(
         iteration=state.iteration + 1,
         context=state.context,
-        batch=(state.stage,),
-        passed=(state.stage,) if held else (),
-        failed={state.stage: failure} if failure else {},
+        batch=(batch,),
+        passed=(batch,) if held else (),
+        failed={batch: failure} if failure else {},
         blocked=_blocked(state, turn.claim),
         tree=measured.tree,
         edit=None if unchanged else f"{state.tree_before}..{state.tree}",

@@ -34,14 +34,17 @@ class Stage(msgspec.Struct, frozen=True):
     weigh: Weigh
 
 
-def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit: str = "") -> Next:
-    """One turn of a role, if no guard holds; in a disposable copy of `commit` where one is named."""
-    held = guards.before_turn(state, role)
+def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit: str = "", beside: int = 0) -> Next:
+    """One turn of a role, if no guard holds; in a disposable copy of `commit` where one is named.
+
+    `beside` is how many turns are asked for together with it.
+    """
+    held = guards.before_turn(state, role, beside)
     if held is not None:
         return held
     agent = guards.agent_for(state, role)
     assert agent is not None
-    number = state.turns + 1
+    number = state.turns + beside + 1
     session = "" if copy else state.sessions.get(agent, "")
     return perform(
         RunAgent(
@@ -56,6 +59,7 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit:
             context=state.context,
             session=session,
             session_usage=state.session_usage.get(agent, Usage()) if session else Usage(),
+            item=state.work.selected,
             copy=copy,
             commit=Commit(commit),
             purpose=purpose,
@@ -81,12 +85,18 @@ def ended_turn(state: State) -> Next | TurnEnded:
     assert isinstance(outcome, TurnEnded | Interrupted)
     if not state.pass_effect.copy and f"save/{number}" not in state.outcomes:
         return perform(_save(state, interrupted=_was_interrupted(outcome)))
+    return counted(state, state.pass_effect, outcome)
+
+
+def counted(state: State, effect: RunAgent, outcome: TurnEnded | Interrupted) -> Next | TurnEnded:
+    """A turn that ended, if it counts; one that was limited, absent, crashed or interrupted is set aside."""
+    number = effect.turn
     if isinstance(outcome, Interrupted) or outcome.kind == "interrupted":
         return record(TurnSetAside(number, "interrupted", outcome.detail))
     if outcome.kind in LIMITED:
-        return record(_limit(state, outcome), TurnSetAside(number, "limited", outcome.detail))
+        return record(_limit(state, effect.agent, outcome), TurnSetAside(number, "limited", outcome.detail))
     if outcome.kind in ABSENT:
-        return record(TurnSetAside(number, "absent", outcome.detail, agent=state.pass_effect.agent))
+        return record(TurnSetAside(number, "absent", outcome.detail, agent=effect.agent))
     if outcome.kind in FAILED:
         return record(TurnSetAside(number, "crashed", outcome.detail))
     return outcome
@@ -102,14 +112,12 @@ def _save(state: State, *, interrupted: bool) -> Save:
     return Save(EffectId(f"save/{number}"), label=label, message=f"{label}: {state.task.id}", parent=state.head)
 
 
-def _limit(state: State, turn: TurnEnded) -> LimitHit:
+def _limit(state: State, agent: str, turn: TurnEnded) -> LimitHit:
     """Until the stated reset; an hour for a usage limit without one; else, and where the reset is past, a growing wait.
 
     A reset that was stated before and did not hold is not believed to the second: the wait grows then, too.
     """
     limits = state.task.settings.limits
-    assert state.pass_effect is not None
-    agent = state.pass_effect.agent
     if turn.reset_at is not None and turn.reset_at > state.now:
         again = guards.backoff(limits.overload_backoff_s, state.overloads - 1) if state.overloads else timedelta()
         return LimitHit(agent, turn.kind, max(turn.reset_at, state.now + again), turn.detail)
@@ -154,7 +162,7 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         kind=stage.kind,
         candidate=candidate,
         base=state.prepared.base,
-        accepted=state.tests_accepted,
+        accepted=state.tests_accepted or state.head,
         iteration=state.iteration + 1,
         items=open_items(state.items),
         baseline_ref=state.baseline.tests_ref if state.baseline else "",

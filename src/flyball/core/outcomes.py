@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.backlog import Backlog, Session
 from flyball.core.claims import Claim
 from flyball.core.measurement import Measurement
 from flyball.core.task import Commit
@@ -143,6 +144,22 @@ class Stale(_Outcome, frozen=True, omit_defaults=True, tag="stale"):
     sha256: str
 
 
+class BacklogRead(_Outcome, frozen=True, omit_defaults=True, tag="backlog.read"):
+    """A backlog folder as it was: its unfinished issues, of which only `issue` has its whole text, and what prompts need.
+
+    `files` are the SHA-256 of all files that may be edited; one that is not there has none.
+    """
+
+    backlog: Backlog
+    session: Session
+    files: dict[str, str] = {}
+    issue: str = ""
+    constitution: str = ""
+    memory: str = ""
+    environment: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
 class Waited(_Outcome, frozen=True, omit_defaults=True, tag="waited"):
     """The time came."""
 
@@ -180,6 +197,7 @@ Outcome = (
     | Conflicted
     | Edited
     | Stale
+    | BacklogRead
     | Waited
     | Answered
     | Unanswered

@@ -6,12 +6,13 @@ filled in when the turn starts, so that a report cannot be prepared before it.
 
 from __future__ import annotations
 
+from flyball.core import prompts_backlog
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import Measured
 from flyball.core.stages import open_items
 from flyball.core.state import State
 
-VERSION = 2
+VERSION = 3
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
@@ -64,7 +65,7 @@ When you are finished, write a JSON object to the file named in $FLYBALL_REPORT_
 {"nonce": "{nonce}", "status": "complete|in_progress|blocked|needs_clarification", "exit_signal": false, "summary": "one line",
  "blockers": [{"type": "dependency|external|fundamental", "description": ""}], "questions": [{"text": "", "options": [], "default": ""}],
  "protected_changes": [{"path": "", "reason": ""}], "decisions": [{"title": "", "context": "", "choice": "", "alternatives": [""]}],
- "verdict": "", "findings": [], "plan": ""}
+ "verdict": "", "findings": [], "issues": [], "plan": ""}
 All fields but `nonce` are optional."""
 
 
@@ -75,13 +76,14 @@ def role_text(role: str) -> str:
 
 def build(state: State, role: str, purpose: str = "") -> str:
     """The prompt a role gets now."""
+    backlog = state.task.workflow == "backlog"
+    roles = prompts_backlog.ROLES if backlog else _ROLES
     parts = [
         f"# {state.stage}: {role} for task {state.task.id}, iteration {state.iteration + 1}",
-        _PURPOSES.get(purpose) or _ROLES.get(role, f"You are the {role} of this task."),
-        _request(state),
-        _criteria(state),
+        _PURPOSES.get(purpose) or roles.get(role, f"You are the {role} of this task."),
+        *(prompts_backlog.context(state) if backlog else (_request(state), _criteria(state))),
         _consent(state) if purpose == "consent" else "",
-        _measured(state),
+        prompts_backlog.measured(state) if backlog and role != "implementer" else _measured(state),
         _checks(state) if role == "qa" else "",
         _findings(state),
         _lesson(state),

@@ -9,10 +9,10 @@ import msgspec
 
 from flyball.core.breaker import CLOSED, Breaker
 from flyball.core.effects import Effect, Question, RunAgent
-from flyball.core.events import Held, Judged, LearningRecorded, LimitHit, TaskStopped
+from flyball.core.events import Evaluated, Held, ItemSettled, Judged, LearningRecorded, LimitHit, Reviewed, TaskStopped
 from flyball.core.measurement import Finding, Measurement
 from flyball.core.observation import History
-from flyball.core.outcomes import Outcome, Prepared, TurnEnded, Usage
+from flyball.core.outcomes import BacklogRead, Outcome, Prepared, TurnEnded, Usage
 from flyball.core.task import Commit, EffectId, Item, Task
 
 
@@ -62,6 +62,34 @@ class Visit(msgspec.Struct, frozen=True):
     forced: bool = False
 
 
+class Work(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a backlog that is being worked through.
+
+    `seen` is forgotten with every edit, so that nothing is decided upon what was read before it; `batches` is the monitor's
+    history of whole items, which stages do not begin anew.
+    """
+
+    seen: BacklogRead | None = None
+    reads: int = 0
+    cycle: int = 0
+    idle_cycles: int = 0
+    selected: str = ""
+    previous: str = ""
+    reviews: dict[str, Reviewed] = {}
+    passed: bool = False
+    settled: ItemSettled | None = None
+    evaluated: Evaluated | None = None
+    evaluations: int = 0
+    completed: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    reopened: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+    forgiven: tuple[str, ...] = ()
+    rejections: dict[str, tuple[str, ...]] = {}
+    proven: Measurement | None = None
+    batches: History = History()
+
+
 class State(msgspec.Struct, frozen=True):
     """Everything `decide` may look at."""
 
@@ -81,8 +109,10 @@ class State(msgspec.Struct, frozen=True):
     open: dict[EffectId, Open] = {}
     outcomes: dict[EffectId, Outcome] = {}
     pass_effect: RunAgent | None = None
+    passing: dict[EffectId, RunAgent] = {}
     attempts: dict[EffectId, int] = {}
     items: tuple[Item, ...] = ()
+    work: Work = Work()
     prepared: Prepared | None = None
     baseline: Measurement | None = None
     entry: Measurement | None = None

@@ -57,6 +57,7 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
 
     calls_per_hour: int = 100
     max_iterations: int | None = None
+    max_cycles: int | None = None
     max_turns: int | None = None
     max_hours: float | None = None
     budget_usd: float | None = None

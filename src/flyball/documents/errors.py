@@ -6,6 +6,8 @@ class DocumentError(Exception):
 
     DocumentError
     ├── SourceUnreadable    the document a task should start from
+    ├── ConstitutionMissing the rules of a project whose backlog is to be worked through
+    ├── ConstitutionThere   the same, written by somebody already
     ├── LoopFolderForeign   something in the place of `.loop/` that is not flyball's
     ├── LoopFolderUnwritable
     ├── ExportedFilesForeign    a file in the place of an exported one that is the user's
@@ -19,6 +21,14 @@ class DocumentError(Exception):
 
 class SourceUnreadable(DocumentError):
     """The document is missing, or is no text."""
+
+
+class ConstitutionMissing(DocumentError):
+    """A backlog is worked by rules a person agreed to, and there are none."""
+
+
+class ConstitutionThere(DocumentError):
+    """The rules are written already, and are the user's."""
 
 
 class LoopFolderForeign(DocumentError):

@@ -16,17 +16,18 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class SourceDocument(msgspec.Struct, frozen=True):
-    """A document as it was when it was read; `source` is what a task keeps of it."""
+    """A document as it was when it was read; `source` is what a task keeps of it. A `living` one is meant to change."""
 
     source: Source
     text: str
     title: str
     request: str
     items: tuple[Item, ...] = ()
+    living: bool = False
 
     def differs_from(self, known: Source) -> bool:
         """Whether a task opened from `known` was opened from another content."""
-        return self.source.sha256 != known.sha256
+        return not self.living and self.source.sha256 != known.sha256
 
 
 def read_source(path: Path, root: Path) -> SourceDocument:

@@ -9,7 +9,18 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Restore, RunAgent, Save
+from flyball.core.effects import (
+    Ask,
+    EditBacklog,
+    Effect,
+    Integrate,
+    Measure,
+    Prepare,
+    ReadBacklog,
+    Restore,
+    RunAgent,
+    Save,
+)
 from flyball.core.outcomes import (
     Answered,
     Conflicted,
@@ -26,7 +37,7 @@ from flyball.core.outcomes import (
 )
 from flyball.core.state import State
 from flyball.core.task import Commit
-from flyball.ports import Agent, Clock, Measurer, Notify, People, Refusal, Setup, Stop, Workspace
+from flyball.ports import Agent, Backlogs, Clock, Measurer, Notify, People, Refusal, Setup, Stop, Workspace
 
 LOOP = ".loop"
 
@@ -45,6 +56,7 @@ class Performer:
         clock: Clock,
         folder: Path,
         notify: Notify,
+        backlogs: Backlogs,
     ) -> None:
         self._workspace = workspace
         self._agents = agents
@@ -54,6 +66,7 @@ class Performer:
         self._clock = clock
         self._folder = folder
         self._notify = notify
+        self._backlogs = backlogs
         self._table: dict[type, Callable[[Any, State, Stop], Outcome]] = {
             Prepare: self._prepare,
             RunAgent: self._run_agent,
@@ -61,6 +74,8 @@ class Performer:
             Save: self._save,
             Restore: self._restore,
             Integrate: self._integrate,
+            ReadBacklog: lambda effect, _state, _stop: self._backlogs.read(effect),
+            EditBacklog: lambda effect, _state, _stop: self._backlogs.edit(effect),
             Ask: self._ask,
         }
 

@@ -167,7 +167,12 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
     notes: list[str] = []
     released: set[str] = set()
     for path in sides.changed:
-        if path in request.consented:
+        if _is_kept(path, request.kept):
+            overlay[path] = request.accepted if path in sides.accepted else None
+            notes.append(
+                f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps that folder"
+            )
+        elif path in request.consented:
             released.add(path)
             notes.append(f"{path} is taken from the candidate: the change was consented to")
         elif path not in sides.written and exempt(path, request.items):
@@ -182,6 +187,10 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
             if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
                 overlay[path] = request.accepted if path in sides.accepted else None
     return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes))
+
+
+def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def _sides(request: Measure, workspace: Trees) -> _Sides:
@@ -214,7 +223,9 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, 
     if not looks_like_test(path):
         return ()
     before, after = _versions(path, request, workspace)
-    return compare(path, before, after, rewritable=request.kind == "red") if is_test_file(path, before, after) else ()
+    if not is_test_file(path, before, after):
+        return ()
+    return compare(path, before, after, rewritable=request.kind == "red", extendable=request.extendable)
 
 
 def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | None, bytes | None]:

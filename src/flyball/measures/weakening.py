@@ -28,11 +28,12 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def compare(
-    path: str, accepted: bytes | None, candidate: bytes | None, *, rewritable: bool = False
+    path: str, accepted: bytes | None, candidate: bytes | None, *, rewritable: bool = False, extendable: bool = False
 ) -> tuple[Trick, ...]:
     """What the candidate's version of an accepted test file takes away; one trick for each test it touches.
 
-    A `rewritable` file may be changed in any way that leaves as many tests asking as much.
+    A `rewritable` file may be changed in any way that leaves as many tests asking as much, an `extendable` one may get
+    more tests and stay as it is otherwise.
     """
     if accepted is None:
         return ()
@@ -44,7 +45,7 @@ def compare(
         return ()
     old, new = (parse(accepted), parse(candidate)) if path.endswith(".py") else (None, None)
     if old is None:
-        return _compare_text(path, accepted, candidate)
+        return _compare_text(path, accepted, candidate, extendable=extendable)
     if new is None:
         return (Trick("test-weakened", path, "it is no longer valid Python"),)
     if ast.dump(old) == ast.dump(new):
@@ -52,7 +53,29 @@ def compare(
     found = tuple(t for t in _compare_python(path, old, new) if not (rewritable and t.detail.endswith(_CHANGED)))
     if found or rewritable:
         return found
-    return (forced(path, accepted, candidate) or _changed(path),)
+    force = forced(path, accepted, candidate)
+    if extendable and force is None and _is_extended(old, new):
+        return ()
+    return (force or _changed(path),)
+
+
+def _is_extended(old: ast.Module, new: ast.Module) -> bool:
+    """Whether all that was there is there in its order, and what came between is imports and tests."""
+    left = [ast.dump(node) for node in old.body]
+    for node in new.body:
+        if left and ast.dump(node) == left[0]:
+            left.pop(0)
+        elif not _is_addition(node):
+            return False
+    return not left
+
+
+def _is_addition(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    return node.name.startswith(("test", "Test"))
 
 
 def forced(path: str, accepted: bytes | None, candidate: bytes | None) -> Trick | None:
@@ -199,14 +222,17 @@ def _changed_helper(old: ast.Module, new: ast.Module) -> str:
     return next((name for name, dump in shared(old).items() if after.get(name) != dump), "")
 
 
-def _compare_text(path: str, accepted: bytes, candidate: bytes) -> tuple[Trick, ...]:
+def _compare_text(path: str, accepted: bytes, candidate: bytes, *, extendable: bool) -> tuple[Trick, ...]:
     before, after = _text(accepted), _text(candidate)
     if len(_OTHER_SKIP.findall(after)) > len(_OTHER_SKIP.findall(before)):
         return (Trick("test-skipped", path, "tests are skipped that were not"),)
     fewer = len(_OTHER_CHECK.findall(before)) - len(_OTHER_CHECK.findall(after))
     if fewer > 0:
         return (Trick("test-weakened", path, f"{fewer} assertions are gone"),)
-    return (forced(path, accepted, candidate) or _changed(path),)
+    force = forced(path, accepted, candidate)
+    if extendable and force is None and after.startswith(before.rstrip() + "\n"):
+        return ()
+    return (force or _changed(path),)
 
 
 def _text(source: bytes | None) -> str:

@@ -16,8 +16,10 @@ from flyball.core.events import (
     Consented,
     DocumentSeen,
     Ended,
+    Evaluated,
     Event,
     Held,
+    ItemSettled,
     ItemsSet,
     Judged,
     LearningRecorded,
@@ -33,6 +35,7 @@ from flyball.core.events import (
 from flyball.core.measurement import Trick
 from flyball.core.outcomes import (
     Answered,
+    BacklogRead,
     Edited,
     Failed,
     Integrated,
@@ -203,7 +206,7 @@ class Chronicle:
         self.judged = fact
         self.judgements.append(judgement(len(self.judgements) + 1, at, fact, self.measured))
         if fact.can_exit and self.measured is not None:
-            self.measured = replace(self.measured, condition=fact.gate_1.condition)
+            self.measured = replace(self.measured, stage=fact.stage, condition=fact.gate_1.condition)
             self.verified.append(self.measured)
         if fact.progress:
             self.last_progress[fact.stage] = fact
@@ -252,6 +255,12 @@ class Chronicle:
     def _items_set(self, _at: datetime, fact: ItemsSet) -> None:
         self.plan_revisions += bool(fact.items)
 
+    def _item_settled(self, _at: datetime, fact: ItemSettled) -> None:
+        self._note(f"{fact.id}: {note}" for note in fact.notes)
+
+    def _evaluated(self, _at: datetime, fact: Evaluated) -> None:
+        self._note((*fact.warnings, *fact.deviations))
+
     def _learned(self, at: datetime, fact: LearningRecorded) -> None:
         if fact.kind == "decision":
             self._standing.append(len(self.learnings))
@@ -294,6 +303,8 @@ class Chronicle:
         LimitHit: _limit_hit,
         BreakerChanged: _breaker_changed,
         ItemsSet: _items_set,
+        ItemSettled: _item_settled,
+        Evaluated: _evaluated,
         LearningRecorded: _learned,
         Consented: _consented,
         PersonSpoke: _spoke,
@@ -318,7 +329,7 @@ def shows(event: Event) -> bool:
         return isinstance(fact.effect, RunAgent | Ask)
     if isinstance(fact, Ended):
         unaccepted = isinstance(fact.outcome, Saved) and not fact.outcome.accepted
-        return not unaccepted and not isinstance(fact.outcome, Edited | Stale)
+        return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead)
     return not isinstance(fact, DocumentSeen)
 
 

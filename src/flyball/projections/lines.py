@@ -10,18 +10,24 @@ import msgspec
 from flyball.core.effects import Ask, Measure, RunAgent
 from flyball.core.events import (
     Begun,
+    BlockCleared,
     BreakerChanged,
     Consented,
     Ended,
+    Evaluated,
     Event,
     Held,
     ItemChanged,
+    ItemReopened,
+    ItemSelected,
+    ItemSettled,
     ItemsSet,
     Judged,
     LearningRecorded,
     LimitHit,
     Moved,
     PersonSpoke,
+    Reviewed,
     SessionStarted,
     SettingsChanged,
     TaskOpened,
@@ -46,6 +52,7 @@ from flyball.core.outcomes import (
     Waited,
 )
 from flyball.core.state import State
+from flyball.core.task import EffectId
 from flyball.projections.standing import next_command
 from flyball.projections.wording import duration, listed, plain, plural, short, stamp
 
@@ -112,8 +119,8 @@ def _ended(state: State, fact: Ended) -> str | None:
 
 
 def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
-    effect = state.pass_effect
-    who = f" {_who(effect)}" if effect and effect.id == id_ else ""
+    effect = state.passing.get(EffectId(id_))
+    who = f" {_who(effect)}" if effect else ""
     ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
     detail = f": {outcome.detail}" if outcome.detail and ended else ""
     return f"turn {id_.partition('/')[2]}{who} … {duration(outcome.seconds)}{ended}{detail}{_claimed(outcome)}"
@@ -176,6 +183,26 @@ def _judged(_state: State, fact: Judged) -> str:
         why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
         parts.append(f"breaker {fact.breaker.state}{why}")
     return "; ".join(parts)
+
+
+def _reviewed(_state: State, fact: Reviewed) -> str:
+    said = fact.summary or "; ".join(f.message for f in fact.findings[:1])
+    asked = f"; proposes {plural(len(fact.issues), 'issue')}" if fact.issues else ""
+    return f"{fact.role}: {fact.validation.result}{f': {said}' if said else ''}{asked}"
+
+
+def _settled(_state: State, fact: ItemSettled) -> str:
+    count = f" ({plural(fact.failures, 'time')})" if fact.failures else ""
+    created = f"; new: {listed([new.issue.id for new in fact.created])}" if fact.created else ""
+    notes = f"; {listed(list(fact.notes), 2)}" if fact.notes else ""
+    return f"{fact.id} {fact.status}{count}{created}{notes}"
+
+
+def _evaluated(_state: State, fact: Evaluated) -> str:
+    causes = f": {listed(list(fact.blocked_on))}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
+    following = f"; next: {fact.next_issue}" if fact.next_issue else ""
+    told = f"; {listed(list(fact.deviations), 1)}" if fact.deviations else ""
+    return f"{fact.decision} ({fact.trigger}): {fact.reason}{causes}{following}{told}"
 
 
 def _set_aside(_state: State, fact: TurnSetAside) -> str:
@@ -241,6 +268,12 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     BreakerChanged: lambda _s, f: f"breaker {f.breaker.state}: {f.reason}",
     ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
     ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
+    ItemSelected: lambda _s, f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",
+    Reviewed: _reviewed,
+    ItemSettled: _settled,
+    ItemReopened: lambda _s, f: f"{f.id} was rolled back and is proposed again",
+    Evaluated: _evaluated,
+    BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
     LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
     Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     PersonSpoke: _spoke,

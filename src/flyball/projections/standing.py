@@ -29,6 +29,7 @@ _STATES: dict[str, Running] = {
 
 _FLAGS = {
     "iterations": "--max-iterations N",
+    "Cycle limit": "--max-cycles N",
     "turns": "--max-turns N",
     "hours": "--max-hours H",
     "USD": "--budget-usd X",

@@ -13,7 +13,19 @@ import msgspec
 
 from flyball.core.claims import Claim
 from flyball.core.decide import decide
-from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Restore, RunAgent, Save, Wait
+from flyball.core.effects import (
+    Ask,
+    EditBacklog,
+    Effect,
+    Integrate,
+    Measure,
+    Prepare,
+    ReadBacklog,
+    Restore,
+    RunAgent,
+    Save,
+    Wait,
+)
 from flyball.core.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
 from flyball.core.evolve import evolve
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
@@ -31,6 +43,7 @@ from flyball.core.outcomes import (
 )
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
+from flyball.testing.backlog_folder import BacklogInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 STEP = timedelta(seconds=1)
@@ -62,6 +75,7 @@ class World:
         self.answer = answer or (lambda ask, _state: ask.question.default)
         self.tree = "tree-0"
         self.saved: dict[str, str] = {"base": "tree-0"}
+        self.folder = BacklogInMemory()
 
     def perform(self, effect: Effect, state: State) -> Outcome:
         match effect:
@@ -78,6 +92,8 @@ class World:
                 return Restored(effect.to, self.tree)
             case Integrate():
                 return Integrated(effect.commit, "flyball/001-it-works")
+            case ReadBacklog() | EditBacklog():
+                return self.folder.perform(effect)
             case Wait():
                 return Waited()
             case Ask():

@@ -15,6 +15,7 @@ from flyball.core.events import Fact, SessionStarted
 from flyball.core.state import State
 from flyball.core.task import Settings, Task, TaskId
 from flyball.core.text import decode, scrub
+from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
 from flyball.measures.commands import cleaned
@@ -58,7 +59,7 @@ class Controller:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
         state = self._site.state(self._task)
         task = state.task
-        with holding(self._site, self._task, in_place=task.settings.in_place) as held:
+        with holding(self._site, task) as held:
             workspace = GitWorkspace(
                 self._site.repository,
                 self._site.home.folder,
@@ -110,6 +111,7 @@ class Controller:
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
+            backlogs=BacklogFolders(self._site.repository.root),
         )
 
 

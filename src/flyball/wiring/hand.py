@@ -58,7 +58,7 @@ class Hand:
 @contextmanager
 def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
     """Take a task's leases, or say who holds them."""
-    in_place = site.state(task).task.settings.in_place
-    with holding(site, task, in_place=in_place) as held:
-        workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=in_place)
+    opened = site.state(task).task
+    with holding(site, opened) as held:
+        workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=opened.settings.in_place)
         yield Hand(site, held.lease, site.state(task), workspace)

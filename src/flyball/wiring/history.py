@@ -6,11 +6,15 @@ import re
 
 import msgspec
 
-from flyball.core.effects import Restore, Save
-from flyball.core.events import Event, Fact, LearningRecorded, Moved, PersonSpoke, TurnSetAside
+from flyball.core.cycles import folder
+from flyball.core.decide import WORKFLOWS
+from flyball.core.effects import ReadBacklog, Restore, Save
+from flyball.core.events import Event, Fact, ItemReopened, LearningRecorded, Moved, PersonSpoke, TurnSetAside
 from flyball.core.outcomes import Outcome, Restored, Saved
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, TaskId
+from flyball.core.workflows import backlog
+from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Kept
@@ -97,9 +101,11 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         hand.interrupt_all(f"rolled back to {target.label}")
         undone = _set_aside(hand, target)
         events = list(site.journal.read(task))
-        stage = stage_after(events, target)
-        base = _accepted_before(Chronicle(events).checkpoints, target)
-        _accept_again(hand, base, target, stage)
+        found = Chronicle(events).checkpoints
+        stage = WORKFLOWS[hand.state.task.workflow].rolled_back_to or stage_after(events, target)
+        base = _accepted_before(found, target)
+        _accept_again(hand, base, target, stage, *_reopened(hand.state, found, base))
+        _write_reopened(site, hand)
         if target.label == START:
             # No accepted work is left, so its tests are no longer what is protected: the head's are.
             hand.append(Moved(stage, stage, f"rolled back to {START} by a person"))
@@ -155,7 +161,23 @@ def _accepted_before(found: list[Kept], target: Kept) -> Kept:
     return next(kept for kept in reversed(found[: place + 1]) if kept.accepted)
 
 
-def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str) -> None:
+def _reopened(state: State, found: list[Kept], base: Kept) -> list[Fact]:
+    """Issues that were completed after the checkpoint the branch goes back to."""
+    undone = {kept.label for kept in found[found.index(base) + 1 :] if kept.accepted}
+    return [ItemReopened(issue) for issue in state.work.completed if issue in undone]
+
+
+def _write_reopened(site: Site, hand: Hand) -> None:
+    """Let the user's files say at once what is open again; what they do not let us write now, the next session does."""
+    if not hand.state.work.reopened:
+        return
+    folders = BacklogFolders(site.repository.root)
+    seen = folders.read(ReadBacklog(EffectId("read/reopen"), path=folder(hand.state)))
+    effect = backlog.reopening(hand.state, seen)
+    hand.perform(effect, lambda _now: folders.edit(effect))
+
+
+def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str, *reopened: Fact) -> None:
     """Let the branch go on from where it is with the older tree, so that no commit of it is ever lost."""
     state = hand.state
     moved = Moved(stage, state.stage, f"rolled back to {target.label} by a person")
@@ -167,7 +189,7 @@ def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str) -> None:
     )
     tree = hand.workspace.tree_of(Commit(base.commit))
     if hand.workspace.tree_of(state.head) == tree:
-        hand.append(lesson, moved)
+        hand.append(lesson, *reopened, moved)
         return
     label = f"{_AGAIN}{state.seq}"
     message = f"checkpoint: rollback - to {base.label} {short(base.commit)}"
@@ -180,7 +202,7 @@ def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str) -> None:
             Commit(kept.commit), kept.tree, label, accepted=True, notes=(*kept.notes, *_published(hand, kept.commit))
         )
 
-    hand.perform(save, do, lesson, moved)
+    hand.perform(save, do, lesson, *reopened, moved)
 
 
 def _published(hand: Hand, commit: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The right to work on a task: its lease, and that of the user's tree where it works in place."""
+"""The right to work on a task: its lease, and that of what it changes of the user's: the tree in place, or a backlog."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 
 from flyball.clock import system_clock
-from flyball.core.task import TaskId
+from flyball.core.task import Task
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.records import task_scope
@@ -27,13 +27,16 @@ class Holding(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def holding(site: Site, task: TaskId, *, in_place: bool) -> Iterator[Holding]:
+def holding(site: Site, task: Task) -> Iterator[Holding]:
     """Take a task's leases, or say who holds them."""
+    root = site.repository.root
     with ExitStack() as held:
-        lease = held.enter_context(_taken(site, task_scope(task)))
+        lease = held.enter_context(_taken(site, task_scope(task.id)))
         leases = [lease]
-        if in_place:
-            leases.append(held.enter_context(_taken(site, tree_scope(site.repository.root))))
+        if task.settings.in_place:
+            leases.append(held.enter_context(_taken(site, tree_scope(root))))
+        if task.workflow == "backlog" and task.source is not None:
+            leases.append(held.enter_context(_taken(site, tree_scope(root / task.source.path))))
         yield Holding(lease, tuple(each.fileno() for each in leases))
 
 

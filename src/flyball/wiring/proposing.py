@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from flyball.config import file as config_file
 from flyball.config.detect import Proposal, detect
 from flyball.core.task import Gate, Settings
+from flyball.documents.work_source import ProjectFacts
 from flyball.wiring.site import Site
 from flyball.workspace.git import records
 from flyball.workspace.sandbox import Unavailable, available
@@ -33,6 +35,16 @@ def trial_settings(proposal: Proposal) -> Settings:
         environment_folders=proposal.environment or Settings().environment_folders,
         sandbox="bwrap" if confined else "none",
     )
+
+
+def project_facts(site: Site) -> ProjectFacts:
+    """What a constitution can say of a repository: its name, its gates as configured or proposed, the folders of HEAD."""
+    root = site.repository.root
+    head = site.repository.require_commit()
+    folders = records(site.repository.git().out("ls-tree", "-d", "-z", "--name-only", "--full-tree", head))
+    file = config_file.read(root)
+    gates = [t.command for t in file.gates.values()] if file else [line.value for line in proposed(site).gates]
+    return ProjectFacts(root.name, tuple(gates), tuple(name for name in folders if not name.startswith(".")))
 
 
 def _text(path: Path) -> str | None:

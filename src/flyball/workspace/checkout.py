@@ -109,7 +109,8 @@ def link_git(checkout: Checkout, folder: Path) -> None:
     wanted = b"gitdir: " + os.fsencode(checkout.agent_git) + b"\n"
     if link.is_symlink() or not link.is_file() or link.read_bytes() != wanted:
         # Made elsewhere first: what a kill leaves half written in the tree would be saved as the agent's work.
-        fresh = checkout.folder / "scratch-link"
+        # Copies are made side by side, so each has a name of its own.
+        fresh = checkout.folder / f"scratch-link-{folder.name}"
         write_file(fresh, wanted)
         remove(link)
         fresh.replace(link)

@@ -12,10 +12,14 @@ from flyball.core.state import State
 
 
 class Workflow(msgspec.Struct, frozen=True):
-    """A name, its stages in order, what comes next, and where a skipped stage leads."""
+    """A name, its stages in order, what comes next, and where a skipped stage leads.
+
+    A workflow that goes round names the stage it begins anew in when a person rolls it back.
+    """
 
     name: str
     stages: tuple[str, ...]
     roles: tuple[str, ...]
     next: Callable[[State], Next]
     skipped: Callable[[State], Moved]
+    rolled_back_to: str = ""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from flyball.core import kernel, questions, stages
+from flyball.core import kernel, opening, questions, shipping, stages
 from flyball.core.criteria import criteria
-from flyball.core.effects import Integrate, Measure, Prepare, Save
-from flyball.core.events import Consented, ItemsSet, Judged, Moved, TaskStopped, TurnSetAside
+from flyball.core.events import ItemsSet, Judged, Moved, TurnSetAside
 from flyball.core.kernel import Stage
-from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.observation import Observation
-from flyball.core.outcomes import Conflicted, Integrated, Measured, Saved
+from flyball.core.outcomes import Measured, Saved
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
 from flyball.core.workflows.table import Workflow
@@ -34,7 +32,7 @@ def next_effects(state: State) -> Next:
     if state.exiting:
         return _leave(state)
     if state.stage == "SHIP":
-        return _ship(state)
+        return shipping.ship(state, "gates passed")
     if state.stage == "QA":
         return _review(state)
     return _work(state)
@@ -42,15 +40,10 @@ def next_effects(state: State) -> Next:
 
 def _opening(state: State) -> Next | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    if state.prepared is None:
-        return perform(Prepare(EffectId("prepare")))
-    if state.baseline is None:
-        return _baseline(state)
-    if state.baseline.broken:
-        return _broken_baseline(state.baseline)
-    if not state.items:
+    first = opening.opened(state)
+    if first is None and not state.items:
         return _plan_criteria(state)
-    return None
+    return first
 
 
 def _asking(state: State) -> Next | None:
@@ -60,24 +53,8 @@ def _asking(state: State) -> Next | None:
     if state.task.settings.attended and not state.items_confirmed and not state.iterations and not state.pass_turn:
         return questions.put(state, questions.confirm_criteria(state))
     if state.consent_wanted:
-        return _consent(state)
+        return opening.consent(state, "qa", "the QA reviewer")
     return None
-
-
-def _baseline(state: State) -> Next:
-    assert state.prepared is not None
-    base = state.prepared.base
-    return perform(
-        Measure(
-            EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items
-        )
-    )
-
-
-def _broken_baseline(baseline: Measurement) -> Next:
-    broken = next(g for g in baseline.gates if g.broken)
-    evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
-    return record(TaskStopped("blocked", f"the gate {broken.name} cannot run: {broken.broken}", evidence))
 
 
 def _plan_criteria(state: State) -> Next:
@@ -100,23 +77,6 @@ def _plan_criteria(state: State) -> Next:
         ItemsSet((Item("AC-1", request),), "request"),
         TurnSetAside(state.pass_turn, "planned", "no criteria in the planner's report", observation=idle),
     )
-
-
-def _consent(state: State) -> Next:
-    """A protected path may change with a person's or, where none is there, the reviewer's consent."""
-    if state.task.settings.attended and not state.pass_turn:
-        return questions.put(state, questions.protected_change(state))
-    if not state.pass_turn:
-        assert state.last is not None
-        return kernel.spawn(state, role="qa", purpose="consent", copy="qa", commit=state.last.candidate)
-    turn = kernel.ended_turn(state)
-    if isinstance(turn, Next):
-        return turn
-    paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
-    allowed = turn.kind == "ok" and turn.claim.verdict == "pass"
-    assert state.pass_effect is not None
-    said = Consented(paths, "the QA reviewer", allowed=allowed, commit=state.pass_effect.commit)
-    return record(said, TurnSetAside(state.pass_turn, "consent"))
 
 
 def _saved_tree(state: State) -> str:
@@ -177,26 +137,6 @@ def _rejected_for_good(state: State) -> Next:
     if state.reset:
         return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
     return questions.put(state, questions.qa_rejected(state))
-
-
-def _ship(state: State) -> Next:
-    visit = len(state.visits)
-    integrate = EffectId(f"integrate/final-{visit}")
-    done = state.outcomes.get(integrate)
-    if isinstance(done, Integrated):
-        forced = [v.stage for v in state.visits if v.forced]
-        reason = f"gates passed; the work is on branch {done.branch}"
-        if forced:
-            reason = (
-                f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {done.branch}"
-            )
-        return record(TaskStopped("done", reason))
-    if isinstance(done, Conflicted):
-        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}", *done.paths)
-    name = EffectId(f"save/report-{visit}")
-    if not isinstance(state.outcomes.get(name), Saved):
-        return perform(Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True))
-    return perform(Integrate(integrate, commit=state.head, final=True, push=state.task.settings.push))
 
 
 def _skipped(state: State) -> Moved:

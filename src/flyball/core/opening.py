@@ -1,0 +1,55 @@
+"""What workflows do before their own work: a workspace, gates that can run, and consent to what is protected."""
+
+from __future__ import annotations
+
+from flyball.core import kernel, questions
+from flyball.core.effects import Measure, Prepare
+from flyball.core.events import Consented, TaskStopped, TurnSetAside
+from flyball.core.measurement import Measurement
+from flyball.core.next import Next, perform, record
+from flyball.core.state import State
+from flyball.core.task import EffectId
+
+
+def opened(state: State) -> Next | None:
+    """A workspace and a baseline whose gates can run."""
+    if state.prepared is None:
+        return perform(Prepare(EffectId("prepare")))
+    if state.baseline is None:
+        return _baseline(state)
+    if state.baseline.broken:
+        return _broken_baseline(state.baseline)
+    return None
+
+
+def _baseline(state: State) -> Next:
+    assert state.prepared is not None
+    base = state.prepared.base
+    return perform(
+        Measure(
+            EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items
+        )
+    )
+
+
+def _broken_baseline(baseline: Measurement) -> Next:
+    broken = next(g for g in baseline.gates if g.broken)
+    evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
+    return record(TaskStopped("blocked", f"the gate {broken.name} cannot run: {broken.broken}", evidence))
+
+
+def consent(state: State, reviewer: str, called: str) -> Next:
+    """A protected path may change with a person's or, where none is there, the reviewer's consent."""
+    if state.task.settings.attended and not state.pass_turn:
+        return questions.put(state, questions.protected_change(state))
+    if not state.pass_turn:
+        assert state.last is not None
+        return kernel.spawn(state, role=reviewer, purpose="consent", copy=reviewer, commit=state.last.candidate)
+    turn = kernel.ended_turn(state)
+    if isinstance(turn, Next):
+        return turn
+    paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
+    allowed = turn.kind == "ok" and turn.claim.verdict == "pass"
+    assert state.pass_effect is not None
+    said = Consented(paths, called, allowed=allowed, commit=state.pass_effect.commit)
+    return record(said, TurnSetAside(state.pass_turn, "consent"))

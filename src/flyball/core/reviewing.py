@@ -1,0 +1,147 @@
+"""Reading what validators say of an item, and weighing it as one batch: the monitor's view of a whole issue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from flyball.core.backlog import Validation
+from flyball.core.claim_values import clean
+from flyball.core.claims import ProposedIssue
+from flyball.core.effects import RunAgent
+from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded, Reviewed
+from flyball.core.fences import split_fences
+from flyball.core.measurement import Finding
+from flyball.core.monitor import Cure, assess
+from flyball.core.observation import Observation, observe
+from flyball.core.outcomes import TurnEnded
+from flyball.core.signature import signature
+from flyball.core.state import State
+from flyball.core.task import Commit
+from flyball.core.validation_summary import NoSummary, of_claim, read_summaries
+
+KINDS = {
+    "code-reviewer": "code review",
+    "security-auditor": "security audit",
+    "performance-reviewer": "performance review",
+    "spec-auditor": "spec audit",
+}
+"""The validators of a backlog, and what each one's summary is called."""
+BLOCKING = frozenset({"critical", "major"})
+SHOWN = 12
+_LISTED = re.compile(
+    r"[ \t]*[-*+][ \t]+[*`]*([A-Za-z][\w-]*(?:-[0-9]+|@[\w-]+))[*`]*[ \t]*\(([^)]*)\)[ \t]*[-–—:][ \t]*(\S.*)"
+)
+
+
+def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
+    """A validator's turn: its report, or the summary in its last words; silence is no approval."""
+    kind = KINDS[effect.role]
+    claim = turn.claim
+    said = of_claim(claim, kind)
+    found = _summary(turn.final_message, kind) if isinstance(said, NoSummary) else said
+    notes = [f"{effect.role}: {turn.detail}"] if turn.detail else []
+    if found is None:
+        notes.append(f"the {effect.role} gave no verdict" + (f" ({turn.kind})" if turn.kind != "ok" else ""))
+        found = Validation(kind, "fail")
+    listed = dict(_listed(turn.final_message))
+    return Reviewed(
+        effect.turn,
+        effect.role,
+        replace(found, kind=kind, created=tuple(listed), file=effect.role),
+        clean(claim.summary, 300),
+        claim.findings,
+        claim.issues or tuple(listed.values()),
+        tuple(clean(note, 300) for note in notes),
+    )
+
+
+def _summary(message: str, kind: str) -> Validation | None:
+    said = read_summaries(message)
+    if isinstance(said, NoSummary):
+        return None
+    return next((each for each in said if each.kind == kind), said[0])
+
+
+def _listed(message: str) -> Iterator[tuple[str, ProposedIssue]]:
+    """Issues a markdown summary says it created, as `ID (priority) - title`: title and priority are what counts of them."""
+    prose = split_fences(message).prose.partition("Issues Created")[2]
+    for found in map(_LISTED.fullmatch, (line.rstrip() for line in prose.split("\n"))):
+        if found:
+            yield found[1], ProposedIssue(clean(found[3], 200), priority=found[2].split(",")[0].strip().lower())
+
+
+def weigh(state: State) -> tuple[Fact, ...]:
+    """The verdict on the item by all its reviews, and the lesson of a rejection."""
+    work = state.work
+    missing = tuple(_objections(tuple(work.reviews.values())))
+    held = not missing
+    seen = _observation(state, missing)
+    verdict = assess(observe(work.batches, seen), seen, state.task.settings.monitor)
+    passed = sum(review.validation.passed for review in work.reviews.values())
+    judged = Judged(
+        stage=state.stage,
+        iteration=state.iteration + 1,
+        turn=max(review.turn for review in work.reviews.values()),
+        gate_1=GateVerdict(
+            held,
+            "the gates hold and every validator passes it",
+            missing[:SHOWN],
+            {"validators": len(work.reviews), "validators_passed": passed},
+        ),
+        gate_2=held,
+        observation=seen,
+        verdict=verdict,
+        breaker=state.breaker,
+        progress=held,
+        can_exit=held,
+        score=float(passed),
+        rejected=not held,
+        restore_to=state.head if verdict.cure == Cure.ROLLBACK and not held else Commit(""),
+        findings=tuple(f for review in work.reviews.values() for f in review.findings if f.severity in BLOCKING),
+        batch=True,
+    )
+    return (judged, *_lesson(state, missing))
+
+
+def _objections(reviews: tuple[Reviewed, ...]) -> Iterator[str]:
+    for each in reviews:
+        if each.validation.passed:
+            continue
+        blocking = [f for f in each.findings if f.severity in BLOCKING] or list(each.findings)
+        yield from (f"{each.role}: {f.severity}: {_placed(f)}" for f in blocking)
+        if not blocking:
+            yield f"{each.role}: {each.summary or '; '.join(each.notes) or 'it failed, and gave no reason'}"
+
+
+def _placed(finding: Finding) -> str:
+    where = f" ({finding.file}{f':{finding.line}' if finding.line else ''})" if finding.file else ""
+    return f"{finding.message}{where}"
+
+
+def _observation(state: State, missing: tuple[str, ...]) -> Observation:
+    item, tree = state.work.selected, state.entry.tree if state.entry else state.tree
+    failure = signature("\n".join(missing)) if missing else None
+    return Observation(
+        iteration=state.work.cycle,
+        context=state.context,
+        kind="plan",
+        batch=(item,),
+        passed=() if missing else (item,),
+        failed={item: failure} if failure else {},
+        tree=tree,
+        coarse=failure.coarse if failure else None,
+        fine=failure.fine if failure else None,
+        summary=missing[0][:200] if missing else "",
+        gate_held=not missing,
+        restored=state.restored,
+    )
+
+
+def _lesson(state: State, missing: tuple[str, ...]) -> tuple[Fact, ...]:
+    if not missing:
+        return ()
+    title = f"{state.work.selected} was rejected"
+    return (LearningRecorded(state.learned + 1, "anti-pattern", title, "; ".join(missing)[:1000]),)

@@ -1,0 +1,320 @@
+"""The `backlog` workflow: SELECT -> IMPLEMENT -> VALIDATE -> EVALUATE, and round again until nothing is left or a person is needed.
+
+SELECT and EVALUATE are code. The issue files are the user's: what is decided here is read from them each time, and
+written to them by effects that name what they want to be true, so that a crash in between is only a repetition.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core import cycles, kernel, opening, proposals, questions, reviewing, shipping, stages
+from flyball.core.backlog import Evaluation, Issue
+from flyball.core.effects import EditBacklog, Effect, Measure, Option, Question, ReadBacklog, Restore, Save
+from flyball.core.evaluator import evaluate
+from flyball.core.events import BlockCleared, Evaluated, ItemSelected, ItemSettled, Moved, TaskStopped
+from flyball.core.kernel import Stage
+from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.outcomes import BacklogRead, Edited, Interrupted, Saved, TurnEnded
+from flyball.core.state import State
+from flyball.core.task import EffectId
+from flyball.core.work_edits import AddIssue, Archive, Reopen, SetStatus, WorkEdit
+from flyball.core.workflows.table import Workflow
+
+IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", stages.green)
+VALIDATORS = tuple(reviewing.KINDS)
+CONSENTING = "code-reviewer"
+STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
+DEVIATIONS_KEPT = 20
+SUBJECT_LENGTH = 72
+_COMMIT_TYPES = {
+    "feature": "feat",
+    "enhancement": "feat",
+    "doc": "docs",
+    "docs": "docs",
+    "perf": "perf",
+    "performance": "perf",
+    "refactor": "refactor",
+    "test": "test",
+    "chore": "chore",
+}
+
+
+def next_effects(state: State) -> Next:
+    """What comes next for a backlog task."""
+    first = opening.opened(state)
+    if first is not None:
+        return first
+    if state.to_ask:
+        return questions.put(state, state.to_ask[0])
+    if state.consent_wanted:
+        return opening.consent(state, CONSENTING, "the code reviewer")
+    return _TABLE[state.stage](state)
+
+
+def _seen(state: State, issue: str = "") -> Next | BacklogRead:
+    """The backlog as it was read since the last edit, with the whole text of `issue`."""
+    seen = state.work.seen
+    if seen is not None and (not issue or seen.issue == issue):
+        return seen
+    if any(isinstance(o.effect, ReadBacklog) for o in state.open.values()):
+        return NOTHING
+    return perform(ReadBacklog(EffectId(f"read/{state.work.reads + 1}"), path=cycles.folder(state), issue=issue))
+
+
+def _written(state: State, name: str, *edits: WorkEdit) -> Next | None:
+    """Have edits made, once; what somebody else changed meanwhile is read again first."""
+    key = EffectId(f"edit/{name}")
+    if isinstance(state.outcomes.get(key), Edited):
+        return None
+    if key in state.open:
+        return NOTHING
+    seen = _seen(state)
+    if isinstance(seen, Next):
+        return seen
+    return perform(EditBacklog(key, path=cycles.folder(state), seen=seen.files, edits=edits))
+
+
+def _select(state: State) -> Next:
+    """The next issue by the evaluator's order, in progress from now on, in a tree that holds nothing of another one."""
+    seen = _seen(state)
+    if isinstance(seen, Next):
+        return seen
+    if state.work.reopened:
+        return NOTHING if state.open else perform(reopening(state, seen))
+    said = evaluate(cycles.situation(state, seen))
+    issue = cycles.find(seen.backlog, said.next_issue or "")
+    if said.decision != "CONTINUE" or issue is None:
+        return record(Moved("EVALUATE", "SELECT", said.reason))
+    other = issue.id != state.work.previous
+    if other and state.tree != _head_tree(state):
+        reason = f"{issue.id} starts from what is accepted"
+        return perform(Restore(EffectId(f"restore/{state.restores + 1}"), to=state.head, reason=reason))
+    if issue.status != "in-progress":
+        taken = SetStatus(issue.file, issue.id, issue.status, "in-progress")
+        return _written(state, f"select-{state.work.reads}", taken) or NOTHING
+    whole = _seen(state, issue.id)
+    if isinstance(whole, Next):
+        return whole
+    fresh = state.tree == _head_tree(state)
+    return record(
+        ItemSelected(cycles.as_item(cycles.find(whole.backlog, issue.id) or issue), state.work.cycle + 1, fresh),
+        Moved("IMPLEMENT", "SELECT", f"{issue.id}: {issue.title}"),
+    )
+
+
+def reopening(state: State, seen: BacklogRead) -> EditBacklog:
+    """What a rollback has to write: the issues it undid are proposed again."""
+    edits = tuple(Reopen(issue, state.now.date().isoformat()) for issue in state.work.reopened)
+    return EditBacklog(EffectId(f"edit/reopen-{state.seq}"), path=cycles.folder(state), seen=seen.files, edits=edits)
+
+
+def _head_tree(state: State) -> str:
+    accepted = next((c.tree for c in reversed(state.checkpoints) if c.accepted), "")
+    return accepted or (state.prepared.tree if state.prepared else "")
+
+
+def _implement(state: State) -> Next:
+    """Turns until the gates hold and the agent says it is done; then the validators look."""
+    if state.exiting:
+        return record(Moved("VALIDATE", "IMPLEMENT", "dual gate held"))
+    known = _seen(state, state.work.selected)
+    if not state.pass_turn and isinstance(known, Next):
+        return known
+    measured = kernel.work(state, IMPLEMENT)
+    if isinstance(measured, Next):
+        return Next(tuple(_narrowed(state, effect) for effect in measured.effects), measured.facts)
+    return record(*kernel.evaluate(state, IMPLEMENT, measured))
+
+
+def _narrowed(state: State, effect: Effect) -> Effect:
+    """What is measured is this issue's work: no other issue exempts a path, and the backlog itself is not the agent's."""
+    if not isinstance(effect, Measure):
+        return effect
+    items = tuple(item for item in state.items if item.id == state.work.selected)
+    return replace(effect, items=items, kept=(cycles.folder(state),), extendable=True)
+
+
+def _validate(state: State) -> Next:
+    """All validators at once, each on a copy of its own of what was measured; a turn that does not count is made again."""
+    if state.exiting:
+        return _accept(state)
+    if state.judged is not None and state.judged.batch:
+        return record(Moved("EVALUATE", "VALIDATE", "; ".join(state.judged.gate_1.missing[:3]) or "rejected"))
+    for key, effect in state.passing.items():
+        outcome = state.outcomes.get(key)
+        if isinstance(outcome, TurnEnded | Interrupted):
+            turn = kernel.counted(state, effect, outcome)
+            return turn if isinstance(turn, Next) else record(reviewing.review(effect, turn))
+    asked = {effect.role for effect in state.passing.values()}
+    missing = [role for role in VALIDATORS if role not in state.work.reviews and role not in asked]
+    if missing:
+        known = _seen(state, state.work.selected)
+        return known if isinstance(known, Next) else _spawned(state, missing)
+    return NOTHING if state.passing else record(*reviewing.weigh(state))
+
+
+def _spawned(state: State, roles: list[str]) -> Next:
+    assert state.entry is not None
+    effects: list[Effect] = []
+    for role in roles:
+        found = kernel.spawn(state, role=role, copy=role, commit=state.entry.tree, beside=len(effects))
+        if not found.effects or found.facts or not found.effects[0].id.startswith("turn/"):
+            # A guard holds: those that may run do, and it is asked again when they have ended.
+            return Next(tuple(effects)) if effects else NOTHING if state.passing else found
+        effects += found.effects
+    return Next(tuple(effects))
+
+
+def _accept(state: State) -> Next:
+    """The measured tree becomes one commit that names its issue."""
+    assert state.entry is not None
+    name, issue = EffectId(f"accept/{state.work.cycle}"), state.work.selected
+    if isinstance(state.outcomes.get(name), Saved):
+        return record(Moved("EVALUATE", "VALIDATE", f"{issue}: gates and validators pass", completed=True))
+    item = next(item for item in state.items if item.id == issue)
+    return perform(
+        Save(
+            name,
+            label=issue,
+            message=f"{_subject(item.kind, item.text)}\n\nFixes: {issue}",
+            parent=state.head,
+            accepted=True,
+            tree=state.entry.tree,
+        )
+    )
+
+
+def _subject(kind: str, title: str) -> str:
+    line = f"{_COMMIT_TYPES.get(kind, 'fix')}: {' '.join(title.split())}"
+    return line if len(line) <= SUBJECT_LENGTH else f"{line[: SUBJECT_LENGTH - 1].rstrip()}…"
+
+
+def _evaluate(state: State) -> Next:
+    """Write what became of the cycle, read again, decide, write that down, and act upon it."""
+    work = state.work
+    if work.evaluated is not None:
+        return _decided(state, work.evaluated)
+    if work.selected:
+        unwritten = _settle(state)
+        if unwritten is not None:
+            return unwritten
+    seen = _seen(state)
+    if isinstance(seen, Next):
+        return seen
+    freed = [i for i in seen.backlog.issues if i.status == "blocked" and i.id in work.answered]
+    if freed:
+        edits = (SetStatus(i.file, i.id, "blocked", "in-progress") for i in freed)
+        return _written(state, f"unblock-{work.reads}", *edits) or NOTHING
+    said = evaluate(cycles.situation(state, seen))
+    return record(_evaluated(state, said, seen))
+
+
+def _settle(state: State) -> Next | None:
+    """Complete the issue, or count its failure; add what the validators found. None once all of it is written."""
+    work = state.work
+    seen = _seen(state)
+    if work.settled is None:
+        return seen if isinstance(seen, Next) else record(_settled(state, seen))
+    name = f"settle-{work.cycle}"
+    if isinstance(state.outcomes.get(EffectId(f"edit/{name}")), Edited):
+        return None
+    if isinstance(seen, Next):
+        return seen
+    edits = _settling(state, work.settled, seen)
+    return _written(state, name, *edits) if edits else None
+
+
+def _settled(state: State, seen: BacklogRead) -> ItemSettled:
+    work = state.work
+    drawn = proposals.draw(work.reviews.values(), seen.backlog, state.now)
+    notes = (*(note for review in work.reviews.values() for note in review.notes), *drawn.notes)
+    if work.passed:
+        return ItemSettled(work.selected, "completed", 0, drawn.issues, notes)
+    if state.visits[-2].forced:
+        return ItemSettled(work.selected, "blocked", 0, drawn.issues, notes)
+    failures = cycles.session(state, seen).failures.get(work.selected, 0) + 1
+    return ItemSettled(work.selected, "failed", failures, drawn.issues, notes)
+
+
+def _settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
+    issue = cycles.find(seen.backlog, settled.id)
+    edits: list[WorkEdit] = []
+    if issue is not None and settled.status == "completed":
+        edits.append(Archive(issue.file, issue.id, state.now.date().isoformat()))
+    elif issue is not None and settled.status == "blocked":
+        edits.append(SetStatus(issue.file, issue.id, issue.status, "blocked"))
+    there = {each.id for each in seen.backlog.issues}
+    edits += [AddIssue(new.issue, new.source) for new in settled.created if new.issue.id not in there]
+    return edits
+
+
+def _evaluated(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
+    waiting = tuple(i.id for i in seen.backlog.issues if not i.is_final and _is_named(i, said.blocked_on))
+    return Evaluated(
+        said.decision,
+        said.reason,
+        said.trigger,
+        state.work.evaluations + 1,
+        said.next_issue or "",
+        said.blocked_on,
+        waiting,
+        said.warnings,
+        tuple(f"{d.file}:{d.line}: {d.message}" for d in said.deviations[:DEVIATIONS_KEPT]),
+    )
+
+
+def _is_named(issue: Issue, causes: tuple[str, ...]) -> bool:
+    return any(cause == issue.id or cause.startswith(f"{issue.id}: ") for cause in causes)
+
+
+def _decided(state: State, said: Evaluated) -> Next:
+    name = f"decision-{said.number}"
+    if not isinstance(state.outcomes.get(EffectId(f"edit/{name}")), Edited):
+        seen = _seen(state)
+        if isinstance(seen, Next):
+            return seen
+        return _written(state, name, *cycles.kept(state, seen, said)) or NOTHING
+    if said.decision == "CONTINUE":
+        return record(Moved("SELECT", "EVALUATE", said.reason))
+    if said.decision == "DONE":
+        return _finished(state, said)
+    if said.trigger == "cycle_limit":
+        return record(TaskStopped("limit", f"limit reached: {said.reason}"))
+    if state.reset:
+        return record(BlockCleared(said.trigger, said.items))
+    return questions.put(state, _question(said))
+
+
+def _question(said: Evaluated) -> Question:
+    options = (
+        Option("reset", "take away what blocks, and go on"),
+        Option("TEXT", "what the issues need to know; then go on"),
+        Option("abort", "end the task"),
+    )
+    return Question("backlog-blocked", said.reason, options, detail="\n".join(said.blocked_on), again=True)
+
+
+def _finished(state: State, said: Evaluated) -> Next:
+    done = len(state.work.completed)
+    if not done:
+        return kernel.stop("done", said.reason)
+    return shipping.ship(state, f"{done} issue{'' if done == 1 else 's'} completed; gates and validators passed")
+
+
+def _skipped(state: State) -> Moved:
+    """An issue that is skipped is left to a person; between issues there is nothing to skip."""
+    working = state.stage in {"IMPLEMENT", "VALIDATE"}
+    return Moved("EVALUATE" if working else "SELECT", state.stage, "skipped by a person", forced=working)
+
+
+_TABLE = {"SELECT": _select, "IMPLEMENT": _implement, "VALIDATE": _validate, "EVALUATE": _evaluate}
+
+WORKFLOW = Workflow(
+    name="backlog",
+    stages=STAGES,
+    roles=("implementer", *VALIDATORS),
+    next=next_effects,
+    skipped=_skipped,
+    rolled_back_to="SELECT",
+)

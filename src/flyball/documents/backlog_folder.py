@@ -1,0 +1,163 @@
+"""A backlog folder as the loop sees it: read as one value, and edited only where it still is what was read.
+
+Every edit looks first whether it was made already, so that one a kill broke off is finished by making it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from flyball.core.backlog import ISSUE_FILES, Backlog, Evaluation, Issue, Status
+from flyball.core.effects import EditBacklog, ReadBacklog
+from flyball.core.issue_edits import find_issue
+from flyball.core.outcomes import BacklogRead, Edited, Stale
+from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
+from flyball.documents.errors import DocumentError
+from flyball.documents.issue_files import IssueFiles
+from flyball.documents.kept_files import KeptFolder
+from flyball.documents.work_folder import AGENT, CONSTITUTION, ISSUES, MEMORY, STATE, WORK, WorkFolder, text_of
+from flyball.ports import Refusal
+
+_SYSTEMS = {"darwin": "macos", "win32": "windows"}
+_READS = 5
+LONGEST_EXCERPT = 8000
+
+
+class BacklogUnusable(Refusal):
+    """The folder cannot be read or written as it is."""
+
+
+class _ChangedMeanwhile(Exception):
+    """A file is not what was read."""
+
+
+class BacklogFolders:
+    """Behind the port `Backlogs`: the folders below a repository's root."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self, request: ReadBacklog) -> BacklogRead:
+        """The folder as it is, with the hashes of the very files that were read."""
+        try:
+            return self._read(request)
+        except DocumentError as error:
+            raise BacklogUnusable(str(error)) from error
+
+    def _read(self, request: ReadBacklog) -> BacklogRead:
+        root = self._above(request.path)
+        folder = WorkFolder(root)
+        for _ in range(_READS):
+            before = _hashes(root)
+            found = folder.read()
+            if _hashes(root) == before:
+                break
+        excerpts = folder.excerpts(LONGEST_EXCERPT)
+        return BacklogRead(
+            _unfinished(found.backlog, request.issue),
+            found.state.session,
+            before,
+            request.issue,
+            excerpts.get(CONSTITUTION, ""),
+            excerpts.get(MEMORY, ""),
+            (_SYSTEMS.get(sys.platform, sys.platform),),
+            found.warnings,
+        )
+
+    def edit(self, request: EditBacklog) -> Edited | Stale:
+        """Make the edits in their order; none is made on a file that changed."""
+        root = self._above(request.path)
+        try:
+            editing = _Editing(root, dict(request.seen))
+            for edit in request.edits:
+                editing.make(edit)
+        except _ChangedMeanwhile as changed:
+            return Stale(str(changed))
+        except DocumentError as error:
+            raise BacklogUnusable(str(error)) from error
+        return Edited(hashlib.sha256(repr(sorted(_hashes(root).items())).encode()).hexdigest())
+
+    def _above(self, path: str) -> Path:
+        return (self._root / path).parent
+
+
+def _hashes(root: Path) -> dict[str, str]:
+    with KeptFolder.below(root, WORK, AGENT, ISSUES) as issues:
+        contents = {name: issues.read(name) for name in ISSUE_FILES if name in issues.names()}
+    return {name: _hash(raw) for name, raw in contents.items() if raw is not None}
+
+
+def _hash(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _unfinished(backlog: Backlog, wanted: str) -> Backlog:
+    """What is still to be done, without texts nobody asked for: it goes into the journal each time."""
+    final = (issue.id for issue in backlog.issues if issue.is_final)
+    return replace(
+        backlog,
+        issues=tuple(_slim(issue, wanted) for issue in backlog.issues if not issue.is_final),
+        finished=tuple(dict.fromkeys((*backlog.finished, *final))),
+    )
+
+
+def _slim(issue: Issue, wanted: str) -> Issue:
+    return issue if issue.id == wanted else replace(issue, body="", acceptance=())
+
+
+class _Editing:
+    """The edits of one request; `expected` are the hashes of files as they were read, or as these edits left them."""
+
+    def __init__(self, root: Path, expected: dict[str, str]) -> None:
+        self._root = root
+        self._files = IssueFiles(root)
+        self._expected = expected
+
+    def make(self, edit: WorkEdit) -> None:
+        match edit:
+            case SetStatus(file=file, issue=id, old=old, new=new):
+                self._change(file, id, new, lambda: self._files.set_status(file, id, new), only=old)
+            case Archive(file=file, issue=id, on=on):
+                self._change(file, id, None, lambda: self._files.move_to_history(file, id, at=on))
+            case AddIssue(issue=issue, source=source):
+                self._change(issue.file, issue.id, "proposed", lambda: self._files.add(issue, source))
+            case Reopen(issue=id, on=on):
+                self._files.revert(id, at=on, reason="rolled back")
+            case KeepDecision():
+                said = Evaluation(edit.decision, edit.reason, edit.trigger, edit.next or None)
+                WorkFolder(self._root).record(edit.session, said, at=edit.at)
+            case KeepSession():
+                with KeptFolder.below(self._root, WORK, AGENT) as agent:
+                    agent.edit(STATE, lambda raw: _merged(raw, edit))
+
+    def _change(
+        self, file: str, id: str, wanted: Status | None, change: Callable[[], None], only: Status | None = None
+    ) -> None:
+        """Change a file that still is what was read, unless the issue stands as wanted already; None is: not there."""
+        raw = self._read(file)
+        found = find_issue(text_of(raw or b""), id)
+        if (found.status if found else None) == wanted:
+            return
+        if (_hash(raw) if raw is not None else None) != self._expected.get(file):
+            raise _ChangedMeanwhile(file)
+        if only is not None and (found is None or found.status != only):
+            raise _ChangedMeanwhile(file)
+        change()
+        after = self._read(file)
+        if after is not None:
+            self._expected[file] = _hash(after)
+
+    def _read(self, file: str) -> bytes | None:
+        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
+            return issues.read(file)
+
+
+def _merged(raw: bytes | None, edit: KeepSession) -> bytes:
+    known = json.loads(raw) if raw else {}
+    return f"{json.dumps({**known, **edit.values}, indent=2, ensure_ascii=False)}\n".encode()

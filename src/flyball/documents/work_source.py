@@ -1,0 +1,97 @@
+"""A backlog folder as what a task starts from: the issues in it change as it is worked, so none of them is remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from flyball.core.task import Source
+from flyball.documents.errors import ConstitutionMissing, ConstitutionThere, SourceUnreadable
+from flyball.documents.source import SourceDocument
+from flyball.documents.work_folder import CONSTITUTION, WORK
+
+ISSUES = Path("agent") / "issues"
+REQUEST = "Work through the backlog"
+
+
+def is_work_folder(path: Path) -> bool:
+    """Whether a path is a folder with issues in it."""
+    return (path / ISSUES).is_dir()
+
+
+def read_work_source(path: Path, root: Path) -> SourceDocument:
+    """The backlog folder at `path`, if it has issues and a constitution."""
+    if not is_work_folder(path):
+        raise SourceUnreadable(
+            f"{path} has no folder {ISSUES}; expected the issue files of a backlog. "
+            f"Make one, and write issues into {path / ISSUES / 'medium.md'}."
+        )
+    require_constitution(path)
+    real, base = path.resolve(), root.resolve()
+    place = real.relative_to(base).as_posix() if real.is_relative_to(base) else str(real)
+    request = f"{REQUEST} in {place}"
+    return SourceDocument(Source(place, ""), "", request, request, living=True)
+
+
+def require_constitution(folder: Path) -> None:
+    """Refuse a backlog without rules."""
+    path = folder / CONSTITUTION
+    try:
+        if path.read_text(encoding="utf-8", errors="replace").strip():
+            return
+    except OSError:
+        pass
+    raise ConstitutionMissing(
+        f"{path} is missing or empty; every agent is told what stands in it. Have one written: flyball init --constitution"
+    )
+
+
+class ProjectFacts(msgspec.Struct, frozen=True):
+    """What is known of a project without asking anybody."""
+
+    name: str
+    gates: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+def write_constitution(root: Path, facts: ProjectFacts, *, force: bool = False) -> Path:
+    """Write `.work/constitution.md`, and the folder for issues beside it; one that is there stays unless forced."""
+    path = root / WORK / CONSTITUTION
+    if path.exists() and not force:
+        raise ConstitutionThere(
+            f"{path} is there already. Edit it, or write it anew: flyball init --constitution --force"
+        )
+    (root / WORK / ISSUES).mkdir(parents=True, exist_ok=True)
+    path.write_text(_constitution(facts), encoding="utf-8")
+    return path
+
+
+def _constitution(facts: ProjectFacts) -> str:
+    folders = [f"- `{name}/`" for name in facts.folders] or ["- (name the folders that hold code and tests)"]
+    gates = [f"- `{command}`" for command in facts.gates] or ["- (name the commands that must pass)"]
+    lines = [
+        "# Constitution",
+        "",
+        f"The rules by which the backlog of {facts.name} is worked. Every agent is told what stands here; keep it short.",
+        "",
+        "## Workspace",
+        "",
+        *folders,
+        "",
+        "## What must pass",
+        "",
+        *gates,
+        "",
+        "## Rules",
+        "",
+        "- One issue at a time, with the smallest change that meets its acceptance criteria.",
+        "- Every change has a test that fails without it.",
+        "- No new dependency unless the issue asks for it.",
+        "",
+        "## Off limits",
+        "",
+        "- Files outside this repository, credentials, and the backlog in `.work/` itself.",
+        "",
+    ]
+    return "\n".join(lines)

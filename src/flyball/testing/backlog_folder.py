@@ -1,0 +1,86 @@
+"""A backlog folder in memory, for simulations: issues, the session and the decision, changed by the same edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Issue, Session
+from flyball.core.effects import EditBacklog, ReadBacklog
+from flyball.core.outcomes import BacklogRead, Edited, Stale
+from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
+
+
+class BacklogInMemory:
+    """Behaves as a folder on disk does: an edit of a file that changed since it was read changes nothing."""
+
+    def __init__(self, *issues: Issue, failures: dict[str, int] | None = None) -> None:
+        self.issues = list(issues)
+        self.history: list[str] = []
+        self.failures = dict(failures or {})
+        self.session: dict[str, object] = {}
+        self.decisions: list[KeepDecision] = []
+        self.edits: list[WorkEdit] = []
+        self._versions = dict.fromkeys((*ISSUE_FILES, HISTORY), 0)
+
+    def perform(self, effect: ReadBacklog | EditBacklog) -> BacklogRead | Edited | Stale:
+        return self.read(effect) if isinstance(effect, ReadBacklog) else self.edit(effect)
+
+    def read(self, effect: ReadBacklog) -> BacklogRead:
+        """The folder as it is."""
+        unfinished = [i if i.id == effect.issue else replace(i, body="") for i in self.issues if not i.is_final]
+        final = [i.id for i in self.issues if i.is_final]
+        return BacklogRead(
+            Backlog(tuple(unfinished), finished=(*self.history, *final)),
+            Session(failures=dict(self.failures)),
+            {file: str(version) for file, version in self._versions.items()},
+            issue=effect.issue,
+            constitution="Be kind to readers.",
+            environment=("linux",),
+        )
+
+    def change(self, issue: str, **values: object) -> None:
+        """What a person does to their file."""
+        place = next(n for n, each in enumerate(self.issues) if each.id == issue)
+        self.issues[place] = replace(self.issues[place], **values)
+        self._versions[self.issues[place].file] += 1
+
+    def edit(self, effect: EditBacklog) -> Edited | Stale:
+        """Make the edits, all or none."""
+        if any(effect.seen.get(file) != str(self._versions[file]) for file in _files(effect.edits)):
+            return Stale("changed")
+        for each in effect.edits:
+            self._make(each)
+        self.edits += effect.edits
+        return Edited("written")
+
+    def _make(self, edit: WorkEdit) -> None:
+        match edit:
+            case SetStatus(file=file, issue=issue, old=old, new=new):
+                assert self.of(issue).status == old
+                assert self.of(issue).file == file
+                self.change(issue, status=new)
+            case Archive(file=file, issue=issue):
+                self._versions[file] += 1
+                self.issues = [each for each in self.issues if each.id != issue]
+                self.history.append(issue)
+            case AddIssue(issue=added):
+                self._versions[added.file] += 1
+                self.issues.append(replace(added, order=len(self.issues)))
+            case Reopen(issue=issue):
+                self.history.remove(issue)
+                self.issues.append(Issue(issue, order=len(self.issues)))
+            case KeepSession(values=values):
+                self.session |= values
+            case KeepDecision(session=session):
+                self.failures = dict(session.failures)
+                self.decisions.append(edit)
+
+    def of(self, issue: str) -> Issue:
+        return next(each for each in self.issues if each.id == issue)
+
+
+def _files(edits: Iterable[WorkEdit]) -> set[str]:
+    named = {edit.file for edit in edits if isinstance(edit, SetStatus | Archive)}
+    return named | {edit.issue.file for edit in edits if isinstance(edit, AddIssue)}

@@ -1,0 +1,410 @@
+"""The whole backlog workflow in a scripted world: what it decides in every situation that has a rule."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.backlog import Issue
+from flyball.core.claims import Claim, Finding, ProposedIssue
+from flyball.core.effects import EditBacklog, Measure, RunAgent, Save
+from flyball.core.events import (
+    Begun,
+    BlockCleared,
+    Ended,
+    Evaluated,
+    Fact,
+    ItemSelected,
+    ItemSettled,
+    Judged,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    TurnSetAside,
+)
+from flyball.core.measurement import Measurement
+from flyball.core.outcomes import Edited, Stale, TurnEnded
+from flyball.core.reviewing import KINDS
+from flyball.core.state import State
+from flyball.core.task import AgentChoice, Gate, Limits, Settings, Task, TaskId
+from flyball.core.work_edits import AddIssue, Archive, SetStatus
+from flyball.testing.backlog_folder import BacklogInMemory
+from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
+
+BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))
+FEAT = Issue("FEAT-002@bbbbbb", "a new thing", file="medium.md", created="2026-01-02", type="feature")
+ASKING = Issue("FEAT-003@cccccc", "which colour?", file="low.md", created="2026-01-03", tags=("needs-input",))
+PASS = Claim(verdict="pass", source="report-file")
+FAIL = Claim(verdict="fail", findings=(Finding("major", "the loop never ends", "a.py", 3),), source="report-file")
+
+Validate = Callable[[RunAgent, State], Claim]
+
+
+class Working(World):
+    """An implementer that changes the tree and says so, and validators that say what they are told to."""
+
+    def __init__(self, *issues: Issue, validate: Validate | None = None) -> None:
+        super().__init__(self.work, self.look)
+        self.folder = BacklogInMemory(*issues)
+        self.validate = validate or (lambda _turn, _state: PASS)
+
+    def work(self, turn: RunAgent, state: State) -> TurnEnded:
+        if turn.role in KINDS:
+            return ok(self.validate(turn, state))
+        self.tree = f"tree-{turn.turn}"
+        return ok(DONE)
+
+    def look(self, measure: Measure, _state: State) -> Measurement:
+        return suite(measure.candidate, self.saved.get(measure.candidate, self.tree))
+
+
+def a_backlog(world: World, **limits: int) -> Simulator:
+    settings = Settings(
+        gates=(Gate("test", "pytest"),), roles={"default": AgentChoice("scripted")}, limits=Limits(**limits)
+    )
+    task = Task(TaskId("001-work"), "backlog", "work through the backlog", settings, START)
+    return Simulator(world, task, "SELECT")
+
+
+def facts(simulator: Simulator, kind: type[Fact]) -> list[Fact]:
+    return [event.fact for event in simulator.events if isinstance(event.fact, kind)]
+
+
+def last_evaluation(simulator: Simulator) -> Evaluated:
+    found = facts(simulator, Evaluated)[-1]
+    assert isinstance(found, Evaluated)
+    return found
+
+
+def selected(simulator: Simulator) -> list[str]:
+    return [f.item.id for f in facts(simulator, ItemSelected) if isinstance(f, ItemSelected)]
+
+
+@pytest.mark.req("E30")
+def test_two_issues_are_worked_one_after_the_other_and_the_task_is_done() -> None:
+    world = Working(BUG, FEAT)
+    simulator = a_backlog(world)
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert selected(simulator) == [BUG.id, FEAT.id]
+    assert world.folder.history == [BUG.id, FEAT.id]
+    assert [turn.role for turn in simulator.turns] == ["implementer", *KINDS] * 2
+    assert [m.stage for m in facts(simulator, Moved) if isinstance(m, Moved)][:4] == [
+        "IMPLEMENT",
+        "VALIDATE",
+        "EVALUATE",
+        "SELECT",
+    ]
+
+
+@pytest.mark.req("E30")
+def test_a_completed_issue_is_one_accepted_commit_that_names_it() -> None:
+    simulator = a_backlog(Working(BUG, FEAT))
+    simulator.run()
+    saves = [e.fact.effect for e in simulator.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Save)]
+    messages = [save.message for save in saves if save.accepted and save.label != "report"]
+    assert messages == [f"fix: it crashes\n\nFixes: {BUG.id}", f"feat: a new thing\n\nFixes: {FEAT.id}"]
+
+
+def test_an_empty_backlog_is_done_at_once_without_a_turn() -> None:
+    simulator = a_backlog(Working())
+    assert simulator.run().decision == "DONE"
+    assert simulator.turns == []
+    assert last_evaluation(simulator).trigger == "done"
+
+
+def test_only_issues_that_need_a_person_block_with_each_cause() -> None:
+    other = replace(ASKING, id="FEAT-004@dddddd", title="who?", tags=("requires-human",))
+    simulator = a_backlog(Working(ASKING, other))
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert state.stopped is not None
+    assert state.stopped.evidence == (f"{ASKING.id}: tagged needs-input", f"{other.id}: tagged requires-human")
+    assert simulator.turns == []
+
+
+def test_work_under_way_beside_a_blocked_issue_goes_on() -> None:
+    blocked = replace(FEAT, status="blocked")
+    simulator = a_backlog(Working(replace(BUG, status="in-progress"), blocked))
+    state = simulator.run()
+    assert selected(simulator) == [BUG.id]
+    assert last_evaluation(simulator).trigger == "only_blocked"
+    assert state.decision == "BLOCKED"
+
+
+def test_an_issue_already_in_progress_is_not_written_again() -> None:
+    world = Working(replace(BUG, status="in-progress"))
+    a_backlog(world).run()
+    assert [edit for edit in world.folder.edits if isinstance(edit, SetStatus)] == []
+
+
+def test_a_failed_validation_with_nothing_queued_blocks() -> None:
+    world = Working(BUG)
+
+    def gives_up(_turn: RunAgent, _state: State) -> Claim:
+        world.folder.change(BUG.id, status="won't-fix")
+        return FAIL
+
+    world.validate = gives_up
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    assert last_evaluation(simulator).trigger == "gates_unmet"
+
+
+@pytest.mark.req("E30")
+def test_an_issue_a_validator_creates_is_written_once_and_worked_next_in_order() -> None:
+    found = ProposedIssue("Injection in search", "security", "critical", "unchecked input", ("input is checked",))
+
+    def finds(turn: RunAgent, state: State) -> Claim:
+        if state.work.cycle == 1 and turn.role in {"security-auditor", "code-reviewer"}:
+            return replace(PASS, verdict="warn", issues=(found, ProposedIssue(" A NEW thing ", priority="high")))
+        return PASS
+
+    world = Working(BUG, FEAT, validate=finds)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "DONE"
+    added = [edit for edit in world.folder.edits if isinstance(edit, AddIssue)]
+    assert [edit.issue.file for edit in added] == ["critical.md"]
+    assert added[0].issue.id.startswith("SEC-001@")
+    assert selected(simulator) == [BUG.id, added[0].issue.id, FEAT.id]
+    settled = facts(simulator, ItemSettled)[0]
+    assert isinstance(settled, ItemSettled)
+    assert [note for note in settled.notes if FEAT.id in note], "the duplicate is named"
+    assert len(settled.notes) == 3
+
+
+@pytest.mark.req("E30")
+def test_ids_go_on_from_the_highest_of_their_prefix_wherever_it_stands() -> None:
+    def finds(_turn: RunAgent, state: State) -> Claim:
+        more = (ProposedIssue("one more", "bug", "low"),) if state.work.cycle == 1 else ()
+        return replace(PASS, issues=more)
+
+    world = Working(BUG, validate=finds)
+    world.folder.history.append("BUG-041@ffffff")
+    a_backlog(world).run()
+    assert [e.issue.id[:8] for e in world.folder.edits if isinstance(e, AddIssue)] == ["BUG-042@"]
+
+
+def test_the_same_issue_rejected_three_times_blocks_and_its_count_is_kept() -> None:
+    world = Working(BUG, validate=lambda turn, _s: FAIL if turn.role == "code-reviewer" else PASS)
+    simulator = a_backlog(world)
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert last_evaluation(simulator).trigger == "failed_3x"
+    assert world.folder.failures == {BUG.id: 3}
+    assert world.folder.of(BUG.id).status == "in-progress"
+    assert world.folder.history == []
+    assert selected(simulator) == [BUG.id] * 3
+
+
+def test_a_rejection_is_told_to_the_next_attempt() -> None:
+    world = Working(BUG, validate=lambda turn, s: FAIL if turn.role == "code-reviewer" and s.work.cycle == 1 else PASS)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "DONE"
+    second = [turn for turn in simulator.turns if turn.role == "implementer"][1]
+    assert "code-reviewer: major: the loop never ends (a.py:3)" in second.prompt
+    assert second.item == BUG.id
+
+
+def test_three_cycles_without_a_completed_issue_block() -> None:
+    world = Working(BUG, FEAT, validate=lambda _t, _s: FAIL)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    assert selected(simulator) == [BUG.id, BUG.id, FEAT.id], "what failed twice comes last"
+    assert last_evaluation(simulator).trigger == "no_completion"
+
+
+def test_another_issue_starts_from_what_was_accepted() -> None:
+    world = Working(BUG, FEAT, validate=lambda _t, _s: FAIL)
+    simulator = a_backlog(world)
+    trees: list[str] = []
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.role == "implementer":
+            trees.append(world.tree)
+        return Working.work(world, turn, state)
+
+    world.turn = work
+    simulator.run()
+    assert trees[0] == trees[2] == "tree-0"
+    assert trees[1] != "tree-0", "the same issue goes on from the rejected tree"
+
+
+def test_the_cycle_limit_stops_as_a_limit_and_more_cycles_go_on() -> None:
+    simulator = a_backlog(Working(BUG, FEAT), max_cycles=1)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.kind == "limit"
+    assert last_evaluation(simulator).trigger == "cycle_limit"
+    assert selected(simulator) == [BUG.id]
+
+
+@pytest.mark.req("E15")
+@pytest.mark.parametrize("word", ["reset", "modify"])
+def test_a_persons_word_clears_what_blocked_and_the_loop_goes_on(word: str) -> None:
+    world = Working(BUG, validate=lambda _t, s: FAIL if s.work.cycle <= 3 else PASS)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    simulator.append(PersonSpoke(word, "look at the loop"))  # type: ignore[arg-type]
+    assert simulator.run().decision == "DONE"
+    assert next(f for f in facts(simulator, BlockCleared) if isinstance(f, BlockCleared)).trigger == "failed_3x"
+    assert "look at the loop" in simulator.turns[-1].prompt
+    assert world.folder.failures.get(BUG.id, 0) == 0
+
+
+@pytest.mark.req("E15")
+def test_an_answer_to_an_issue_that_needs_input_lets_it_be_worked() -> None:
+    world = Working(ASKING)
+    world.answer = lambda _ask, _state: "red, please"
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "DONE"
+    assert world.folder.history == [ASKING.id]
+    assert "red, please" in simulator.turns[0].prompt
+
+
+def test_what_a_person_changed_in_the_files_is_looked_at_when_the_task_is_resumed() -> None:
+    world = Working(ASKING)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    world.folder.change(ASKING.id, tags=())
+    simulator.append(SessionStarted(2, "simulated", "0"), PersonSpoke("resume"))
+    assert simulator.run().decision == "DONE"
+
+
+def test_resuming_without_a_change_blocks_again_for_the_same_reason() -> None:
+    simulator = a_backlog(Working(ASKING))
+    before = simulator.run().stopped
+    simulator.append(SessionStarted(2, "simulated", "0"), PersonSpoke("resume"))
+    after = simulator.run().stopped
+    assert before is not None
+    assert after is not None
+    assert (before.kind, before.reason) == (after.kind, after.reason)
+
+
+def test_an_issue_a_person_answered_leaves_the_status_blocked() -> None:
+    world = Working(replace(FEAT, status="blocked"))
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    simulator.append(PersonSpoke("reset"))
+    assert simulator.run().decision == "DONE"
+    assert world.folder.history == [FEAT.id]
+
+
+def test_a_skipped_issue_is_left_blocked_and_the_next_one_is_taken() -> None:
+    world = Working(BUG, FEAT, validate=lambda _t, _s: PASS)
+    world.measure = lambda m, s: suite(
+        m.candidate, world.tree, failing=("t",) if s.work.selected == BUG.id and m.kind != "baseline" else ()
+    )
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    simulator.append(PersonSpoke("skip"))
+    assert simulator.run().decision == "BLOCKED", "the skipped issue is a person's now"
+    assert world.folder.of(BUG.id).status == "blocked"
+    assert world.folder.history == [FEAT.id]
+
+
+@pytest.mark.req("E10")
+def test_a_critical_security_finding_blocks_although_other_work_is_left() -> None:
+    grave = Claim(verdict="fail", findings=(Finding("critical", "remote code", "a.py", 3),), source="report-file")
+    world = Working(BUG, FEAT, validate=lambda turn, _s: grave if turn.role == "security-auditor" else PASS)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "BLOCKED"
+    assert last_evaluation(simulator).trigger == "critical_security"
+
+
+def test_a_validator_that_says_nothing_has_not_approved() -> None:
+    world = Working(BUG, validate=lambda turn, _s: Claim() if turn.role == "spec-auditor" else PASS)
+    simulator = a_backlog(world)
+    simulator.run()
+    judged = next(f for f in facts(simulator, Judged) if isinstance(f, Judged) and f.batch)
+    assert judged.gate_1.missing == ("spec-auditor: the spec-auditor gave no verdict",)
+
+
+def test_a_summary_in_markdown_is_a_verdict_and_an_id_it_lists_in_no_file_a_deviation() -> None:
+    world = Working(BUG)
+    said = (
+        "## Code Review Summary\n\n**Result:** warn\n\n**Issues Created:**\n- CR-009@abcdef (low) - Rename the helper\n"
+    )
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.role == "code-reviewer" and state.work.cycle == 1:
+            return TurnEnded("ok", final_message=said)
+        return Working.work(world, turn, state)
+
+    world.turn = work
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "DONE"
+    first = facts(simulator, Evaluated)[0]
+    assert isinstance(first, Evaluated)
+    assert any("CR-009@abcdef" in each for each in first.deviations)
+    added = [edit for edit in world.folder.edits if isinstance(edit, AddIssue)]
+    assert [(edit.issue.file, edit.issue.title) for edit in added] == [("low.md", "Rename the helper")]
+
+
+def test_a_file_somebody_changes_meanwhile_is_read_again_and_the_edit_made_on_what_there_is() -> None:
+    world = Working(BUG)
+    edit = world.folder.edit
+    disturbed: list[type] = []
+
+    def edited(effect: EditBacklog) -> Edited | Stale:
+        kind = type(effect.edits[0])
+        if kind not in disturbed and kind in {SetStatus, Archive}:
+            disturbed.append(kind)
+            world.folder.change(BUG.id, title=f"it crashes badly {len(disturbed)}")
+        return edit(effect)
+
+    world.folder.edit = edited  # type: ignore[method-assign]
+    simulator = a_backlog(world)
+    assert simulator.run(steps=300).decision == "DONE"
+    stale = [e for e in simulator.events if isinstance(e.fact, Ended) and isinstance(e.fact.outcome, Stale)]
+    assert len(stale) == 2
+    assert world.folder.history == [BUG.id]
+
+
+def test_a_limited_validator_is_asked_again_and_the_others_are_not() -> None:
+    world = Working(BUG)
+    limited: list[str] = []
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.role == "security-auditor" and not limited:
+            limited.append(turn.id)
+            return TurnEnded("usage_limit", "later", reset_at=START + timedelta(hours=1))
+        return Working.work(world, turn, state)
+
+    world.turn = work
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "DONE"
+    assert [turn.role for turn in simulator.turns] == ["implementer", *KINDS, "security-auditor"]
+    assert len(facts(simulator, TurnSetAside)) == 1
+
+
+def test_the_constitution_reaches_every_prompt_and_the_gates_every_validator() -> None:
+    simulator = a_backlog(Working(replace(BUG, body="### Problem\n\nIt crashes at noon.")))
+    simulator.run()
+    assert all("Be kind to readers." in turn.prompt for turn in simulator.turns)
+    assert all("It crashes at noon." in turn.prompt for turn in simulator.turns)
+    validators = [turn for turn in simulator.turns if turn.role in KINDS]
+    assert all("gate test (`pytest`) passed: 5 passed, 0 failed" in turn.prompt for turn in validators)
+    assert {turn.copy for turn in validators} == set(KINDS)
+
+
+@pytest.mark.req("E21", "E22")
+def test_every_decision_is_written_down_before_it_is_acted_upon() -> None:
+    world = Working(BUG, FEAT)
+    simulator = a_backlog(world)
+    simulator.run()
+    said = [(f.decision, f.reason) for f in facts(simulator, Evaluated) if isinstance(f, Evaluated)]
+    assert [(each.decision, each.reason) for each in world.folder.decisions] == said
+    assert [decision for decision, _ in said] == ["CONTINUE", "DONE"]
+
+
+@pytest.mark.req("M5")
+def test_the_monitor_sees_an_issue_as_the_batch_and_the_validators_as_its_review() -> None:
+    world = Working(BUG, validate=lambda _t, s: FAIL if s.work.cycle < 3 else PASS)
+    simulator = a_backlog(world)
+    simulator.run()
+    judged = [f for f in facts(simulator, Judged) if isinstance(f, Judged) and f.batch]
+    assert [f.observation.batch for f in judged] == [(BUG.id,)] * 3
+    assert [f.observation.passed for f in judged] == [(), (), (BUG.id,)]
+    assert judged[1].verdict.evidence != "first iteration", "the history of whole issues outlives their stages"
