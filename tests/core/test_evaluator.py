@@ -1,5 +1,7 @@
 """CONTINUE, DONE or BLOCKED: each rule, their order, and what no input can bring about."""
 
+import time
+
 import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -365,3 +367,15 @@ def test_a_situation_no_rule_knows_is_not_taken_for_done():
 
     said = unforeseen(Weighed(GOOD, Candidates((), ()), (), ()))
     assert (said.decision, said.trigger) == ("BLOCKED", "unverified")
+
+
+def test_the_time_of_an_evaluation_grows_with_the_backlog_and_not_with_its_square():
+    def seconds(number: int) -> float:
+        issues = tuple(issue(f"BUG-{n:05}@a1b2c3", blocked_by=(f"BUG-{n // 2:05}@a1b2c3",)) for n in range(number))
+        situation = given_issues(*issues, session=Session(failures={each.id: 1 for each in issues}))
+        begun = time.process_time()
+        evaluate(situation)
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(5000) < 40 * (seconds(500) + 0.005)

@@ -133,7 +133,7 @@ def _unverified(weighed: Weighed) -> Answer | None:
     unknown = tuple(_unknown(weighed.situation))
     if not unknown:
         return None
-    return _blocked("unverified", f"Nothing is left to work on, but {unknown[0]}", *unknown)
+    return _blocked("unverified", f"Nothing is left to work on, but {'; '.join(unknown)}", *unknown)
 
 
 def _done(weighed: Weighed) -> Answer | None:

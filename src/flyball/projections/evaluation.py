@@ -1,0 +1,95 @@
+"""An evaluation as text: metrics, validations, decision, reason and, last of all, the promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.backlog import Evaluation, Situation, Validation
+from flyball.core.text import scrub
+
+_ALWAYS = ("code review", "security audit", "performance review", "spec audit")
+_MOST_DEVIATIONS = 50
+_MOST_BLOCKERS = 20
+
+
+def evaluation_text(situation: Situation, said: Evaluation) -> str:
+    """The report for people and for loops that look for the promise."""
+    parts = (_metrics(situation, said), _validations(situation), _notes(said), _decision(said))
+    return "\n\n".join(["## Loop Evaluation", *("\n".join(part) for part in map(list, parts) if part)]) + "\n"
+
+
+def promise(said: Evaluation) -> str:
+    """What a loop waits for."""
+    return f"<promise>{said.promise}</promise>"
+
+
+def _metrics(situation: Situation, said: Evaluation) -> Iterator[str]:
+    session, tallies = situation.session, said.counts.values()
+    yield "### Metrics"
+    yield f"- Cycles completed: {session.cycles}"
+    yield f"- Issues completed this session: {max(session.completed_count, len(session.completed))}"
+    yield f"- Issues created this session: {max(session.created_count, len(session.created))}"
+    yield f"- Proposed issues remaining: {sum(tally.proposed for tally in tallies)}"
+    yield f"- Issues in progress: {sum(tally.in_progress for tally in tallies)}"
+    yield f"- Blocked issues: {sum(tally.blocked for tally in tallies)}"
+    yield f"- Actionable issues: {said.actionable}"
+    yield f"- Build: {situation.build}"
+    yield f"- Quality gates: {situation.gates}"
+
+
+def _validations(situation: Situation) -> Iterator[str]:
+    given = situation.validations
+    yield "### Validation Summary"
+    overall = "unknown" if not given else "pass" if all(v.passed for v in given) else "fail"
+    yield f"- Overall: {overall}"
+    known = {validation.kind for validation in given}
+    yield from (_validation(validation) for validation in given)
+    yield from (f"- {kind.capitalize()}: not given" for kind in _ALWAYS if kind not in known)
+
+
+def _validation(validation: Validation) -> str:
+    findings = sum(validation.findings.values())
+    return f"- {_line(validation.kind).capitalize()}: {validation.result} ({_some(findings, 'finding')})"
+
+
+def _notes(said: Evaluation) -> Iterator[str]:
+    """Warnings and deviations, where there are any."""
+    if said.warnings:
+        yield "### Warnings"
+        yield from (f"- {_line(warning)}" for warning in said.warnings)
+    if said.warnings and said.deviations:
+        yield ""
+    if said.deviations:
+        yield "### Deviations"
+        for each in said.deviations[:_MOST_DEVIATIONS]:
+            yield f"- {each.file}{f', line {each.line}' if each.line else ''}: {_line(each.message)}"
+        if len(said.deviations) > _MOST_DEVIATIONS:
+            yield f"- and {len(said.deviations) - _MOST_DEVIATIONS} more; --json gives all"
+
+
+def _decision(said: Evaluation) -> Iterator[str]:
+    yield "### Decision"
+    yield f"**{said.decision}**"
+    yield ""
+    yield f"Decision: {said.decision}"
+    yield f"Reason: {_line(said.reason)}"
+    if said.decision == "CONTINUE":
+        yield f"Next priority: {_line(said.next_issue or 'none')}"
+    if said.decision == "BLOCKED":
+        yield f"Blocked on: {_blockers(said)}"
+    yield ""
+    yield promise(said)
+
+
+def _blockers(said: Evaluation) -> str:
+    named = [_line(each) for each in said.blocked_on[:_MOST_BLOCKERS]] or [_line(said.reason)]
+    more = len(said.blocked_on) - _MOST_BLOCKERS
+    return "; ".join([*named, f"and {more} more"] if more > 0 else named)
+
+
+def _line(text: str) -> str:
+    return " ".join(scrub(" ".join(text.split())).split())
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
