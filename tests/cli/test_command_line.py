@@ -13,7 +13,10 @@ from flyball.cli import app as table, crash
 from flyball.cli.completion import task_ids
 from flyball.testing.builders import short_tdd_run
 
-COMMANDS = "demo init run resume list status logs answer reset skip abort modify pause checkpoints rollback diff report prompt trust doctor"
+COMMANDS = (
+    "demo init run resume list status logs answer reset skip abort modify pause checkpoints rollback diff report prompt "
+    "trust doctor evaluate monitor hook export"
+)
 
 
 def flyball_program(*words: str, **options: object) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ import typer
 from flyball.cli import (
     demo,
     doctor,
+    evaluate,
     export,
     history,
     hook,
@@ -55,6 +56,7 @@ for panel, name, command in (
     (GO_BACK, "checkpoints", history.checkpoints),
     (GO_BACK, "diff", history.diff),
     (GO_BACK, "rollback", history.rollback),
+    (ALONE, "evaluate", evaluate.evaluate),
     (ALONE, "monitor", monitor.monitor),
     (ALONE, "hook", hook.hook),
     (SET_UP, "init", init.init),
