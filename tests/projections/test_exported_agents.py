@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from flyball.core.prompts import role_text
 from flyball.core.roles import ROLES, Role
 from flyball.projections.exported_agents import TARGETS, Target, exported
 from flyball.projections.exported_plugin import exported_plugin
@@ -39,6 +40,10 @@ def test_the_roles_of_every_workflow_are_there_each_with_a_text_and_a_descriptio
     assert {role.name for role in ROLES} >= WANTED
     assert len({role.name for role in ROLES}) == len(ROLES)
     assert all(role.text and role.description.endswith(".") and "read" in role.abilities for role in ROLES)
+
+
+def test_a_role_that_a_workflow_uses_is_told_the_same_in_both_places():
+    assert {role.name for role in ROLES if role.text != role_text(role.name)} == {"reviewer"}
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -71,7 +71,7 @@ All fields but `nonce` are optional."""
 
 def role_text(role: str) -> str:
     """What a role is asked to do, whatever the task; empty for a role that is not known."""
-    return _ROLES.get(role, "")
+    return _ROLES.get(role) or prompts_backlog.ROLES.get(role, "")
 
 
 def build(state: State, role: str, purpose: str = "") -> str:

@@ -114,7 +114,8 @@ def _page(head: list[tuple[str, str]], role: Role) -> str:
 
 
 def _body(role: Role) -> str:
-    bound = "" if "edit" in role.abilities else "You change no file. "
+    alone = "If flyball does not drive you, nothing you change is discarded, so change no file. "
+    bound = "" if "edit" in role.abilities else alone
     known = f"{bound}Criteria and measurements that your prompt does not give you: `flyball status --json`."
     return f"# The {role.name} of a change governed by flyball\n\n{role.text}\n\n{known}\n\n{_CLAIM}\n"
 
