@@ -1,5 +1,9 @@
 """Pure work for the audit hook to watch; each function is one exercise (see audit.py)."""
 
+from flyball.core.backlog import Situation
+from flyball.core.evaluator import evaluate
+from flyball.core.issue_blocks import gathered, read_issues
+from flyball.core.issue_edits import with_status
 from flyball.core.signature import signature
 from flyball.core.status_block import parse
 
@@ -17,3 +21,9 @@ def exercise_signature() -> None:
 
 def exercise_status_block() -> None:
     assert parse("---PRP_PHASE_STATUS---\nSTATUS: COMPLETE\n---END_PRP_PHASE_STATUS---\n") is not None
+
+
+def exercise_evaluation() -> None:
+    text = "---\nid: BUG-001@a1b2c3\ntitle: 'it''s'\nstatus: proposed\n---\n"
+    backlog = gathered([read_issues(with_status(text, "BUG-001@a1b2c3", "in-progress"), "high.md")])
+    assert evaluate(Situation(backlog=backlog)).next_issue == "BUG-001@a1b2c3"
