@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 BENCHMARKS := $(wildcard benchmarks/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format lock bench clean system mermaid
+.PHONY: help demo check test lint format lock bench clean system mermaid agents
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -19,7 +19,8 @@ demo: $(READY) system ## watch one whole loop: real git, real pytest, real journ
 check: lint ## the fast part, under two minutes: style, types, import rules, fast tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not e2e"
 
-test: lint system mermaid ## everything: the checks above and every test
+test: lint system mermaid ## everything: the checks above and every test, with real agents where they can be had
+	@tools/install-agents --few
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(READY)
@@ -31,6 +32,9 @@ lint: $(READY)
 format: $(READY) ## rewrite the sources as `make check` wants them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+agents: ## install every agent the live tests can drive into a cache outside this folder (gigabytes)
+	@tools/install-agents
 
 bench: $(READY) system ## measure overhead, start-up and the scenarios
 	@set -e; for program in $(BENCHMARKS); do echo "$$program"; $(BIN)/python "$$program"; done

@@ -183,6 +183,7 @@ def _set_aside(state: State, fact: TurnSetAside) -> State:
         passing=passing,
         attempts={},
         absent=(*state.absent, fact.agent) if fact.why == "absent" else state.absent,
+        absent_why=fact.detail if fact.why == "absent" else state.absent_why,
         history=observe(state.history, fact.observation) if fact.observation else state.history,
     )
     if fact.why == "interrupted":

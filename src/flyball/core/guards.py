@@ -61,7 +61,7 @@ def _provider(state: State, role: str, _beside: int) -> Next | None:
     hits = [state.limits[a] for a in agents if a in state.limits and a not in state.absent]
     if not hits:
         reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
-        return record(TaskStopped("no_agent", reason))
+        return record(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
     first = min(hits, key=lambda h: h.until)
     return _wait(state, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
 

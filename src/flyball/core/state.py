@@ -151,6 +151,7 @@ class State(msgspec.Struct, frozen=True):
     last_interrupted: Commit = Commit("")
     overloads: int = 0
     absent: tuple[str, ...] = ()
+    absent_why: str = ""
     window: Window | None = None
     limits: dict[str, LimitHit] = {}
     held: Held | None = None
