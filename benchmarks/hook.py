@@ -40,6 +40,11 @@ def backlog(folder: Path, _home: Path) -> None:
     (issues / "high.md").write_text("# High\n\n" + "".join(block.format(n) for n in range(1, ISSUES + 1)))
 
 
+def changed(folder: Path, home: Path) -> None:
+    """The same, and each time it was changed since."""
+    backlog(folder, home)
+
+
 def measured(prepare: Callable[[Path, Path], None]) -> tuple[float, float]:
     """Median seconds of the hook, and of a bare start, taken in turns so that both see the same load."""
     with tempfile.TemporaryDirectory() as name:
@@ -50,10 +55,12 @@ def measured(prepare: Callable[[Path, Path], None]) -> tuple[float, float]:
         program = [str(Path(sys.executable).with_name("flyball")), "hook", "stop"]
         env = {"PATH": os.defpath, "HOME": name, "FLYBALL_HOME": str(home)}
         own, bare = [], []
-        for _ in range(ROUNDS):
+        for round_ in range(ROUNDS + 1):
+            if prepare is changed:
+                (folder / ".work" / "agent" / "focus.md").write_text(f"round {round_}\n")
             own.append(_seconds(program, event, env))
             bare.append(_seconds([sys.executable, "-c", "pass"], event, env))
-        return statistics.median(own), statistics.median(bare)
+        return statistics.median(own[1:]), statistics.median(bare[1:])
 
 
 def _seconds(command: list[str], stdin: bytes, env: dict[str, str]) -> float:
@@ -62,7 +69,7 @@ def _seconds(command: list[str], stdin: bytes, env: dict[str, str]) -> float:
     return time.perf_counter() - begun
 
 
-CASES = {"silent": silent, "task": task, "backlog": backlog}
+CASES = {"silent": silent, "task": task, "backlog": backlog, "changed": changed}
 
 
 def main() -> None:
@@ -71,8 +78,9 @@ def main() -> None:
     print(f"{'case':10} {'hook':>9} {'python':>9} {'ratio':>6} {'target':>7}")
     for name in sys.argv[1:] or CASES:
         own, bare = measured(CASES[name])
-        missed += own / bare > TARGET
-        print(f"{name:10} {own:9.4f} {bare:9.4f} {own / bare:6.2f} {f'<= {TARGET}':>7}", flush=True)
+        missed += name != "changed" and own / bare > TARGET
+        target = "" if name == "changed" else f"<= {TARGET}"
+        print(f"{name:10} {own:9.4f} {bare:9.4f} {own / bare:6.2f} {target:>7}", flush=True)
     sys.exit(bool(missed))
 
 

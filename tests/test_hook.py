@@ -173,6 +173,57 @@ def test_the_count_goes_when_the_work_is_done(tmp_path, tree, environment):
     assert not list((tmp_path / "home" / "hooks").iterdir())
 
 
+ISSUE = "---\nid: FEAT-001@a1b2c3\ntitle: Parse rows\nstatus: {}\n---\n\nDo it.\n"
+
+
+def issues(tree: Path, status: str) -> None:
+    folder = tree / ".work" / "agent" / "issues"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "high.md").write_text(ISSUE.format(status))
+
+
+def test_an_open_issue_of_a_backlog_keeps_the_agent_and_is_named(tree, environment):
+    issues(tree, "proposed")
+    answer = stop(event(tree / "src"), environment)
+    assert answer is not None
+    assert answer["decision"] == "block"
+    assert "FEAT-001" in answer["reason"]
+
+
+def test_a_backlog_that_changed_is_read_anew_and_an_unchanged_one_is_not(tree, environment, monkeypatch):
+    issues(tree, "proposed")
+    first = stop(event(tree), environment)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "flyball.wiring.evaluating", None)
+        assert stop(event(tree), environment) == first
+    issues(tree, "blocked")
+    answer = stop(event(tree), environment)
+    assert answer is not None
+    assert "BLOCKED" in answer["systemMessage"]
+
+
+def test_nothing_is_written_into_the_backlog(tree, environment):
+    issues(tree, "in-progress")
+    before = sorted((path, path.stat().st_mtime_ns) for path in (tree / ".work").rglob("*"))
+    stop(event(tree), environment)
+    assert sorted((path, path.stat().st_mtime_ns) for path in (tree / ".work").rglob("*")) == before
+
+
+def test_a_backlog_outside_the_repository_is_none_of_its_business(tree, environment):
+    issues(tree.parent, "proposed")
+    (tree / ".git").mkdir()
+    assert stop(event(tree / "src"), environment) is None
+
+
+def test_a_task_that_works_here_comes_before_the_backlog(tmp_path, tree, environment):
+    issues(tree, "proposed")
+    write(tmp_path, tree)
+    answer = stop(event(tree), environment)
+    assert answer is not None
+    assert TASK in answer["reason"]
+    assert "FEAT-001" not in answer["reason"]
+
+
 def run(*words: str, stdin: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "flyball", "hook", *words]
     return subprocess.run(command, input=stdin, env=environment, capture_output=True, text=True, check=False)

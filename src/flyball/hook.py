@@ -22,7 +22,7 @@ _SHOWN = 5
 
 
 class Verdict(NamedTuple):
-    """What is known of the work in a folder."""
+    """What is known of the work in a folder: of a task, or of a backlog."""
 
     decision: str
     reason: str
@@ -95,14 +95,14 @@ def _home(environment: Mapping[str, str]) -> str:
 
 
 def _verdict(home: str, folder: str) -> Verdict | None:
-    """The verdict on the task that works in this tree."""
+    """The task that works in this tree is asked first, then a backlog."""
     from flyball.documents.governed import governing
 
     for governed in governing(home, folder):
         if not _is_held(str(governed.get("lock", ""))):
             return _of_task(governed["verdict"])
         return None  # its controller works here now; whoever else does should not be sent on
-    return None
+    return _of_backlog(home, folder)
 
 
 def _is_held(lock: str) -> bool:
@@ -138,6 +138,62 @@ def _of_task(known: dict[str, Any]) -> Verdict:
     return Verdict(decision, said, f"flyball status {task}")
 
 
+def _of_backlog(home: str, folder: str) -> Verdict | None:
+    """The evaluator's word on the nearest `.work`; reading one takes ten times as long as this, so an unchanged one is not."""
+    root = os.path.realpath(folder)
+    while not os.path.isdir(os.path.join(root, ".work", "agent", "issues")):
+        above = os.path.dirname(root)
+        if above == root or os.path.exists(os.path.join(root, ".git")):
+            return None
+        root = above
+    path = os.path.join(home, "hooks", f"backlog-{_key(root)}")
+    seen = _seen(root)
+    try:
+        with open(path, encoding="utf-8") as file:
+            known = json.load(file)
+        if known["seen"] == seen:
+            return Verdict(*known["verdict"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # it is read anew
+    verdict = _evaluated(root)
+    _keep(path, json.dumps({"seen": seen, "verdict": list(verdict)}))
+    return verdict
+
+
+def _evaluated(root: str) -> Verdict:
+    from pathlib import Path
+
+    from flyball.clock import system_clock
+    from flyball.wiring.evaluating import Given, evaluate_folder
+
+    said = evaluate_folder(Path(root), Given(), system_clock, write=False).evaluation
+    following = f" Next issue: {said.next_issue}." if said.next_issue else ""
+    return Verdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
+
+
+def _seen(root: str) -> str:
+    """What tells a backlog from the same one later: all its files, by size and time."""
+    from flyball import __version__
+
+    found = [__version__]
+    for folder in (".work", os.path.join(".work", "agent"), os.path.join(".work", "agent", "issues")):
+        for entry in os.scandir(os.path.join(root, folder)):
+            facts = entry.stat(follow_symlinks=False)
+            found.append(f"{folder}/{entry.name} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}")
+    return _key("\n".join(sorted(found)))
+
+
+def _keep(path: str, text: str) -> bool:
+    """Write a small file of flyball's own; says whether that could be."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        return False
+    return True
+
+
 class _Streak:
     """How often the agent of a conversation was kept from stopping in a row, in a file of flyball's own."""
 
@@ -155,13 +211,7 @@ class _Streak:
         blocks, alike = blocks + 1, alike + 1 if last == key else 1
         if blocks > MOST_BLOCKS or alike > MOST_ALIKE:
             return False
-        try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            with open(self._path, "w", encoding="ascii") as file:
-                file.write(f"{key} {blocks} {alike}\n")
-        except OSError:
-            return not self._again
-        return True
+        return _keep(self._path, f"{key} {blocks} {alike}\n") or not self._again
 
     def end(self) -> None:
         if self._again and os.path.exists(self._path):

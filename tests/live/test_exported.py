@@ -179,17 +179,39 @@ def test_copilot_plays_a_role(live: Live) -> None:
     assert unknown.returncode != 0
 
 
+GEMINI_WORDS = ("-m", "gemini-2.5-pro", "-o", "stream-json", "--skip-trust")
+
+
+def gemini(live: Live, server: ModelServer, more: Mapping[str, object] = {}) -> dict[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False},
+        **more,
+    }
+    folder = live.home / ".gemini"
+    folder.mkdir(exist_ok=True)
+    (folder / "settings.json").write_text(json.dumps(settings))
+    return {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": server.url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
 def test_gemini_offers_every_role_to_its_model(live: Live) -> None:
     export(live, "gemini", live.home)
-    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": False}}
-    (live.home / ".gemini" / "settings.json").write_text(json.dumps(settings))
     server = live.serve(Step(say="Looked."))
-    env = {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": server.url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
-    done = run(
-        live, "gemini", "-p", "Look at it.", "-m", "gemini-2.5-pro", "-o", "stream-json", "--skip-trust", env=env
-    )
+    done = run(live, "gemini", "-p", "Look at it.", *GEMINI_WORDS, env=gemini(live, server))
     assert done.returncode == 0, done.stderr
     assert {name for name in NAMES if name in asked(server)} == NAMES
+
+
+def codex(server: ModelServer) -> list[str]:
+    """What makes Codex ask this model; a model it does not know gets all tools at once."""
+    local = f'{{name="l",base_url="{server.url}/v1",env_key="LOCAL_KEY",wire_api="responses",request_max_retries=0}}'
+    settings = ('model_provider="local"', f"model_providers.local={local}", "analytics.enabled=false")
+    flags = [word for each in (*settings, "features.plugins=false") for word in ("-c", each)]
+    return ["-m", "scripted-model", *flags]
+
+
+def codex_home(home: Path) -> dict[str, str]:
+    return {"LOCAL_KEY": "dummy", "CODEX_HOME": str(home)}
 
 
 def test_codex_offers_every_role_to_its_model_in_a_trusted_project(live: Live) -> None:
@@ -198,19 +220,33 @@ def test_codex_offers_every_role_to_its_model_in_a_trusted_project(live: Live) -
     home.mkdir()
     (home / "config.toml").write_text(f'[projects."{live.repository}"]\ntrust_level = "trusted"\n')
     server = live.serve(Step(say="Looked."))
-    local = f'{{name="l",base_url="{server.url}/v1",env_key="LOCAL_KEY",wire_api="responses",request_max_retries=0}}'
-    settings = ('model_provider="local"', f"model_providers.local={local}", "analytics.enabled=false")
-    flags = [word for each in (*settings, "features.plugins=false") for word in ("-c", each)]
-    done = run(
-        live,
-        "codex",
-        "exec",
-        "--json",
-        "-m",
-        "scripted-model",
-        *flags,
-        "Look at it.",
-        env={"LOCAL_KEY": "dummy", "CODEX_HOME": str(home)},
-    )
+    done = run(live, "codex", "exec", "--json", *codex(server), "Look at it.", env=codex_home(home))
     assert done.returncode == 0, done.stdout + done.stderr
     assert {name for name in NAMES if name in asked(server)} == NAMES
+
+
+HOOK = {"hooks": [{"type": "command", "command": "flyball hook stop", "timeout": 10}]}
+
+
+def test_codex_obeys_the_stop_hook_too(live: Live) -> None:
+    governed(live)
+    home = live.home / ".codex"
+    home.mkdir()
+    (home / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [HOOK]}}))
+    server = live.serve(Step(say="I am done.", repeat=0))
+    done = run(
+        live, "codex", "exec", "--json", "--dangerously-bypass-hook-trust", *codex(server), "Go.", env=codex_home(home)
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert server.taken == 1 + MOST_ALIKE
+    assert "one test fails" in asked(server)
+
+
+def test_gemini_obeys_it_after_the_agent(live: Live) -> None:
+    governed(live)
+    server = live.serve(Step(say="I am done.", repeat=0))
+    hook = {"hooks": [{**HOOK["hooks"][0], "timeout": 10_000}]}
+    done = run(live, "gemini", "-p", "Go.", *GEMINI_WORDS, env=gemini(live, server, {"hooks": {"AfterAgent": [hook]}}))
+    assert done.returncode == 0, done.stderr
+    assert "one test fails" in asked(server)
+    assert 1 < server.taken <= 1 + MOST_ALIKE

@@ -15,7 +15,8 @@ class DocumentError(Exception):
     ├── WorkFolderMissing       there is no `.work/agent/issues/`
     ├── WorkFolderUnusable      something in it that is no folder or no file of its own, or cannot be written
     ├── IssueNotInFile          the issue to be changed is not where it should be
-    └── EvaluationInputInvalid  a validation or a situation that cannot be read
+    ├── EvaluationInputInvalid  a validation or a situation that cannot be read
+    └── NotesRefused            what an agent wanted to note where there is no turn for it, or no room
     """
 
 
@@ -61,3 +62,7 @@ class IssueNotInFile(DocumentError):
 
 class EvaluationInputInvalid(DocumentError):
     """What was given to be evaluated is not what was expected."""
+
+
+class NotesRefused(DocumentError):
+    """An agent's note could not be taken."""

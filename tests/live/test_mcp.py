@@ -1,0 +1,59 @@
+"""`flyball mcp` as real agents' programs start and ask it, in a turn that flyball drives."""
+
+import json
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+from tests.live.conftest import Live
+from tests.live.test_exported import asked, claude
+
+from flyball.agents.claude import CLAUDE
+from flyball.projections.verdict_file import NAME, TaskVerdict
+from flyball.testing.model_script import Call, Step
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+SERVER = {"mcpServers": {"flyball": {"command": "flyball", "args": ["mcp"]}}}
+VERDICT = TaskVerdict(
+    task="001-live",
+    request="teach it to multiply",
+    workflow="tdd",
+    stage="GREEN",
+    iteration=1,
+    decision="CONTINUE",
+    reason="a criterion is open",
+    stopped="",
+    health="PROGRESSING",
+    items=(),
+    missing=("multiply is not there",),
+    findings=(),
+    gates=(),
+    questions=(),
+    next_command="",
+    updated_at=datetime(2026, 1, 5, tzinfo=UTC),
+)
+
+
+def test_what_claude_code_asks_and_says_through_it_reaches_the_turns_claim(live: Live) -> None:
+    live.program("claude")
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    folder = live.repository / ".loop" / "001-live"
+    folder.mkdir(parents=True)
+    (folder / NAME).write_bytes(msgspec.json.encode(VERDICT))
+    question = {"question": "Integers only?", "options": ["yes", "no"], "default": "no"}
+    server = live.serve(
+        Step(calls=(Call("mcp__flyball__get_task", {}),)),
+        Step(calls=(Call("mcp__flyball__report_progress", {"summary": "half way"}),)),
+        Step(calls=(Call("mcp__flyball__ask_human", question),)),
+        Step(say="I wait for the answer."),
+    )
+    words = ("--mcp-config", json.dumps(SERVER), "--strict-mcp-config")
+    ended = live.turn(CLAUDE, env=claude(server), cli={"args": words})
+    assert ended.kind in {"ok", "question"}, ended.detail
+    said = asked(server)
+    assert "mcp__flyball__evaluate" in said
+    assert "multiply is not there" in said
+    claim = ended.claim
+    assert (claim.exit_signal, claim.summary) == (False, "half way")
+    assert [(q.text, q.options, q.default) for q in claim.questions] == [("Integers only?", ("yes", "no"), "no")]
