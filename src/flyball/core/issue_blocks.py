@@ -60,6 +60,13 @@ def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
     return ReadFile(file, tuple(read), tuple(sorted(deviations, key=lambda deviation: deviation.line)))
 
 
+def find_blocks(text: str, id: str) -> list[ReadBlock]:
+    """The blocks of one issue; the others are passed over unread."""
+    blocks = (block for block in scan(text, "")[0] if id in block.header(text))
+    read = (ReadBlock(block, _Reader(text, "", block, 0, []).issue()) for block in blocks)
+    return [found for found in read if found.issue is not None and found.issue.id == id]
+
+
 def gathered(files: Sequence[ReadFile], unread: Iterable[Deviation] = (), finished: Iterable[str] = ()) -> Backlog:
     """All files as one backlog; `unread` are files that could not be read at all, which count as malformed."""
     lost = tuple(unread)

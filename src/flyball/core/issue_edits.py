@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from flyball.core.backlog import Issue, Status
-from flyball.core.issue_blocks import ReadBlock, read_issues
+from flyball.core.issue_blocks import ReadBlock, find_blocks
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     "proposed": frozenset({"in-progress", "won't-fix"}),
@@ -112,7 +112,7 @@ def find_issue(text: str, id: str) -> Issue | None:
 
 def _find(text: str, id: str) -> ReadBlock:
     """The block of an issue; of two with one id the one that is not finished."""
-    found = [read for read in read_issues(text, "").blocks if read.issue is not None and read.issue.id == id]
+    found = find_blocks(text, id)
     if not found:
         raise IssueMissing(f"{id} is in no block of the file.")
     return next((read for read in found if not _issue(read).is_final), found[0])

@@ -42,7 +42,7 @@ class Fields:
         if not isinstance(value, str):
             self._note(name)
             return ""
-        shown = " ".join(clean(value, MAX_TEXT).split())
+        shown = _shown(value)
         return "" if shown.lower() in _NOTHING else shown
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -71,10 +71,16 @@ class Fields:
             if not isinstance(entry, str):
                 self._note(name)
                 continue
-            shown = " ".join(clean(entry, MAX_TEXT).split())
+            shown = _shown(entry)
             if shown.lower() not in _NOTHING:
                 yield shown
 
     def _note(self, name: str) -> None:
         if name not in self.strange:
             self.strange.append(name)
+
+
+def _shown(value: str) -> str:
+    """A value in one line; most need no cleaning, and looking is quicker than cleaning."""
+    safe = value if value.isprintable() and len(value) <= MAX_TEXT else clean(value, MAX_TEXT)
+    return " ".join(safe.split())

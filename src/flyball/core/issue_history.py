@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flyball.core.backlog import HISTORY, Issue
-from flyball.core.issue_blocks import read_issues
+from flyball.core.issue_blocks import find_blocks, read_issues
 from flyball.core.issue_edits import block_of, with_field, with_status, without_field
 
 MAX_HISTORY = 150 * 1024
@@ -38,8 +38,7 @@ def holds(history: str, id: str, wanted: str) -> bool:
 
 def records(history: str, id: str) -> list[str]:
     """All that a file of history says of an issue, in order: blocks of it, and `reverted` rows."""
-    found = (read.block for read in read_issues(history, HISTORY).blocks if read.issue and read.issue.id == id)
-    return [history[block.start : block.end] for block in found]
+    return [history[read.block.start : read.block.end] for read in find_blocks(history, id)]
 
 
 def is_reverted(block: str) -> bool:
