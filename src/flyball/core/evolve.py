@@ -51,6 +51,7 @@ from flyball.core.evolve_people import (
     settings_changed,
     withdrawn,
 )
+from flyball.core.measurement import Measurement
 from flyball.core.observation import History, observe
 from flyball.core.outcomes import (
     Failed,
@@ -59,7 +60,7 @@ from flyball.core.outcomes import (
     Outcome,
     Saved,
 )
-from flyball.core.state import State, Visit, Window
+from flyball.core.state import Checkpoint, State, Visit, Window
 from flyball.core.task import Commit, EffectId
 
 RECENT_LEARNINGS = 24
@@ -132,16 +133,29 @@ def _tried_again(outcomes: dict[EffectId, Outcome]) -> dict[EffectId, Outcome]:
     return known
 
 
+def _last_measured(state: State) -> Measurement | None:
+    for outcome in reversed(state.outcomes.values()):
+        if isinstance(outcome, Measured):
+            return outcome.measurement
+    return state.last
+
+
+def _checkpoint_of(measured: Measurement | None, state: State) -> Checkpoint | None:
+    for checkpoint in reversed(state.checkpoints):
+        if measured is not None and checkpoint.commit == measured.candidate:
+            return checkpoint
+    return None
+
+
 def _judged(state: State, fact: Judged) -> State:
-    measured = [o.measurement for o in state.outcomes.values() if isinstance(o, Measured)]
-    latest = measured[-1] if measured else state.last
-    candidate = next((c for c in reversed(state.checkpoints) if latest and c.commit == latest.candidate), None)
+    latest = _last_measured(state)
+    candidate = _checkpoint_of(latest, state) if fact.best else None
     return replace(
         state,
         judged=fact,
         judged_at=state.now,
         last=latest,
-        best=candidate if fact.best and candidate else state.best,
+        best=candidate or state.best,
         best_score=fact.score if fact.best else state.best_score,
         restored=False,
         last_interrupted=Commit(""),

@@ -40,14 +40,13 @@ def begun(state: State, fact: Begun) -> State:
     effect = fact.effect
     known = state.open.get(effect.id)
     begun_at = known.begun_at if known else state.now
-    state = replace(
-        state,
-        open={**state.open, effect.id: Open(effect, fact.attempt, begun_at)},
-        attempts={**state.attempts, effect.id: fact.attempt},
-    )
+    opened = {**state.open, effect.id: Open(effect, fact.attempt, begun_at)}
+    attempts = {**state.attempts, effect.id: fact.attempt}
     if isinstance(effect, RunAgent):
         return replace(
             state,
+            open=opened,
+            attempts=attempts,
             turns=max(state.turns, effect.turn),
             pass_effect=state.pass_effect or effect,
             passing={**state.passing, effect.id: effect},
@@ -57,25 +56,25 @@ def begun(state: State, fact: Begun) -> State:
     if isinstance(effect, Ask):
         return replace(
             state,
+            open=opened,
+            attempts=attempts,
             asks=state.asks + (fact.attempt == 1),
             questions={**state.questions, effect.id: Asked(effect.question)},
         )
     if isinstance(effect, ReadBacklog):
-        return replace(state, work=replace(state.work, reads=state.work.reads + (fact.attempt == 1)))
-    if effect.id.startswith("wait/"):
-        return replace(state, waits=state.waits + (fact.attempt == 1))
-    return state
+        work = replace(state.work, reads=state.work.reads + (fact.attempt == 1))
+        return replace(state, open=opened, attempts=attempts, work=work)
+    waits = state.waits + (fact.attempt == 1 and effect.id.startswith("wait/"))
+    return replace(state, open=opened, attempts=attempts, waits=waits)
 
 
 def ended(state: State, fact: Ended) -> State:
     opened = state.open.get(fact.id)
     if opened is None or opened.attempt != fact.attempt:
         raise JournalOutOfOrder(f"{fact.id} attempt {fact.attempt} ended but was not under way")
-    state = replace(
-        state,
-        open={k: v for k, v in state.open.items() if k != fact.id},
-        outcomes={**state.outcomes, fact.id: fact.outcome},
-    )
+    still_open = dict(state.open)
+    del still_open[fact.id]
+    state = replace(state, open=still_open, outcomes={**state.outcomes, fact.id: fact.outcome})
     apply = _OUTCOMES.get(type(fact.outcome))
     return apply(state, opened.effect, fact.outcome) if apply else state
 

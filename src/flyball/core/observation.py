@@ -20,6 +20,7 @@ RECENT_TREES = 64
 RECENT_ENDINGS = 8
 TRACKED_ITEMS = 256
 TRACKED_FAILURES = 8
+_PASSED_THROUGHOUT = "P" * RECENT_MARKS
 
 
 class Blocker(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -156,7 +157,7 @@ def observe(history: History, seen: Observation) -> History:
 
 
 def _result(history: History, seen: Observation) -> Result:
-    failing = None if seen.failing is None else sorted(set(seen.failing))
+    failing = None if seen.failing is None else sorted({*seen.failing})
     unchanged = _unchanged(history, seen)
     failing_set = seen.coarse if failing is None else digest(failing)
     failure = seen.fine or (None if failing_set is None else f"set:{failing_set}")
@@ -204,37 +205,36 @@ def _rate(seen: Observation) -> float | None:
 
 
 def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
-    tests = None if seen.failing is None else set(seen.failing)
-    items: dict[str, Item] = {}
+    failing = frozenset(seen.failing or ())
+    fresh = {*failing, *seen.passed, *seen.failed}
+    kept: list[Item] = []
     for item in known:
-        passed = _outcome(item.id, seen, tests)
-        items[item.id] = item if passed is None else _marked(item, passed, seen)
-    for name in sorted({*seen.passed, *seen.failed, *(tests or ())} - items.keys()):
-        items[name] = _marked(Item(name), _outcome(name, seen, tests) or False, seen)
-    kept = [item for item in items.values() if item.marks != "P" * RECENT_MARKS or item.id in seen.passed]
+        fresh.discard(item.id)
+        marked = _marked(item, seen, failing)
+        if marked.marks != _PASSED_THROUGHOUT or item.id in seen.passed:
+            kept.append(marked)
+    for name in sorted(fresh):
+        marked = _marked(Item(name), seen, failing)
+        kept.append(marked if marked.marks else Item(name, "F"))
     if len(kept) > TRACKED_ITEMS:
         kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)
 
 
-def _outcome(name: str, seen: Observation, tests: set[str] | None) -> bool | None:
-    if name in seen.failed:
-        return False
+def _marked(item: Item, seen: Observation, failing: frozenset[str]) -> Item:
+    """The item with this iteration's result; as it was, where the iteration says nothing of it."""
+    name = item.id
+    error = seen.failed.get(name)
+    if error is not None:
+        again = error.fine == item.error
+        repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
+        marks = (item.marks + "F")[-RECENT_MARKS:]
+        return Item(name, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
     if name in seen.passed:
-        return True
-    if name in seen.batch or tests is None or seen.gate_broken is not None:
-        return None
-    return name not in tests
-
-
-def _marked(item: Item, passed: bool, seen: Observation) -> Item:
-    marks = (item.marks + ("P" if passed else "F"))[-RECENT_MARKS:]
-    named = seen.failed.get(item.id)
-    if passed or named is None:
-        return Item(item.id, marks=marks)
-    again = named.fine == item.error
-    repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
-    return Item(item.id, marks, named.fine, named.summary, repeats, item.count + 1 if again else 1)
+        return Item(name, (item.marks + "P")[-RECENT_MARKS:])
+    if seen.failing is None or seen.gate_broken is not None or name in seen.batch:
+        return item
+    return Item(name, (item.marks + ("F" if name in failing else "P"))[-RECENT_MARKS:])
 
 
 def reversals(item: Item) -> int:

@@ -52,7 +52,11 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def minus(self, before: Usage) -> Usage:
         """What came on top of `before`; a total that went down was begun anew."""
-        if self.input_tokens < before.input_tokens or self.output_tokens < before.output_tokens or self.usd < before.usd:
+        if (
+            self.input_tokens < before.input_tokens
+            or self.output_tokens < before.output_tokens
+            or self.usd < before.usd
+        ):
             return self
         return Usage(
             self.input_tokens - before.input_tokens,
