@@ -43,7 +43,7 @@ def set_aside(
 ) -> tuple[str, ...]:
     """Move away what was put where nothing was before and programs outside the sandbox would obey it; a sentence for each."""
     told = []
-    for path in (path for path in _placed(names, environment) if path not in before and os.path.lexists(path)):
+    for path in (path for path in _placed(names, environment) if path not in before and _says_something(path)):
         target = into / "planted" / path.name
         try:
             target.parent.mkdir(exist_ok=True)
@@ -52,6 +52,13 @@ def set_aside(
         except OSError as error:
             told.append(f"{path} was made by the agent and would be obeyed outside the sandbox; remove it ({error})")
     return tuple(told)
+
+
+def _says_something(path: Path) -> bool:
+    """Whether there is more than an empty folder, which programs make for themselves."""
+    if path.is_dir() and not path.is_symlink():
+        return any(path.iterdir())
+    return os.path.lexists(path)
 
 
 def placed(name: str, environment: Mapping[str, str]) -> Path | None:

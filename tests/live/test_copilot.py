@@ -1,0 +1,121 @@
+"""Copilot CLI itself, driven by flyball, with a scripted model of its user's own: no login is needed."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.live.conftest import Live
+from tests.live.looking import left_behind, published, terminated
+
+from flyball.agents.copilot import COPILOT
+from flyball.core.outcomes import Usage
+from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_server import ModelServer
+
+pytestmark = pytest.mark.slow
+
+WEEKLY = Step(
+    fault=Fault(
+        429, message="You have hit your weekly limit. Please try again in 3 seconds.", headers={"retry-after": "7200"}
+    )
+)
+
+
+@pytest.fixture
+def copilot(live: Live) -> Live:
+    live.program("copilot")
+    return live
+
+
+def env(server: ModelServer) -> dict[str, str]:
+    provider = {"BASE_URL": f"{server.url}/v1", "API_KEY": "dummy"}
+    own = {"COPILOT_OFFLINE": "true", "COPILOT_MODEL": "scripted-model"}
+    return {**own, **{f"COPILOT_PROVIDER_{name}": value for name, value in provider.items()}}
+
+
+@pytest.mark.e2e
+@pytest.mark.req("C2", "C11")
+def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(copilot: Live) -> None:
+    server = copilot.serve(WEEKLY, *copilot.whole_task())
+
+    ran = copilot.run("copilot", env=env(server))
+
+    assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
+    limited, *rest = ran.turns()
+    assert limited["kind"] == "usage_limit"
+    assert [turn["kind"] for turn in rest] == ["ok"] * 5
+    assert [fact["agent"] for fact in ran.facts("limit.hit")] == ["copilot"]
+    assert "multiply" in published(copilot, ran.status["branch"], "calc/__init__.py")
+
+
+def test_its_own_edit_tool_edits_the_tree_and_its_file_says_what_was_used(copilot: Live) -> None:
+    path = str(copilot.repository / "README.md")
+    edit = Call("edit", {"path": path, "old_str": "# calc", "new_str": "# calculator"})
+    server = copilot.serve(Step(say="I will edit.", calls=(edit,)), copilot.reported("edited"))
+
+    turn = copilot.turn(COPILOT, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
+
+    assert (turn.kind, turn.claim.exit_signal, turn.usage) == ("ok", True, Usage(200, 40)), turn.detail
+    assert (copilot.repository / "README.md").read_text().startswith("# calculator\n")
+    assert "I will edit." in copilot.lines
+
+
+@pytest.mark.req("C11")
+def test_a_usage_limit_is_told_at_once_with_its_end(copilot: Live) -> None:
+    begun = datetime.now(UTC)
+    turn = copilot.turn(COPILOT, env=env(copilot.serve(WEEKLY)))
+
+    assert turn.kind == "usage_limit"
+    assert turn.reset_at is not None
+    assert timedelta(0) < turn.reset_at - begun < timedelta(seconds=60)
+
+
+def test_a_tool_the_user_denies_is_a_denial_with_its_name(copilot: Live) -> None:
+    server = copilot.serve(Step(shell="touch made"), Step(say="I was not allowed to."))
+
+    turn = copilot.turn(COPILOT, env=env(server), cli={"args": ("--deny-tool", "shell(touch)")})
+
+    assert turn.kind == "denied", copilot.transcript()
+    assert "touch made" in turn.detail
+    assert not (copilot.repository / "made").exists()
+
+
+@pytest.mark.e2e
+def test_a_question_becomes_a_question_of_flyballs(copilot: Live) -> None:
+    asked = {"text": "Floats or integers?", "options": ["floats", "integers"]}
+    report = copilot.reported("a question", exit_signal=False, status="needs_clarification", questions=[asked])
+
+    ran = copilot.run("copilot", env=env(copilot.serve(report)))
+
+    assert (ran.code, ran.status["decision"]) == (3, "BLOCKED"), ran.status
+    assert [question["text"] for question in ran.status["questions"]] == ["Floats or integers?"]
+
+
+@pytest.mark.req("C2")
+def test_a_session_goes_on_and_its_total_is_not_counted_twice(copilot: Live) -> None:
+    server = copilot.serve(copilot.reported("one"), copilot.reported("two"))
+
+    first = copilot.turn(COPILOT, env=env(server), prompt="Remember the heron.\n")
+    second = copilot.turn(
+        COPILOT, env=env(server), prompt="And now?\n", session=first.session, session_usage=first.session_usage
+    )
+
+    assert (first.usage, second.usage) == (Usage(100, 20), Usage(100, 20))
+    assert second.session == first.session
+    assert "Remember the heron." in str(server.requests[-1].body)
+
+
+def test_without_a_login_it_says_so(copilot: Live) -> None:
+    turn = copilot.turn(COPILOT, env={})
+
+    assert (turn.kind, turn.detail) == ("not_logged_in", "Error: No authentication information found.")
+
+
+@pytest.mark.e2e
+@pytest.mark.req("C60")
+def test_sigterm_leaves_no_process(copilot: Live) -> None:
+    server = copilot.serve(Step(hang=True))
+
+    code = terminated(copilot, "copilot", server, env=env(server))
+
+    assert code == 130
+    assert left_behind(copilot) == []
