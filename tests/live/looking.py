@@ -12,7 +12,7 @@ from tests.live.conftest import DOCUMENT, Live
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 def published(live: Live, branch: str, path: str) -> str:

@@ -44,6 +44,12 @@ def test_an_agent_has_a_git_that_works(user, workspace):
     assert mine.git("log", "--format=%s") == "by the agent\nStart"
 
 
+def test_an_agents_git_names_the_users_objects_so_that_other_readers_than_git_find_them(workspace):
+    listed = (workspace.checkout.agent_git / "objects" / "info" / "alternates").read_text()
+
+    assert listed == f"{workspace.checkout.history}\n"
+
+
 @pytest.mark.req("O46")
 def test_what_an_agent_does_with_its_git_changes_nothing_for_the_user_or_a_checkpoint(user, workspace, at):
     before = user.everything()

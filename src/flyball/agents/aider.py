@@ -32,6 +32,15 @@ _KINDS: dict[str, TurnKind] = {
     **dict.fromkeys(("APIConnectionError", "Timeout"), "overloaded"),
 }
 _LAST_LINES = 12
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    # Where git knows nobody's name, aider writes one into the repository's settings, which are read-only.
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "user.name",
+    "GIT_CONFIG_VALUE_0": "aider",
+    "GIT_CONFIG_KEY_1": "user.email",
+    "GIT_CONFIG_VALUE_1": "aider@localhost",
+}
 _PROVIDERS = ("OPENAI", "ANTHROPIC", "GEMINI", "DEEPSEEK", "OPENROUTER", "GROQ", "MISTRAL", "XAI", "AZURE")
 
 
@@ -98,9 +107,7 @@ class Aider:
         argv += ["--input-history-file", str(asked.folder / INPUT)]
         argv += ["--dry-run"] if asked.access == "read" else []
         argv += ["--model", asked.model] if asked.model else []
-        return Invocation(
-            argv=(*argv, *asked.args), env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"}, prompt_on_stdin=False
-        )
+        return Invocation(argv=(*argv, *asked.args), env=_ENVIRONMENT, prompt_on_stdin=False)
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.files.get(LOG, b""))

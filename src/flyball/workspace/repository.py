@@ -184,8 +184,14 @@ def bare_git_dir(folder: Path, object_format: str, *stores: Path) -> None:
     extension = f"[extensions]\n\tobjectFormat = {object_format}\n" if object_format != "sha1" else ""
     format_version = 1 if extension else 0
     (folder / "config").write_text(f"[core]\n\trepositoryformatversion = {format_version}\n\tbare = true\n{extension}")
-    (folder / "objects" / "info" / "alternates").write_text("".join(quoted(store) + "\n" for store in stores))
+    (folder / "objects" / "info" / "alternates").write_text("".join(_listed(store) + "\n" for store in stores))
     (folder / "HEAD").write_text("ref: refs/heads/none\n")
+
+
+def _listed(store: Path) -> str:
+    """A path in a list of alternates, plain where it can be: other readers of git's files than git know no quotes."""
+    plain = str(store)
+    return plain if plain.startswith("/") and plain.isascii() and plain.isprintable() else quoted(store)
 
 
 class _Discovery:
