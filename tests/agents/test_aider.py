@@ -39,6 +39,13 @@ def test_what_every_answer_of_a_run_used_is_added_up_and_the_last_one_is_its_mes
     assert turn.final_message.startswith("Now.")
 
 
+def test_a_question_in_its_last_words_is_one_for_a_person() -> None:
+    turn = played("question")
+
+    assert turn.kind == "question"
+    assert [question.text for question in turn.claim.questions] == ["Which greeting do you want?"]
+
+
 def test_every_turn_is_a_conversation_of_its_own() -> None:
     assert played("edit").session == ""
 

@@ -51,8 +51,9 @@ def test_a_resumed_thread_reports_its_total_so_that_what_came_before_is_subtract
     assert turn.session_usage == Usage(400, 80)
 
 
-def test_an_item_that_is_called_an_error_does_not_fail_a_turn() -> None:
-    assert played("unknown-model").kind == "ok"
+@pytest.mark.parametrize("name", ["unknown-model", "fell-back"])
+def test_an_error_is_not_the_end_only_a_failed_turn_is(name: str) -> None:
+    assert played(name).kind == "ok"
 
 
 @pytest.mark.req("C11")
