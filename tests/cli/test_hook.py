@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,26 @@ def test_the_verdict_in_the_loop_folder_is_the_one_of_the_journal(repository, to
     catch_up(site, site.state(TASK))
     shown = json.loads((repository / ".loop" / TASK / "verdict.json").read_text())
     assert (shown["task"], shown["decision"]) == (TASK, "DONE")
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+def test_a_real_task_in_place_governs_its_tree_until_it_is_over(repository: Path) -> None:
+    (repository / "test_rows.py").write_text("def test_rows():\n    assert True\n")
+    for words in (["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "Tests"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    gate = f"test={sys.executable} -m pytest -q -p no:cacheprovider"
+    asked = ("run", "Parse rows", "--in-place", "--unattended", "--sandbox", "none", "--agent-command", "true")
+    done = run(repository, *asked, "--gate", gate, "--max-turns", "1")
+    assert done.returncode == 4, done.stderr
+    answer = ask(repository)
+    assert answer is not None
+    assert answer["decision"] == "block"
+    assert "001-parse-rows" in answer["reason"]
+    assert run(repository, "abort", "001-parse-rows").returncode == 0
+    assert ask(repository) is None
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "flyball", *words]
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +28,26 @@ NONCE = "00112233445566778899aabbccddeeff"
 Calls = list[tuple[str, dict[str, Any]]]
 
 
-def talk(folder: Path, environment: Mapping[str, str], calls: Calls = []) -> tuple[list[Any], list[Any]]:  # noqa: B006
-    """The tools there are, and the results of these calls, from one server."""
+def talk(folder: Path, environment: Mapping[str, str], calls: Calls) -> tuple[list[Any], list[Any]]:
+    """The tools there are, and the results of these calls, from the real command."""
+    command = [sys.executable, "-m", "flyball", "mcp"]
+    started = mcp.StdioServerParameters(command=command[0], args=command[1:], env=dict(environment), cwd=folder)
+    return asyncio.run(_conversation(started, calls))
 
-    async def conversation() -> tuple[list[Any], list[Any]]:
-        command = mcp.StdioServerParameters(
-            command=sys.executable, args=["-m", "flyball", "mcp"], env=dict(environment), cwd=folder
-        )
-        async with mcp.Client(command, read_timeout_seconds=60) as client:
-            tools = (await client.list_tools()).tools
-            return tools, [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    return asyncio.run(conversation())
+def ask(folder: Path, environment: Mapping[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """The results of these calls from the same server in this process, which starts sooner."""
+    from flyball.cli.choosing import chosen
+    from flyball.cli.mcp_server import server
+    from flyball.wiring.desk import desk
+
+    return asyncio.run(_conversation(server(desk(folder, environment, chosen)), calls))[1]
+
+
+async def _conversation(server: Any, calls: Iterable[tuple[str, dict[str, Any]]]) -> tuple[list[Any], list[Any]]:
+    async with mcp.Client(server, read_timeout_seconds=120) as client:
+        tools = (await client.list_tools()).tools
+        return tools, [await client.call_tool(name, arguments) for name, arguments in calls]
 
 
 def said(result: Any) -> Any:
@@ -110,9 +118,7 @@ def test_an_agent_outside_a_turn_is_told_what_the_journal_knows(repository, told
 def test_outside_a_turn_a_word_has_nowhere_to_go_and_that_is_said(repository, told, site, outside):
     told(unfinished())
     before = list(site.journal.read(TASK))
-    _, results = talk(
-        repository, outside, [("report_progress", {"summary": "done"}), ("ask_human", {"question": "which?"})]
-    )
+    results = ask(repository, outside, ("report_progress", {"summary": "done"}), ("ask_human", {"question": "which?"}))
     assert all(result.is_error for result in results)
     assert "no turn" in said(results[0])
     assert "Ask the person here" in said(results[1])
@@ -146,16 +152,32 @@ def test_in_a_turn_the_verdict_comes_from_the_tree_and_words_become_claims(repos
     ]
 
 
+def test_a_verdict_that_an_agent_has_spoilt_is_named_and_one_that_is_not_there_too(repository, turn):
+    (missing,) = ask(repository, turn, ("get_task", {}))
+    assert "stands in your prompt" in said(missing)
+    (repository / ".loop" / TASK).mkdir(parents=True)
+    (repository / ".loop" / TASK / "verdict.json").write_text('{"decision": "DONE"}')
+    (spoilt,) = ask(repository, turn, ("get_task", {}))
+    assert spoilt.is_error
+    assert "verdict.json cannot be read" in said(spoilt)
+
+
+def test_outside_a_repository_that_is_said(tmp_path, outside):
+    (result,) = ask(tmp_path, outside, ("get_task", {}))
+    assert result.is_error
+    assert "repository" in said(result)
+
+
 def test_an_agents_own_report_is_kept_and_only_a_question_is_added(repository, turn):
     own = {"nonce": NONCE, "status": "complete", "exit_signal": True, "summary": "all green"}
     Path(turn["FLYBALL_REPORT_FILE"]).write_text(json.dumps(own))
-    talk(repository, turn, [("report_progress", {"summary": "x"}), ("ask_human", {"question": "Ship it?"})])
+    ask(repository, turn, ("report_progress", {"summary": "x"}), ("ask_human", {"question": "Ship it?"}))
     made = claim(turn)
     assert (made.exit_signal, made.summary, [q.text for q in made.questions]) == (True, "all green", ["Ship it?"])
 
 
 def test_questions_are_bounded(repository, turn):
-    _, results = talk(repository, turn, [("ask_human", {"question": f"{n}?"}) for n in range(MOST_QUESTIONS + 1)])
+    results = ask(repository, turn, *(("ask_human", {"question": f"{n}?"}) for n in range(MOST_QUESTIONS + 1)))
     assert [result.is_error for result in results] == [False] * MOST_QUESTIONS + [True]
     assert len(claim(turn).questions) == MOST_QUESTIONS
 
@@ -164,12 +186,6 @@ def test_no_tool_can_set_done(repository, told, site, turn, outside):
     told(unfinished())
     catch_up(site, site.state(TASK))
     (repository / ".work" / "agent" / "issues").mkdir(parents=True)
-    tools, _ = talk(repository, turn)
-    for tool in tools:
-        names = set(tool.input_schema.get("properties", {}))
-        assert not names & {"status", "exit_signal", "decision", "verdict", "done", "build", "gates", "write"}, (
-            tool.name
-        )
     pushy = {
         "status": "complete",
         "exit_signal": True,
@@ -189,7 +205,9 @@ def test_no_tool_can_set_done(repository, told, site, turn, outside):
         ("evaluate", pushy),
     ]
     for environment in (turn, outside):
-        _, results = talk(repository, environment, calls)
+        tools, results = talk(repository, environment, calls)
+        for tool in tools:
+            assert not set(tool.input_schema.get("properties", {})) & {*pushy, "done", "write"}, tool.name
         for result in results:
             answer = said(result)
             assert not isinstance(answer, dict) or answer.get("decision") != "DONE"
@@ -203,22 +221,21 @@ def test_no_tool_can_set_done(repository, told, site, turn, outside):
 
 def test_a_finished_task_is_said_to_be_done_because_the_journal_says_so(repository, told, outside):
     told(short_tdd_run())
-    _, (result,) = talk(repository, outside, [("get_task", {})])
+    (result,) = ask(repository, outside, ("get_task", {}))
     assert said(result)["decision"] == "DONE"
 
 
 def test_a_blocked_task_shows_its_questions(repository, told, outside):
     told(Story().start().add(TaskStopped("blocked", "the gate cannot run")))
-    _, (result,) = talk(repository, outside, [("get_task", {})])
+    (result,) = ask(repository, outside, ("get_task", {}))
     assert (said(result)["decision"], said(result)["reason"]) == ("BLOCKED", "the gate cannot run")
 
 
 def test_the_monitor_judges_the_iterations_it_is_told_of(repository, outside):
     failed = {"gates": [{"name": "test", "passed": False, "output": "E assert 1 == 2", "failing": ["test_a"]}]}
     seen = [{"iteration": n, "tree": f"t{n}", "edit": f"e{n}", **failed} for n in range(1, 4)]
-    _, results = talk(
-        repository, outside, [("monitor", {"observations": seen}), ("monitor", {"observations": [{"iteration": "x"}]})]
-    )
+    wrong = [{"iteration": "x"}]
+    results = ask(repository, outside, ("monitor", {"observations": seen}), ("monitor", {"observations": wrong}))
     assert said(results[0])["cure"] == "fresh-context"
     assert said(results[0])["evidence"]
     assert results[1].is_error
@@ -229,7 +246,7 @@ def test_the_evaluator_names_the_next_issue_and_writes_nothing(repository, outsi
     folder = repository / ".work" / "agent" / "issues"
     folder.mkdir(parents=True)
     (folder / "high.md").write_text("---\nid: FEAT-001@a1b2c3\ntitle: Parse\nstatus: proposed\n---\n\nDo it.\n")
-    _, (result,) = talk(repository, outside, [("evaluate", {})])
+    (result,) = ask(repository, outside, ("evaluate", {}))
     answer = said(result)
     assert (answer["decision"], answer["trigger"]) == ("CONTINUE", "actionable")
     assert "FEAT-001" in answer["next_issue"]

@@ -17,6 +17,7 @@ from flyball.cli.choosing import chosen
 from flyball.clock import system_clock
 from flyball.config.errors import ConfigError
 from flyball.config.home import environment
+from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.monitor import History
 from flyball.core.stream import StreamObservation, advise
 from flyball.documents.errors import DocumentError
@@ -133,6 +134,7 @@ def _told() -> Iterator[None]:
         JournalCorrupt,
         JournalGone,
         JournalNewer,
+        JournalOutOfOrder,
         JournalUnwritable,
         Refusal,
     ) as error:

@@ -48,7 +48,7 @@ class TurnDesk(msgspec.Struct, frozen=True):
         for folder in (self.start, *self.start.parents):
             path = folder / ".loop" / own / VERDICT
             if path.is_file():
-                return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
+                return _rendered(path)
         raise NoVerdict(f"nothing is rendered of {own} in this copy; what is known stands in your prompt")
 
     def turn(self) -> dict[str, str]:
@@ -70,6 +70,14 @@ class TurnDesk(msgspec.Struct, frozen=True):
     @property
     def _notes(self) -> TurnNotes:
         return TurnNotes(Path(self.environment["FLYBALL_REPORT_FILE"]), self.environment["FLYBALL_NONCE"])
+
+
+def _rendered(path: Path) -> TaskVerdict:
+    """A verdict from the tree, where an agent can write too; what it did to the file it did to itself."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
+    except (OSError, msgspec.DecodeError) as error:
+        raise NoVerdict(f"{path} cannot be read ({error}); what is known stands in your prompt") from error
 
 
 class SiteDesk(msgspec.Struct, frozen=True):
