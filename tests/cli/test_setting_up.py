@@ -137,3 +137,57 @@ def test_doctor_says_when_home_cannot_be_written(tmp_path, monkeypatch):
     checks = {check.name: check for check in checkup(tmp_path)}
     assert checks["home"].level == "fail"
     assert "FLYBALL_HOME" in checks["home"].fix
+
+
+def an_agent(folder: Path, name: str, says: str = "1.2.3 (It)") -> None:
+    program = folder / name
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\necho '{says}'\n")
+    program.chmod(0o755)
+
+
+def test_agents_says_what_is_installed_in_which_version_and_whether_it_is_logged_in(tmp_path, flyball, monkeypatch):
+    an_agent(tmp_path / "bin", "claude")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    out = flyball("agents").out
+    assert "claude    1.2.3 (It), not logged in; log in with: claude /login" in out
+    assert "codex     not installed; get it with: npm" in out
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "dummy")
+    listed = {agent["name"]: agent for agent in json.loads(flyball("agents", "--json").out)}
+    assert (listed["claude"]["logged_in"], listed["claude"]["version"]) == (True, "1.2.3 (It)")
+    assert listed["codex"]["path"] == ""
+
+
+def test_an_agent_that_cannot_say_its_version_is_listed_all_the_same(tmp_path, flyball, monkeypatch):
+    an_agent(tmp_path / "bin", "claude")
+    (tmp_path / "bin" / "claude").write_text("#!/bin/sh\nexit 3\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    assert "unknown: it ended with 3" in flyball("agents").out
+
+
+def test_doctor_says_how_to_get_and_log_in_to_the_agent_that_is_named(repository, tmp_path, flyball, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    for name in ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    (repository / "flyball.toml").write_text('agent = "claude"\n[gates]\ntest = "true"\n')
+    missing = flyball("doctor").out
+    assert "fail  agent claude: claude is not installed" in missing
+    assert "npm install --global @anthropic-ai/claude-code" in missing
+    an_agent(tmp_path / "bin", "claude")
+    assert "fail  agent claude: not logged in" in flyball("doctor").out
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "dummy")
+    assert "ok    agent claude: installed and logged in" in flyball("doctor").out
+
+
+def test_init_names_an_agent_it_found_and_the_next_command(repository, tmp_path, flyball, monkeypatch):
+    an_agent(tmp_path / "bin", "claude")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "dummy")
+    made = flyball("init", "--no-try")
+    assert "next, with claude (installed here, logged in):" in made.out
+    file = config_file.read(repository)
+    assert file is not None
+    assert file.top.agent == "claude"

@@ -135,6 +135,30 @@ def test_installed_agents_are_named() -> None:
     assert "Agents found on this machine: claude, aider." in render(look({}, "claude", "aider"))
 
 
+@pytest.mark.parametrize(
+    ("logins", "chosen"),
+    [
+        ({}, "claude"),
+        ({"claude": False, "codex": None, "goose": True}, "goose"),
+        ({"claude": False, "codex": None, "goose": False}, "codex"),
+        ({"claude": False, "codex": False, "goose": False}, "claude"),
+    ],
+)
+def test_the_agent_proposed_is_one_that_is_logged_in_if_there_is_one(
+    logins: dict[str, bool | None], chosen: str
+) -> None:
+    found = detect({}, lambda _: None, lambda name: name in {"claude", "codex", "goose"}, logins.get)
+    assert found.agent is not None
+    assert found.agent.value == chosen
+    text = render(found).replace("[gates]\n", '[gates]\ntest = "make"\n')
+    assert build(parse(text), RunFlags(), Here()).settings.roles["default"].agent == chosen
+
+
+def test_without_an_agent_none_is_proposed() -> None:
+    assert look({}).agent is None
+    assert "\nagent = " not in render(look({}))
+
+
 def test_what_is_rendered_is_a_configuration_that_works(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": '[project]\nname = "x"\n[project.optional-dependencies]\ntest = []',

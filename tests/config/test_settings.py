@@ -221,3 +221,52 @@ def test_without_a_sandbox_an_attended_run_goes_on_and_says_so_unless_one_was_as
     assert found.notes[-1].startswith("no sandbox: bubblewrap is not installed")
     with pytest.raises(ConfigError, match="The sandbox cannot be used"):
         built(flags=msgspec.structs.replace(TYPED, sandbox="bwrap"), here=here)
+
+
+@pytest.mark.req("C2")
+def test_an_agent_flyball_knows_needs_no_table() -> None:
+    found = built(GATE, RunFlags(agent="claude", model="opus"))
+    assert [(a.name, a.type, a.command) for a in found.agents] == [("claude", "claude", ())]
+    assert found.settings.roles["default"] == AgentChoice("claude", "opus")
+    named = built('agent = "codex"\n' + GATE)
+    assert [a.type for a in named.agents] == ["codex"]
+
+
+@pytest.mark.req("C2", "C12")
+def test_roles_and_fallbacks_may_name_agents_flyball_knows() -> None:
+    found = built(AGENT + 'fallback = ["goose"]\n' + GATE + '[roles.qa]\nagent = "codex"\nfallback = ["gemini"]\n')
+    assert [(a.name, a.type) for a in found.agents] == [
+        ("main", "command"),
+        *(("codex", "codex"), ("gemini", "gemini"), ("goose", "goose")),
+    ]
+    assert found.settings.roles["qa"] == AgentChoice("codex", "", ("gemini",))
+
+
+def test_a_table_sets_up_an_agent_flyball_knows_under_its_own_name_or_another() -> None:
+    keys = 'model = "opus"\nargs = ["--effort", "high"]\nmax_turns = 9\nbudget_usd = 1.5\n'
+    own = built("[agents.claude]\n" + keys + GATE).agents[0]
+    assert (own.name, own.type, own.args, own.max_turns, own.budget_usd) == (
+        *("claude", "claude"),
+        *(("--effort", "high"), 9, 1.5),
+    )
+    other = built('[agents.mine]\ntype = "claude"\ncommand = ["/opt/claude"]\n' + GATE).agents[0]
+    assert (other.name, other.type, other.command) == ("mine", "claude", ("/opt/claude",))
+    plain = built('[agents.claude]\ncommand = ["wrapper"]\n' + GATE).agents[0]
+    assert plain.type == "command"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "problem"),
+    [
+        ('[agents.claude]\nscript = "x"\n', "agents.claude.script", "expected none"),
+        ('[agents.claude]\nexit_signal = "exit-0"\n', "agents.claude.exit_signal", "this agent can report"),
+        ('[agents.x]\ntype = "codex"\ncommand = [" "]\n', "agents.x.command[0]", "expected the name of a program"),
+        ('[agents.x]\ncommand = ["x"]\nargs = ["y"]\n', "agents.x.args", "unless type is a known agent: claude"),
+        ('[agents.x]\ncommand = ["x"]\nmax_turns = 1\n', "agents.x.max_turns", "unless type is a known agent"),
+    ],
+)
+def test_what_an_agents_kind_does_not_have_is_refused(text: str, key: str, problem: str) -> None:
+    with pytest.raises(ConfigInvalid) as refused:
+        built(text + GATE)
+    assert refused.value.key == key
+    assert problem in refused.value.problem

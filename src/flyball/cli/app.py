@@ -7,6 +7,7 @@ import sys
 import typer
 
 from flyball.cli import (
+    agents,
     demo,
     doctor,
     evaluate,
@@ -62,6 +63,7 @@ for panel, name, command in (
     (ALONE, "hook", hook.hook),
     (ALONE, "mcp", mcp.mcp),
     (SET_UP, "init", init.init),
+    (SET_UP, "agents", agents.agents),
     (SET_UP, "export", export.export),
     (SET_UP, "trust", trust.trust),
     (SET_UP, "doctor", doctor.doctor),

@@ -98,6 +98,7 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
         "file": str(path),
         "stack": proposal.stack,
         "agents": proposal.agents,
+        "agent": proposal.agent.value if proposal.agent else None,
         "gates": [
             {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
             for g in (measured.gates if measured else ())
@@ -117,9 +118,12 @@ def _shown(
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written, and agreed to as it is now:"
     yield from (f"  {line}" for line in wants)
-    found = f" (found here: {', '.join(proposal.agents)})" if proposal.agents else ""
-    yield f"next: name an agent in {path.name}{found} and agree to it with flyball trust, or type it:"
-    yield '  flyball run "what is to be done" --agent-command "PROGRAM ARGUMENT"'
+    if proposal.agent is None:
+        yield f"next: install an agent (flyball agents lists those it knows), or name a program in {path.name}, or type it:"
+        yield '  flyball run "what is to be done" --agent-command "PROGRAM ARGUMENT"'
+        return
+    yield f"next, with {proposal.agent.value} ({proposal.agent.reason}):"
+    yield '  flyball run "what is to be done"'
 
 
 def _gate(gate: GateResult) -> Iterator[str]:

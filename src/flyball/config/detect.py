@@ -1,15 +1,15 @@
 """Proposes a flyball.toml for a project from the files that lie in it; it runs nothing."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
 from flyball.config.stacks import Finding, Reader, stacks
-from flyball.core.task import QaSettings
+from flyball.core.task import CLI_TYPES, QaSettings
 
-AGENTS = ("claude", "codex", "gemini", "opencode", "copilot", "aider", "goose", "qwen")
-"""Programs of coding agents that `init` looks for."""
+LOGINS: dict[bool | None, str] = {True: "logged in", None: "login not known", False: "not logged in"}
+"""From the most to the least welcome."""
 _CHANGELOG = re.compile(r"(?:docs/)?(?:CHANGELOG|CHANGES|HISTORY|NEWS)(?:\.(?:md|rst|txt|adoc))?", re.IGNORECASE)
 _README = re.compile(r"README(?:\.(?:md|rst|txt|adoc))?", re.IGNORECASE)
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
@@ -34,14 +34,25 @@ class Proposal(msgspec.Struct, frozen=True):
     environment: tuple[str, ...] = ()
     qa_off: tuple[Line, ...] = ()
     agents: tuple[str, ...] = ()
+    agent: Line | None = None
 
 
-def detect(files: Collection[str], read: Reader, installed: Callable[[str], bool]) -> Proposal:
+def _nothing_known(_: str) -> bool | None:
+    return None
+
+
+def detect(
+    files: Collection[str],
+    read: Reader,
+    installed: Callable[[str], bool],
+    logged_in: Callable[[str], bool | None] = _nothing_known,
+) -> Proposal:
     """Look at the repository's files, given as paths below its root; `installed` says whether a program is there.
 
     The first stack found sets things up; where several have gates, each gets one under a name of its own.
     """
     found = stacks(frozenset(files), read, installed)
+    there = [name for name in CLI_TYPES if installed(name)]
     setups = [f for f in found if f.setup]
     lints = [f for f in found if f.lint]
     return Proposal(
@@ -53,13 +64,22 @@ def detect(files: Collection[str], read: Reader, installed: Callable[[str], bool
         gates=tuple(_gates(found)),
         environment=tuple(dict.fromkeys(name for f in found for name in f.environment)),
         qa_off=tuple(_qa_off(files, has_lint=bool(lints))),
-        agents=tuple(name for name in AGENTS if installed(name)),
+        agents=tuple(there),
+        agent=_chosen(there, logged_in),
     )
 
 
 def render(proposal: Proposal) -> str:
     """The proposal as a flyball.toml that says why each line is there."""
     return "\n".join((*_head(proposal), *_agents(proposal), *_gate_lines(proposal), *_qa_lines(proposal), ""))
+
+
+def _chosen(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> Line | None:
+    """The first agent that is logged in, or may be."""
+    known = {name: logged_in(name) for name in there}
+    order = list(LOGINS)
+    best = min(there, key=lambda name: order.index(known[name]), default=None)
+    return None if best is None else Line("agent", best, f"installed here, {LOGINS[known[best]]}")
 
 
 def _why(reasons: Iterator[str]) -> str:
@@ -95,7 +115,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
     yield f"# Found here: {seen}." if seen else "# No build or test tool was recognised here."
     yield ""
     yield 'workflow = "tdd"'
-    for line in (proposal.setup, proposal.lint):
+    for line in (proposal.agent, proposal.setup, proposal.lint):
         if line is not None:
             yield ""
             yield from _setting(line)
@@ -105,8 +125,8 @@ def _head(proposal: Proposal) -> Iterator[str]:
 def _agents(proposal: Proposal) -> Iterator[str]:
     if proposal.agents:
         yield f"# Agents found on this machine: {', '.join(proposal.agents)}."
-    yield "# Any program is an agent: it gets the prompt on standard input and works in the folder it is started in."
-    yield '# Name one here, or pass it: flyball run --agent-command "PROGRAM ARGUMENT"'
+    yield "# Any other program is an agent, too: it gets the prompt on standard input and works in the folder it is started in."
+    yield '# Name it here and in agent = "mine", or pass it: flyball run --agent-command "PROGRAM ARGUMENT"'
     yield "# [agents.mine]"
     yield '# command = ["PROGRAM", "ARGUMENT"]'
     yield ""

@@ -87,6 +87,8 @@ def _agent(name: str, table: schema.AgentTable) -> Iterator[str]:
         yield f"agent {name} plays the script: {table.script}"
     if table.env:
         yield f"agent {name} sees the variables: {', '.join(table.env)}"
+    if table.args:
+        yield f"agent {name} is given: {shlex.join(table.args)}"
     if table.exit_signal == "exit-0":
         yield f"agent {name} signals the end of a stage by a clean exit"
 

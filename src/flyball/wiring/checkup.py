@@ -13,17 +13,19 @@ from typing import Literal
 
 import msgspec
 
+from flyball.agents.dialects import DIALECTS
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
-from flyball.config.home import home_folder
+from flyball.config.home import environment, home_folder
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.documents.loop_folder import check_foreign
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
 from flyball.projections.wording import plural
 from flyball.wiring.presence import controller_of
+from flyball.wiring.roster import Listed, listed
 from flyball.wiring.site import Site
 from flyball.workspace import git
 from flyball.workspace.sandbox import Unavailable, available
@@ -198,6 +200,26 @@ def _programs(root: Path, file: FileConfig) -> Iterator[Check]:
         word = table.command[0] if table.command else ""
         if word:
             yield _program(f"agent {name}", word, there, made_by_setup=False)
+    for name in sorted(_known_agents(file)):
+        yield _agent(listed(DIALECTS[name], environment()))
+
+
+def _known_agents(file: FileConfig) -> set[str]:
+    """Those of the agents flyball knows that this configuration may start."""
+    own = {table.type or name for name, table in file.agents.items() if not table.command}
+    fallback = (other for table in file.agents.values() for other in table.fallback)
+    playing = (role.agent for role in file.roles.values())
+    named = {*fallback, *playing, file.top.agent} - set(file.agents)
+    return {name for name in (*own, *named) if name is not None and name in DIALECTS}
+
+
+def _agent(found: Listed) -> Check:
+    what = f"agent {found.name}"
+    if not found.path:
+        return Check(what, "fail", f"{found.program} is not installed", found.fix)
+    if found.logged_in is False:
+        return Check(what, "fail", "not logged in", found.fix)
+    return Check(what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told")
 
 
 def _program(what: str, word: str, there: Callable[[str], bool], *, made_by_setup: bool) -> Check:

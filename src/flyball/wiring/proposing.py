@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from flyball.agents.dialects import DIALECTS
 from flyball.config import file as config_file
 from flyball.config.detect import Proposal, detect
+from flyball.config.home import environment
 from flyball.core.task import Gate, Settings
 from flyball.documents.work_source import ProjectFacts
 from flyball.wiring.site import Site
@@ -23,7 +25,14 @@ def proposed(site: Site) -> Proposal:
     root = site.repository.root
     files = records(site.repository.git().out("ls-tree", "-r", "-z", "--name-only", "--full-tree", head))
     there = [name for name in _OUTSIDE_GIT if (root / name).exists()]
-    return detect([*files, *there], lambda name: _text(root / name), lambda word: shutil.which(word) is not None)
+    known = environment()
+
+    def logged_in(agent: str) -> bool | None:
+        return DIALECTS[agent].logged_in(known, Path(known.get("HOME", "/"))) if agent in DIALECTS else None
+
+    return detect(
+        [*files, *there], lambda name: _text(root / name), lambda word: shutil.which(word) is not None, logged_in
+    )
 
 
 def trial_settings(proposal: Proposal) -> Settings:
