@@ -43,6 +43,16 @@ def test_advice_has_health_cure_evidence_confidence_and_the_signature_of_the_fai
     assert list(msgspec.to_builtins(first)) == ["health", "cure", "evidence", "confidence", "signature"]
 
 
+@pytest.mark.req("M14")
+def test_the_same_failure_three_times_is_a_stall_of_a_loop_that_names_no_subtasks():
+    given = advised(red(1), red(2), red(3), red(4), red(5, context=2))
+    assert [advice.health for advice in given] == ["PROGRESSING", "PROGRESSING", "STALLED", "STALLED", "PROGRESSING"]
+    assert given[2].evidence == "same error 3x: ValueError: x, iterations 1, 2, 3"
+    assert [advice.confidence for advice in given[2:4]] == ["MEDIUM", "HIGH"]
+    assert {advice.cure for advice in given[1:4]} == {Cure.FRESH_CONTEXT}
+    assert advised(red(1), red(2), red(3, restored=True))[-1].health is Health.PROGRESSING
+
+
 @pytest.mark.req("M33")
 @pytest.mark.req("M17")
 def test_a_stream_can_be_given_thresholds():

@@ -251,16 +251,16 @@ def returned_to(trees: tuple[str, ...]) -> int:
 
 def _ending(history: History) -> Ending:
     """The failures an attempt never got past: those after which no fewer tests failed, and all of a cycle it went round."""
-    attempt = _attempt(history)
+    results = attempt(history)
     cycle = returned_to(history.trees) or any(reversals(item) > 1 for item in history.items)
     met = (
-        attempt[-RECENT_MARKS:] if cycle else [one for n, one in enumerate(attempt) if not _overcome(one, attempt[n:])]
+        results[-RECENT_MARKS:] if cycle else [one for n, one in enumerate(results) if not _overcome(one, results[n:])]
     )
     failures = dict.fromkeys(result.failure for result in met if result.failure)
-    return Ending(attempt[-1].context, tuple(failures)[-TRACKED_FAILURES:])
+    return Ending(results[-1].context, tuple(failures)[-TRACKED_FAILURES:])
 
 
-def _attempt(history: History) -> list[Result]:
+def attempt(history: History) -> list[Result]:
     """The results since the present context, or the tree last restored in it, began."""
     results = [result for result in history.results if result.context == history.results[-1].context]
     began = max((n for n, result in enumerate(results) if result.restored), default=0)

@@ -1,11 +1,11 @@
 """Signals behind a health: each says in one line what was seen, or nothing."""
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import msgspec
 
-from flyball.core.observation import History, Item, Result, returned_to, reversals
+from flyball.core.observation import RECENT_MARKS, History, Item, Result, attempt, returned_to, reversals
 from flyball.core.verdict import Thresholds
 
 
@@ -66,6 +66,8 @@ def stalls(history: History, limits: Thresholds) -> list[Finding]:
         where = ", ".join(str(iteration) for iteration in worst.repeats)
         text = f"same error {worst.count}x: {worst.summary or worst.id}, iterations {where}"
         findings.append(Finding(text, worst.count > limits.same_error))
+    else:
+        findings += _same_failure(history, limits)
     failed = _running(history, lambda result: result.rate == 0 and not result.held)
     if failed >= limits.failing_batches:
         findings.append(Finding(f"nothing passed in {failed} batches running", failed > limits.failing_batches))
@@ -74,6 +76,17 @@ def stalls(history: History, limits: Thresholds) -> list[Finding]:
         text = f"{idle} iterations left the tree and the failing set unchanged"
         findings.append(Finding(text, idle > limits.unchanged))
     return findings
+
+
+def _same_failure(history: History, limits: Thresholds) -> list[Finding]:
+    """The same failure again and again, in one attempt, of a loop that names no subtasks: it is itself the one."""
+    now = history.results[-1]
+    again = list(takewhile(lambda result: result.failure == now.failure, reversed(attempt(history))))
+    if now.failure is None or len(again) < limits.same_error:
+        return []
+    where = ", ".join(str(result.iteration) for result in reversed(again[:RECENT_MARKS]))
+    text = f"same error {len(again)}x: {now.summary or now.failure}, iterations {where}"
+    return [Finding(text, len(again) > limits.same_error)]
 
 
 def _failing_set(result: Result) -> str | None:
