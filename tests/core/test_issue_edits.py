@@ -194,6 +194,25 @@ def test_history_knows_what_it_holds_and_what_was_reverted():
     assert finished([history, with_block("", later)]) == ("BUG-001@a1b2c3",)
 
 
+@pytest.mark.req("E4")
+def test_rows_and_headings_of_histories_that_others_keep_count_as_finished():
+    history = (
+        "# History\n\n## 2026-01-05: Reading twice (PERF-002)\n\n| Issue | Status |\n|---|---|\n"
+        "| BUG-001@fe313e | done |\n| `MEM-002@9c4b3d` | done |\n\nSee SEC-003@a1b2c3 (SEC-003).\n"
+    )
+    assert finished([history]) == ("PERF-002", "BUG-001@fe313e", "MEM-002@9c4b3d")
+    row = reverted_row(Issue("BUG-001@fe313e"), at="2026-01-09", reason="x")
+    assert finished([with_block(history, row)]) == ("PERF-002", "MEM-002@9c4b3d")
+
+
+def test_a_heading_that_names_its_issue_goes_with_it():
+    text = text_of(CORPUS / "headings_with_ids.md")
+    rest = without_block(text, "FEAT-001@aaaaa1")
+    assert "FEAT-001" not in rest
+    assert rest.startswith("# Medium\n\n---\n\n### FEAT-002@aaaaa2: So it is here\n")
+    assert without_block(rest, "FEAT-002@aaaaa2") == "# Medium\n\n---\n\n"
+
+
 @pytest.mark.req("E30")
 def test_ids_count_on_per_prefix_over_all_that_were_ever_used():
     taken = ["BUG-001@a", "BUG-041@b", "SEC-007@c", "CR-BUG-99@d", "nonsense"]

@@ -12,6 +12,7 @@ import pytest
 from flyball import faults
 from flyball.core.backlog import Issue
 from flyball.core.issue_history import HEADER, MAX_HISTORY
+from flyball.core.selection import in_order
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
@@ -118,6 +119,21 @@ def test_a_history_above_150_kb_is_put_aside_under_the_next_number(work, files):
     assert work.text("history-7.md") == "older\n"
     assert work.text("history.md").startswith(HEADER)
     assert WorkFolder(work.root).backlog().finished == ("BUG-000@000000", TWO)
+
+
+@pytest.mark.req("E1")
+def test_a_file_that_was_split_counts_with_all_its_parts(work, files):
+    work.put("medium-2.md", block("BUG-010@a1b2c3", priority="medium"))
+    work.put("medium.md", block("BUG-011@a1b2c3", priority="medium"))
+    work.put("low.md", block("BUG-012@a1b2c3", "in-progress", priority="low"))
+    work.put("other.md", block("BUG-013@a1b2c3"))
+    backlog = WorkFolder(work.root).backlog()
+    assert [issue.file for issue in backlog.issues] == ["high.md"] * 3 + ["medium.md", "medium-2.md", "low.md"]
+    assert [each.file for each in backlog.deviations] == ["medium-2.md"]
+    assert [issue.file for issue in in_order(backlog.issues, {})][3:] == ["medium.md", "medium-2.md", "low.md"]
+    files.set_status("medium-2.md", "BUG-010@a1b2c3", "in-progress")
+    files.move_to_history("medium-2.md", "BUG-010@a1b2c3", at=AT)
+    assert files.revert("BUG-010@a1b2c3", at=AT, reason="x") == "medium-2.md"
 
 
 def test_line_ends_of_the_file_survive_the_move(work, files):

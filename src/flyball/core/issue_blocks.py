@@ -11,16 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from flyball.core.backlog import Backlog, Deviation, Issue
+from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue
 from flyball.core.claim_values import clean
 from flyball.core.issue_fields import Fields, created_at
 from flyball.core.issue_header import Unreadable, Value, quoted_titles, read_header
 from flyball.core.issue_scan import Block, scan
 from flyball.core.issue_sections import Sections
-from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, number_of, status_of
+from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, is_issue_file, number_of, status_of
 from flyball.core.text import scrub
 
 MAX_BODY = 40_000
+_BULLET = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?[*`]*([A-Za-z]\w*(?:-\w+)+@\w+)[^\r\n]*", re.ASCII | re.MULTILINE
+)
+_SAID_DONE = re.compile(r"\[[xX]\]|\b(?:completed?|done|resolved|fixed|closed)\b|✅", re.IGNORECASE)
 _KEYS = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:", re.ASCII | re.MULTILINE)
 
 
@@ -32,11 +36,12 @@ class ReadBlock(msgspec.Struct, frozen=True):
 
 
 class ReadFile(msgspec.Struct, frozen=True):
-    """An issue file as read."""
+    """An issue file as read; `listed` are ids, with their lines, that it names in a list and not in a block."""
 
     file: str
     blocks: tuple[ReadBlock, ...]
     deviations: tuple[Deviation, ...]
+    listed: tuple[tuple[str, int], ...] = ()
 
     @property
     def issues(self) -> tuple[Issue, ...]:
@@ -57,7 +62,8 @@ def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
         issue = _Reader(text, file, block, order, deviations).issue()
         order += issue is not None
         read.append(ReadBlock(block, issue))
-    return ReadFile(file, tuple(read), tuple(sorted(deviations, key=lambda deviation: deviation.line)))
+    in_order = tuple(sorted(deviations, key=lambda deviation: deviation.line))
+    return ReadFile(file, tuple(read), in_order, tuple(_listed(text, blocks)))
 
 
 def find_blocks(text: str, id: str) -> list[ReadBlock]:
@@ -71,13 +77,33 @@ def gathered(files: Sequence[ReadFile], unread: Iterable[Deviation] = (), finish
     """All files as one backlog; `unread` are files that could not be read at all, which count as malformed."""
     lost = tuple(unread)
     issues = tuple(issue for file in files for issue in file.issues)
+    over = tuple(finished)
+    known = {*(issue.id for issue in issues), *over}
     deviations = [deviation for file in files for deviation in file.deviations]
+    named = [
+        Deviation(file.file, line, f"{id} is listed here and has no block in any file")
+        for file in files
+        for id, line in file.listed
+        if id not in known
+    ]
     return Backlog(
         issues=issues,
-        deviations=(*lost, *deviations, *_repeated(issues)),
+        deviations=(*lost, *deviations, *named, *_repeated(issues)),
         malformed=len(lost) + sum(file.malformed for file in files),
-        finished=tuple(finished),
+        finished=over,
     )
+
+
+def _listed(text: str, blocks: Sequence[Block]) -> Iterator[tuple[str, int]]:
+    """Ids that stand at the beginning of a bullet outside every block, and are not said to be done."""
+    place, line = 0, 1
+    for start, end in [*((block.start, block.end) for block in blocks), (len(text), len(text))]:
+        between = text[place:start]
+        for found in _BULLET.finditer(between):
+            if not _SAID_DONE.search(found[0]):
+                yield found[1], line + between.count("\n", 0, found.start())
+        line += text.count("\n", place, end)
+        place = end
 
 
 def _repeated(issues: Iterable[Issue]) -> Iterator[Deviation]:
@@ -104,6 +130,8 @@ def _place(issue: Issue) -> str:
 
 
 def _whole_file(text: str, file: str) -> Iterator[Deviation]:
+    if is_issue_file(file) and file not in ISSUE_FILES:
+        yield Deviation(file, 0, "not a file of the format; it is read as a part of the one it is named after")
     if text.startswith("\ufeff"):
         yield Deviation(file, 1, "the file begins with a byte order mark")
     if "\r" in text:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from flyball.core.backlog import HISTORY, Issue
 from flyball.core.issue_blocks import find_blocks, read_issues
 from flyball.core.issue_edits import block_of, with_field, with_status, without_field
 
+_ID = r"[A-Za-z]\w*(?:-\w+)*(?:-[0-9]+|@\w+)"
+_ROW = re.compile(rf"^(?:\|[ \t]*[`*]*({_ID})[`*]*[ \t]*\||#{{2,4}}[ \t].*\(({_ID})\)[ \t]*$)", re.ASCII | re.MULTILINE)
 MAX_HISTORY = 150 * 1024
 HEADER = "# History\n\nFinished issues, oldest first. Nothing here is ever changed or removed.\n"
 
@@ -47,11 +50,17 @@ def is_reverted(block: str) -> bool:
 
 
 def finished(histories: Iterable[str]) -> tuple[str, ...]:
-    """Ids that are finished by the last word on each; the texts come oldest first."""
+    """Ids that are finished by the last word on each; the texts come oldest first.
+
+    A block counts by its status. A row of a table that begins with an id, or a heading that ends with one in brackets, is how
+    others keep their history, and is final.
+    """
     last: dict[str, bool] = {}
     for text in histories:
-        for issue in read_issues(text, HISTORY).issues:
-            last[issue.id] = issue.is_final
+        said = [(found.start(), found[1] or found[2], True) for found in _ROW.finditer(text)]
+        blocks = read_issues(text, HISTORY).blocks
+        said += [(read.block.start, read.issue.id, read.issue.is_final) for read in blocks if read.issue]
+        last.update((id, final) for _, id, final in sorted(said))
     return tuple(id for id, final in last.items() if final)
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import structs
 
 from flyball.core.backlog import Deviation
 
@@ -104,7 +105,7 @@ class _Scanner:
             if marker and (after := self._example(index, marker)) and not code:
                 index = after
                 continue
-            header = self._header_at(index)
+            header = self._header_at(index) or (self._headed(index) if line[:1] == "#" and not code else None)
             if header is not None:
                 self._note_fences(header, code)
                 yield header, header.begin
@@ -144,6 +145,16 @@ class _Scanner:
         if found is None or not _ID_VALUE.fullmatch(found[1] or ""):
             return None
         return self._extent(index, index, opened=False)
+
+    def _headed(self, index: int) -> _Header | None:
+        """The header below a heading that only names its issue, and so belongs to it."""
+        below = self._next_filled(index + 1)
+        header = self._header_at(below) if below < len(self._lines) else None
+        if header is None:
+            return None
+        ids = (_ID.fullmatch(line) for line in self._lines[header.first : header.last + 1])
+        named = next((found[1].strip("'\" \t") for found in ids if found and found[1]), "")
+        return structs.replace(header, begin=index) if named and named in self._lines[index] else None
 
     def _next_filled(self, index: int) -> int:
         while index < len(self._lines) and not self._lines[index].strip():

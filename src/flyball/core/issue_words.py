@@ -2,7 +2,7 @@
 
 import re
 
-from flyball.core.backlog import Status
+from flyball.core.backlog import ISSUE_FILES, Status
 
 REQUIRED = ("id", "title", "created", "type", "priority", "status")
 PREFIXES = frozenset("BUG FEAT ENHANCE REFACTOR DOC DOCS PERF SEC TEST CHORE DEBT STRUCT".split())
@@ -49,3 +49,18 @@ def id_faults(id: str) -> list[str]:
 def number_of(id: str) -> str:
     """`PREFIX-NUM` of an id, which people use for short."""
     return id.partition("@")[0]
+
+
+def place_of(file: str) -> tuple[int, str]:
+    """Where a file comes in order: those of the format, each followed by the parts it was split into (`medium-2.md`)."""
+    for place, known in enumerate(ISSUE_FILES):
+        if file == known:
+            return place, ""
+        if file.startswith(f"{known.removesuffix('.md')}-") and file.endswith(".md"):
+            return place, file
+    return len(ISSUE_FILES), file
+
+
+def is_issue_file(file: str) -> bool:
+    """Whether issues are looked for in a file of that name."""
+    return place_of(file)[0] < len(ISSUE_FILES)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from flyball.core.backlog import ISSUE_FILES, Backlog, Issue, Situation
+from flyball.core.backlog import Backlog, Issue, Situation
 from flyball.core.issue_fields import created_at
-from flyball.core.issue_words import number_of
+from flyball.core.issue_words import number_of, place_of
 
 FOR_PEOPLE = ("needs-input", "blocked", "requires-human")
 FAILED_OFTEN = 2
@@ -67,11 +67,10 @@ def is_called(issue: Issue, name: str) -> bool:
     return bool(name) and name in (issue.id, number_of(issue.id))
 
 
-def _rank(issue: Issue, failures: Mapping[str, int]) -> tuple[bool, int, bool, str, int, str]:
-    place = ISSUE_FILES.index(issue.file) if issue.file in ISSUE_FILES else len(ISSUE_FILES)
+def _rank(issue: Issue, failures: Mapping[str, int]) -> tuple[bool, tuple[int, str], bool, str, int, str]:
     often = failures.get(issue.id, 0) >= FAILED_OFTEN
     age = created_at(issue.created) or _NEVER
-    return often, place, issue.status != "in-progress", age, issue.order, issue.id
+    return often, place_of(issue.file), issue.status != "in-progress", age, issue.order, issue.id
 
 
 def _causes(issue: Issue, has: frozenset[str], finished: _Finished, *, answered: bool) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flyball.core.backlog import ISSUE_FILES, Backlog, Evaluation, Issue, Status
+from flyball.core.backlog import Backlog, Evaluation, Issue, Status
 from flyball.core.effects import EditBacklog, ReadBacklog
 from flyball.core.issue_edits import find_issue
 from flyball.core.outcomes import BacklogRead, Edited, Stale
@@ -21,7 +21,17 @@ from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
-from flyball.documents.work_folder import AGENT, CONSTITUTION, ISSUES, MEMORY, STATE, WORK, WorkFolder, text_of
+from flyball.documents.work_folder import (
+    AGENT,
+    CONSTITUTION,
+    ISSUES,
+    MEMORY,
+    STATE,
+    WORK,
+    WorkFolder,
+    issue_files,
+    text_of,
+)
 from flyball.ports import Refusal
 
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
@@ -89,7 +99,7 @@ class BacklogFolders:
 
 def _hashes(root: Path) -> dict[str, str]:
     with KeptFolder.below(root, WORK, AGENT, ISSUES) as issues:
-        contents = {name: issues.read(name) for name in ISSUE_FILES if name in issues.names()}
+        contents = {name: issues.read(name) for name in issue_files(issues)}
     return {name: _hash(raw) for name, raw in contents.items() if raw is not None}
 
 

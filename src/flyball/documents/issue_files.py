@@ -33,10 +33,11 @@ from flyball.core.issue_history import (
     reopened,
     reverted_row,
 )
+from flyball.core.issue_words import place_of
 from flyball.core.new_issues import file_for, header_of, rendered
 from flyball.documents.errors import IssueNotInFile
 from flyball.documents.kept_files import KeptFolder
-from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, rolled, text_of
+from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, issue_files, rolled, text_of
 
 _MOVED_FROM = re.compile(r"^moved_from:[ \t]*(\S+)", re.MULTILINE)
 
@@ -122,13 +123,13 @@ def _is_finished(folder: KeptFolder, id: str) -> bool:
 
 
 def _present_in(folder: KeptFolder, id: str) -> str:
-    return next((name for name in ISSUE_FILES if find_issue(text_of(folder.read(name) or b""), id)), "")
+    return next((name for name in issue_files(folder) if find_issue(text_of(folder.read(name) or b""), id)), "")
 
 
 def _return_to(done: str, id: str) -> str:
     """The file a finished issue goes back to: the one it came from, but the shortlist is its owner's alone."""
     origin = _MOVED_FROM.search(done)
-    if origin is not None and origin[1] in ISSUE_FILES[1:]:
+    if origin is not None and 0 < place_of(origin[1])[0] < len(ISSUE_FILES):
         return origin[1]
     issue = find_issue(done, id)
     return file_for(issue.priority if issue else "")

@@ -13,6 +13,7 @@ from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Evalu
 from flyball.core.focus_text import focused_issue, with_decision
 from flyball.core.issue_blocks import ReadFile, gathered, read_issues
 from flyball.core.issue_history import finished
+from flyball.core.issue_words import is_issue_file, place_of
 from flyball.core.session_state import StateRead, read_state, updated
 from flyball.documents.errors import WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
@@ -75,7 +76,7 @@ class WorkFolder:
         unread: list[Deviation] = []
         with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
             done = finished(text_of(issues.read(name) or b"") for name in histories(issues))
-            for name in ISSUE_FILES:
+            for name in issue_files(issues):
                 first = sum(len(file.blocks) for file in files)
                 try:
                     raw = issues.read(name)
@@ -111,6 +112,12 @@ class WorkFolder:
 def histories(issues: KeptFolder) -> list[str]:
     """The files of history, oldest first."""
     return [*(f"history-{number}.md" for number in rolled(issues)), HISTORY]
+
+
+def issue_files(issues: KeptFolder) -> list[str]:
+    """The names of the files that hold issues, in order; those of the format are named whether they exist or not."""
+    parts = (name for name in issues.names() if is_issue_file(name))
+    return sorted({*ISSUE_FILES, *parts}, key=place_of)
 
 
 def rolled(issues: KeptFolder) -> list[int]:
