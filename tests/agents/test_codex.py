@@ -130,6 +130,13 @@ def test_without_a_terminal_event_a_clean_exit_is_a_failure() -> None:
     assert played("interrupted", code=0).kind == "crashed"
 
 
+def test_the_last_terminal_event_counts_whatever_stands_around_it(tmp_path: Path) -> None:
+    failed, completed = ((RECORDED / f"{name}.jsonl").read_text() for name in ("server-error", "edit"))
+    (tmp_path / "both.jsonl").write_text(f"a banner\n{failed}not JSON {{\n{completed}")
+
+    assert replayed(CODEX, tmp_path / "both.jsonl").kind == "ok"
+
+
 def test_a_killed_run_is_killed() -> None:
     assert played("terminated", code=None, signal=15).kind == "killed"
 

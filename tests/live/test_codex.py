@@ -1,7 +1,6 @@
 """Codex itself, driven by flyball, its model scripted."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from tests.live.conftest import Live
@@ -110,9 +109,8 @@ def test_a_command_the_users_rules_forbid_is_a_denial_with_its_name(codex: Live)
 
 
 @pytest.mark.e2e
-def test_a_question_becomes_a_question_of_flyballs(codex: Live) -> None:
-    asked: dict[str, Any] = {"text": "Floats or integers?", "options": ["floats", "integers"]}
-    served(codex, codex.reported("a question", exit_signal=False, status="needs_clarification", questions=[asked]))
+def test_a_question_in_its_last_words_becomes_a_question_of_flyballs(codex: Live) -> None:
+    served(codex, Step(say="I have looked at the code.\n\nFloats or integers?"))
 
     ran = codex.run("codex", env=ENV)
 
