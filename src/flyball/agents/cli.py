@@ -177,7 +177,7 @@ class CliAgent:
             tree=tree,
             env={**given, **invocation.env},
             writable=(*homes, transcript.shared),
-            read_only=guarded_paths(self._dialect.guarded, self._environment),
+            read_only=[path.resolve() for path in guarded_paths(self._dialect.guarded, self._environment)],
             read_only_tree=request.access == "read",
         )
 

@@ -24,8 +24,14 @@ def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Pa
             with suppress(OSError):
                 path.mkdir(mode=0o700, parents=True)
         if path.exists():
-            found.append(path)
+            found.append(path.resolve())
     return tuple(found)
+
+
+def known_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Those of the paths that are there, without what lies in another of them."""
+    there = {path.resolve() for path in _placed(names, environment) if path.exists()}
+    return tuple(sorted(path for path in there if not any(above in there for above in path.parents)))
 
 
 def guarded_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:

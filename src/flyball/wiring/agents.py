@@ -6,26 +6,42 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from flyball.agents.cli import Cli, CliAgent
 from flyball.agents.command import Command, CommandAgent, Patience
 from flyball.agents.dialects import DIALECTS, speaking_acp
+from flyball.agents.homes import known_paths
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
 from flyball.core.task import AgentSpec, Task
 from flyball.ports import Agent, Confine
+from flyball.workspace.sandbox import Confined
+
+
+def hiding_logins(confine: Confine, environment: Mapping[str, str]) -> Confine:
+    """The sandbox of whoever needs no agent's login: gates, set-up, and each known agent but for its own."""
+    if not isinstance(confine, Confined):
+        return confine
+    names = [name for dialect in DIALECTS.values() for name in (*dialect.homes, *dialect.guarded)]
+    return msgspec.structs.replace(confine, hidden=(*confine.hidden, *known_paths(names, environment)))
 
 
 def agents_of(
     task: Task, *, confine: Confine, environment: Mapping[str, str], root: Path, hold_fds: Sequence[int]
 ) -> dict[str, Agent]:
-    """Every agent of a task by its name; scripts are looked for below `root`."""
+    """Every agent of a task by its name; scripts are looked for below `root`.
+
+    A command may be a wrapper round a known agent, so it sees every login.
+    """
+    private = hiding_logins(confine, environment)
     limits = task.settings.limits
     patience = Patience(limits.turn_timeout_s, limits.idle_timeout_s)
     return {
         spec.name: _maker(spec, root)(
             task=task.id,
             workflow=task.workflow,
-            confine=confine,
+            confine=private if spec.type in DIALECTS else confine,
             environment=environment,
             clock=system_clock,
             patience=patience,

@@ -21,7 +21,7 @@ from flyball.engine.performer import Performer
 from flyball.measures.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, Notify, People, Refusal, Stop
-from flyball.wiring.agents import agents_of
+from flyball.wiring.agents import agents_of, hiding_logins
 from flyball.wiring.holding import Holding, holding
 from flyball.wiring.rendering import Rendering
 from flyball.wiring.site import Site
@@ -87,6 +87,7 @@ class Controller:
     def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
         settings, home = task.settings, self._site.home
         confine = confinement(self._site, settings, workspace, self._environment)
+        private = hiding_logins(confine, self._environment)
         agents = agents_of(
             task,
             confine=confine,
@@ -100,14 +101,14 @@ class Controller:
             measurer=TreeMeasurer(
                 directory=home.gate_tree(self._task),
                 repository=self._site.repository.root,
-                confine=confine,
+                confine=private,
                 blobs=self._site.blobs,
                 environment=self._environment,
                 nonce=system_clock.nonce,
                 hold_fds=held.locks,
             ),
             people=self._people,
-            setup=_SetUp(settings, confine, cleaned(self._environment), held.locks),
+            setup=_SetUp(settings, private, cleaned(self._environment), held.locks),
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,

@@ -14,6 +14,7 @@ from flyball.core.task import Commit, EffectId, Settings, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify
+from flyball.wiring.agents import hiding_logins
 from flyball.wiring.controller import confinement
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -30,7 +31,7 @@ def tried(site: Site, settings: Settings, *, environment: Mapping[str, str], not
         measurer = TreeMeasurer(
             directory=folder / "gate",
             repository=site.repository.root,
-            confine=confinement(site, settings, workspace, environment),
+            confine=hiding_logins(confinement(site, settings, workspace, environment), environment),
             blobs=FileBlobs(folder / "blobs"),
             environment=environment,
             nonce=system_clock.nonce,
