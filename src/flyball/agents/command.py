@@ -94,6 +94,7 @@ class CommandAgent:
             idle_s=self._patience.idle_s,
             exit_is_signal=self._command.exit_signal == "exit-0",
             transcript=str(transcript.folder),
+            model=request.model,
         )
 
     def _run(

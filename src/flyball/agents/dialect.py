@@ -73,7 +73,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """One normalised outcome.
 
     "ok" is only for a terminal event that says no error; without a terminal event it is "crashed". The frame adds what no program
-    can say of itself: a non-zero exit, a signal, a time-out. `usage` with `cumulative` is the conversation's total so far.
+    can say of itself: a non-zero exit, a signal, a time-out. `usage` with `cumulative` is the conversation's total so far;
+    `model` is the one that was used, where the program says so.
     """
 
     kind: TurnKind
@@ -85,6 +86,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     reset_at: datetime | None = None
     question: str = ""
     options: tuple[str, ...] = ()
+    model: str = ""
 
 
 class Dialect(Protocol):

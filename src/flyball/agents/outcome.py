@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.agents.prices import priced
 from flyball.core.claims import Claim, read_claim
 from flyball.core.limits import Limit, recognise, recognise_error, says_error
 from flyball.core.outcomes import TurnEnded, TurnKind, Usage
@@ -41,6 +42,7 @@ def turn_ended(
     idle_s: float | None = None,
     exit_is_signal: bool = False,
     transcript: str = "",
+    model: str = "",
 ) -> TurnEnded:
     """What happened in a turn; `now` is in the zone in which the program writes its times."""
     message = decode(_whole_characters(end.stdout_tail[-MESSAGE_BYTES:], cut=end.stdout_bytes > MESSAGE_BYTES))
@@ -57,7 +59,7 @@ def turn_ended(
         kind,
         detail[:DETAIL],
         claim,
-        told_usage(claim),
+        priced(told_usage(claim), model),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,

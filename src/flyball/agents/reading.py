@@ -9,6 +9,7 @@ import msgspec
 
 from flyball.agents.dialect import Heard, Reading
 from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, ending, told_usage, zones
+from flyball.agents.prices import priced
 from flyball.core.claims import Claim, OpenQuestion, read_claim
 from flyball.core.limits import recognise
 from flyball.core.outcomes import LIMITED, TurnEnded, TurnKind, Usage
@@ -50,7 +51,7 @@ def settled(
         reading.kind,
         "; ".join(filter(None, (reading.detail[:DETAIL], *planted))),
         claim,
-        told_usage(claim) if usage == Usage(estimated=True) else usage,
+        priced(told_usage(claim) if usage == Usage(estimated=True) else usage, reading.model or asked.model),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         reading.reset_at,
