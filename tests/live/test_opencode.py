@@ -1,0 +1,136 @@
+"""OpenCode itself, driven by flyball, with a scripted provider of its user's own."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.live.conftest import Live
+from tests.live.looking import left_behind, published, terminated
+
+from flyball.agents.command import Patience
+from flyball.agents.opencode import OPENCODE
+from flyball.core.outcomes import Usage
+from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_server import ModelServer
+
+pytestmark = pytest.mark.slow
+
+SLOW = Patience(wall_s=300.0, idle_s=200.0)
+"""It needs ten seconds where others need two."""
+TRIES = 6
+LIMITED = Step(
+    fault=Fault(429, message="You have reached your usage limit.", headers={"retry-after": "1"}), repeat=TRIES
+)
+STRICT = {"permission": {"bash": "deny"}}
+
+
+@pytest.fixture
+def opencode(live: Live) -> Live:
+    live.program("opencode")
+    return live
+
+
+def env(server: ModelServer, **more: Any) -> dict[str, str]:
+    """A provider by configuration, and no word to anybody else."""
+    model = {"name": "Scripted", "limit": {"context": 128000, "output": 8192}, "cost": {"input": 1, "output": 2}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Local",
+        "options": {"baseURL": f"{server.url}/v1", "apiKey": "dummy"},
+        "models": {"scripted-model": model},
+    }
+    chosen = "local/scripted-model"
+    settings = {
+        "share": "disabled",
+        "snapshot": False,
+        "provider": {"local": provider},
+        "model": chosen,
+        "small_model": chosen,
+        **more,
+    }
+    quiet = ("MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD")
+    return {"OPENCODE_CONFIG_CONTENT": json.dumps(settings), **{f"OPENCODE_DISABLE_{name}": "1" for name in quiet}}
+
+
+@pytest.mark.e2e
+@pytest.mark.req("C2", "C11")
+def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(opencode: Live) -> None:
+    server = opencode.serve(LIMITED, *opencode.whole_task())
+
+    ran = opencode.run("opencode", env=env(server))
+
+    assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
+    limited, *rest = ran.turns()
+    assert limited["kind"] == "usage_limit"
+    assert [turn["kind"] for turn in rest] == ["ok"] * 5
+    assert [fact["agent"] for fact in ran.facts("limit.hit")] == ["opencode"]
+    assert "multiply" in published(opencode, ran.status["branch"], "calc/__init__.py")
+    assert ran.status["usage"]["usd"] > 0
+
+
+def test_its_own_edit_tool_edits_the_tree_and_its_steps_are_added_up(opencode: Live) -> None:
+    path = str(opencode.repository / "README.md")
+    edit = Call("edit", {"filePath": path, "oldString": "# calc", "newString": "# calculator"})
+    server = opencode.serve(Step(say="I will edit.", calls=(edit,)), opencode.reported("edited"))
+
+    turn = opencode.turn(OPENCODE, patience=SLOW, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
+
+    assert (turn.kind, turn.claim.exit_signal) == ("ok", True), turn.detail
+    assert turn.usage == Usage(200, 40, 0.00028)
+    assert (opencode.repository / "README.md").read_text().startswith("# calculator\n")
+    assert "I will edit." in opencode.lines
+
+
+@pytest.mark.req("C11")
+def test_a_usage_limit_is_told_with_the_end_its_header_names(opencode: Live) -> None:
+    turn = opencode.turn(OPENCODE, patience=SLOW, env=env(opencode.serve(LIMITED)))
+
+    assert turn.kind == "usage_limit"
+    assert turn.reset_at is not None
+    assert turn.reset_at - datetime.now(UTC) < timedelta(seconds=2)
+
+
+def test_a_tool_the_users_rules_deny_is_a_denial_with_its_name(opencode: Live) -> None:
+    server = opencode.serve(
+        Step(calls=(Call("bash", {"command": "touch made", "description": "touch"}),)), Step(say="No.")
+    )
+
+    turn = opencode.turn(OPENCODE, patience=SLOW, env=env(server, **STRICT))
+
+    assert (turn.kind, turn.detail) == ("denied", "denied: bash"), opencode.transcript()
+    assert not (opencode.repository / "made").exists()
+
+
+@pytest.mark.e2e
+def test_a_question_becomes_a_question_of_flyballs(opencode: Live) -> None:
+    asked = {"text": "Floats or integers?", "options": ["floats", "integers"]}
+    report = opencode.reported("a question", exit_signal=False, status="needs_clarification", questions=[asked])
+
+    ran = opencode.run("opencode", env=env(opencode.serve(report)))
+
+    assert (ran.code, ran.status["decision"]) == (3, "BLOCKED"), ran.status
+    assert [question["text"] for question in ran.status["questions"]] == ["Floats or integers?"]
+
+
+@pytest.mark.req("C2")
+def test_a_session_goes_on(opencode: Live) -> None:
+    server = opencode.serve(opencode.reported("one"), opencode.reported("two"))
+
+    first = opencode.turn(OPENCODE, patience=SLOW, env=env(server), prompt="Remember the heron.\n")
+    second = opencode.turn(OPENCODE, patience=SLOW, env=env(server), prompt="And now?\n", session=first.session)
+
+    assert (first.kind, second.kind) == ("ok", "ok")
+    assert (second.session, second.usage) == (first.session, first.usage)
+    assert "Remember the heron." in str(server.requests[-1].body)
+
+
+@pytest.mark.e2e
+@pytest.mark.req("C60")
+def test_sigterm_leaves_no_process(opencode: Live) -> None:
+    server = opencode.serve(Step(hang=True))
+
+    code = terminated(opencode, "opencode", server, env=env(server))
+
+    assert code == 130
+    assert left_behind(opencode) == []
