@@ -13,8 +13,8 @@ from flyball.agents.claude import CLAUDE
 from flyball.agents.dialect import Asked
 from flyball.agents.dialects import speaking_acp
 from flyball.agents.gemini import GEMINI
-from flyball.core.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed
+from flyball.core.outcomes import TurnEnded
+from flyball.testing.recordings import replayed, tokens
 
 RECORDED = Path(__file__).parent / "recorded" / "acp"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
@@ -36,20 +36,20 @@ def chunk(text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "message", "usage"),
+    ("name", "message", "used"),
     [
-        ("goose-edit", "Done: it says world now.", Usage(100, 20)),
-        ("goose-resumed", "Again.", Usage(100, 20)),
-        ("gemini-edit", "Done: it says world now.", Usage(200, 40)),
-        ("copilot-edit", "Done.", Usage(200, 40)),
+        ("goose-edit", "Done: it says world now.", (100, 20)),
+        ("goose-resumed", "Again.", (100, 20)),
+        ("gemini-edit", "Done: it says world now.", (200, 40)),
+        ("copilot-edit", "Done.", (200, 40)),
     ],
 )
 def test_a_turn_that_ended_is_ok_with_its_last_message_and_what_was_told_of_its_usage(
-    name: str, message: str, usage: Usage
+    name: str, message: str, used: tuple[int, int]
 ) -> None:
     turn = played(name)
 
-    assert (turn.kind, turn.final_message, turn.usage) == ("ok", message, usage)
+    assert (turn.kind, turn.final_message, tokens(turn.usage)) == ("ok", message, used)
     assert turn.session
 
 

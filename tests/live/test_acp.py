@@ -8,9 +8,9 @@ from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.dialects import speaking_acp
-from flyball.core.outcomes import Usage
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer
+from flyball.testing.recordings import tokens
 
 pytestmark = [
     pytest.mark.slow,
@@ -74,7 +74,7 @@ def test_a_permission_is_granted_inside_the_sandbox_and_the_tree_is_edited(goose
         GOOSE, env=env(server), cli={"env": ("GOOSE_MODE",)}, prompt='Do it, and report with "nonce": "{nonce}".\n'
     )
 
-    assert (turn.kind, turn.claim.exit_signal, turn.usage) == ("ok", True, Usage(100, 20)), turn.detail
+    assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (100, 20)), turn.detail
     assert (goose.repository / "made.txt").read_text() == "made\n"
     assert '"type": "permission"' in goose.transcript()
 

@@ -7,9 +7,9 @@ from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.copilot import COPILOT
-from flyball.core.outcomes import Usage
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
+from flyball.testing.recordings import tokens
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def test_its_own_edit_tool_edits_the_tree_and_its_file_says_what_was_used(copilo
 
     turn = copilot.turn(COPILOT, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
 
-    assert (turn.kind, turn.claim.exit_signal, turn.usage) == ("ok", True, Usage(200, 40)), turn.detail
+    assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (200, 40)), turn.detail
     assert (copilot.repository / "README.md").read_text().startswith("# calculator\n")
     assert "I will edit." in copilot.lines
 
@@ -99,7 +99,7 @@ def test_a_session_goes_on_and_its_total_is_not_counted_twice(copilot: Live) -> 
         COPILOT, env=env(server), prompt="And now?\n", session=first.session, session_usage=first.session_usage
     )
 
-    assert (first.usage, second.usage) == (Usage(100, 20), Usage(100, 20))
+    assert tokens(first.usage) == tokens(second.usage) == (100, 20)
     assert second.session == first.session
     assert "Remember the heron." in str(server.requests[-1].body)
 

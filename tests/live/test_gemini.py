@@ -9,9 +9,9 @@ from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.gemini import GEMINI
-from flyball.core.outcomes import Usage
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
+from flyball.testing.recordings import tokens
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def test_its_own_edit_tool_edits_the_tree_and_its_settings_stay_as_they_were(gem
 
     turn = gemini.turn(GEMINI, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
 
-    assert (turn.kind, turn.claim.exit_signal, turn.usage) == ("ok", True, Usage(200, 40)), turn.detail
+    assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (200, 40)), turn.detail
     assert (gemini.repository / "README.md").read_text().startswith("# calculator\n")
     assert "I will edit." in gemini.lines
     assert json.loads((gemini.home / ".gemini" / "settings.json").read_text()) == SETTINGS
@@ -143,7 +143,7 @@ def test_a_session_goes_on(gemini: Live) -> None:
     second = gemini.turn(GEMINI, env=env(server), prompt="And now?\n", session=first.session)
 
     assert (first.kind, second.kind) == ("ok", "ok")
-    assert (second.session, second.usage) == (first.session, Usage(100, 20))
+    assert (second.session, tokens(second.usage)) == (first.session, (100, 20))
     assert "Remember the heron." in str(server.requests[-1].body)
 
 

@@ -38,7 +38,7 @@ class _Story:
     """What the events of one run add up to."""
 
     def __init__(self, lines: Iterable[Event]) -> None:
-        self.text = ""
+        self.text, self.model = "", ""
         self.result: Event | None = None
         self.error: Event = {}
         self.question: Event = {}
@@ -52,6 +52,7 @@ class _Story:
         match kind:
             case "assistant.message" if data.get("content") and not data.get("parentToolCallId"):
                 self.text, self.error = str(data["content"]), {}
+                self.model = str(data.get("model") or "")
             case "tool.execution_start":
                 self._calls[str(data.get("toolCallId"))] = data
             case "tool.execution_complete" if data.get("success") is False:
@@ -124,6 +125,7 @@ class Copilot:
             reset_at=reset_at,
             question=asks,
             options=options,
+            model=story.model,
         )
 
     def show(self, event: Event) -> str:

@@ -37,7 +37,7 @@ class _Story:
     """What the events of one run add up to."""
 
     def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.text = "", ""
+        self.session, self.model, self.text = "", "", ""
         self.result: Event | None = None
         self.question: Event = {}
         self.refused: list[str] = []
@@ -49,7 +49,7 @@ class _Story:
     def _take(self, event: Event) -> None:
         match event.get("type"):
             case "init":
-                self.session = str(event.get("session_id") or "")
+                self.session, self.model = str(event.get("session_id") or ""), str(event.get("model") or "")
             case "message" if event.get("role") == "assistant":
                 said = str(event.get("content") or "")
                 self.text, self._speaking = (self.text + said if self._speaking else said), True
@@ -137,6 +137,7 @@ class Gemini:
             reset_at=reset_at,
             question=asks,
             options=options,
+            model=story.model,
         )
 
     def show(self, event: Event) -> str:

@@ -30,13 +30,14 @@ class _Story:
     """What the events of one run add up to."""
 
     def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.text = "", ""
+        self.session, self.model, self.text = "", "", ""
         self.result: Event | None = None
         self.question: Event = {}
         self.begun = False
         """Whether the model answered at all: a conversation without an answer may not be kept."""
         for event in lines:
             self.session = str(event.get("session_id") or self.session)
+            self.model = str(event.get("model") or self.model)
             if event.get("type") == "result":
                 self.result = event
             elif event.get("type") == "assistant" and not event.get("parent_tool_use_id"):
@@ -113,6 +114,7 @@ class Qwen:
             reset_at=reset_at,
             question=asks,
             options=options,
+            model=story.model,
         )
 
     def show(self, event: Event) -> str:

@@ -58,3 +58,8 @@ def replayed(
         before=before,
         transcript="",
     )
+
+
+def tokens(usage: Usage) -> tuple[int, int]:
+    """What was read and written, without the price, which may be an estimate."""
+    return usage.input_tokens, usage.output_tokens

@@ -41,7 +41,7 @@ def agents_of(
         spec.name: _maker(spec, root)(
             task=task.id,
             workflow=task.workflow,
-            confine=private if spec.type in DIALECTS else confine,
+            confine=private if _keeps_to_its_own(spec) else confine,
             environment=environment,
             clock=system_clock,
             patience=patience,
@@ -49,6 +49,11 @@ def agents_of(
         )
         for spec in task.agents
     }
+
+
+def _keeps_to_its_own(spec: AgentSpec) -> bool:
+    """Whether an agent is shown its own login by its dialect, and so needs to see no other's."""
+    return spec.type in DIALECTS or (spec.type == "acp" and bool(speaking_acp(spec.command).homes))
 
 
 def _maker(spec: AgentSpec, root: Path) -> Callable[..., Agent]:
