@@ -21,6 +21,15 @@ def test_the_script_and_the_sample_that_ship_are_sound():
     assert "flyball.toml" in yaml.safe_load(folder.joinpath("sample.yaml").read_bytes())
 
 
+def test_the_script_of_the_backlog_plays_every_issue_of_its_sample():
+    folder = resources.files("flyball").joinpath("demo")
+    script = read_script(folder.joinpath("backlog.yaml").read_bytes(), "backlog.yaml")
+    issues = "".join(yaml.safe_load(folder.joinpath("sample-backlog.yaml").read_bytes()).values())
+    played = {issue for step in script.steps for issue in step.when.get("subtask", ())}
+    assert len(played) == 3
+    assert all(f"id: {issue}" in issues for issue in played)
+
+
 def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
     refused = flyball("demo", "--workflow", "nonsense")
     assert refused.code == 2
@@ -62,4 +71,25 @@ def test_the_demo_goes_from_red_to_ship_refuses_the_lie_and_leaves_nothing(tmp_p
         "report",
     ]
     assert any('"restored"' in line for line in done.stdout.splitlines())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("E30", "E15")
+def test_the_demo_of_a_backlog_rejects_once_blocks_once_and_completes_all_three_issues(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "backlog", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    status = lines[-1]
+    assert status["decision"] == "DONE"
+    assert [each["state"] for each in status["subtasks"]] == ["completed"] * 3
+    facts = [line["fact"] for line in lines if "fact" in line]
+    settled = [fact["status"] for fact in facts if fact["fact"] == "item.settled"]
+    assert settled == ["failed", "completed", "completed", "completed"]
+    stops = [fact["kind"] for fact in facts if fact["fact"] == "task.stopped"]
+    assert stops == ["blocked", "done"]
     assert list(tmp_path.iterdir()) == []

@@ -22,6 +22,7 @@ def prompt(
     from flyball.core import prompts
     from flyball.core.decide import WORKFLOWS
     from flyball.ports import Refusal
+    from flyball.wiring.backlogs import looked_at
     from flyball.wiring.site import Site
 
     with told():
@@ -31,7 +32,7 @@ def prompt(
         roles = WORKFLOWS[state.task.workflow].roles
         if role not in roles:
             raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
-        text = prompts.build(state, role)
+        text = prompts.build(looked_at(site, state), role)
         if as_json:
             put_json({"task": found, "role": role, "stage": state.stage, "version": prompts.VERSION, "prompt": text})
         else:

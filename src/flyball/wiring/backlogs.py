@@ -1,0 +1,21 @@
+"""A backlog task looked at while nobody works on it: with its folder as it is now."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.cycles import folder
+from flyball.core.effects import ReadBacklog
+from flyball.core.state import State
+from flyball.core.task import EffectId
+from flyball.documents.backlog_folder import BacklogFolders
+from flyball.wiring.site import Site
+
+
+def looked_at(site: Site, state: State) -> State:
+    """What a prompt would be made of now; other workflows have no such folder."""
+    if state.task.workflow != "backlog":
+        return state
+    request = ReadBacklog(EffectId("read/now"), path=folder(state), issue=state.work.selected)
+    seen = BacklogFolders(site.repository.root).read(request)
+    return replace(state, work=replace(state.work, seen=seen))
