@@ -329,6 +329,14 @@ def test_a_whole_situation_is_taken_from_stdin_or_a_file(flyball, work):
     assert asked(flyball, "--input", "situation.json", code=10) == answer
 
 
+@pytest.mark.req("E10")
+def test_a_critical_count_in_a_security_audit_blocks_whatever_its_result_says(flyball, work):
+    audit = {"kind": "Security audit", "result": "pass", "findings": {"critical": 1}}
+    said = flyball("evaluate", "--json", "--input", "-", input=json.dumps({"validations": [audit]}))
+    assert said.code == 3
+    assert json.loads(said.out)["trigger"] == "critical_security"
+
+
 def test_folders_that_are_links_are_refused(flyball, work, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     work.agent.rename(elsewhere / "agent")

@@ -133,6 +133,7 @@ def test_a_header_made_to_break_parsers_is_one_skipped_block(header):
         "# x\n",
         "\n",
         "a: b\n",
+        "<!--\n",
         "---\n# x\n",
     ],
 )

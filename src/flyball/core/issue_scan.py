@@ -102,7 +102,8 @@ class _Scanner:
         while index < len(self._lines):
             line = self._lines[index]
             marker = _CODE.fullmatch(line)
-            if marker and (after := self._example(index, marker)) and not code:
+            after = 0 if code else self._example(index, marker) if marker else self._comment(index)
+            if after:
                 index = after
                 continue
             header = self._header_at(index) or (self._headed(index) if line[:1] == "#" and not code else None)
@@ -216,6 +217,13 @@ class _Scanner:
             if closing and not closing[2] and closing[1].startswith(marker[1]):
                 return later + 1
         return 0
+
+    def _comment(self, index: int) -> int:
+        """The line after a comment that begins here and hides the lines below; 0 where there is none."""
+        if not self._lines[index].startswith("<!--") or "-->" in self._lines[index]:
+            return 0
+        later = range(index + 1, min(index + _LONGEST_EXAMPLE, len(self._lines)))
+        return next((number + 1 for number in later if "-->" in self._lines[number]), 0)
 
     def _is_stray(self, index: int) -> bool:
         """Whether a heading belongs to the file rather than to the issue above it."""

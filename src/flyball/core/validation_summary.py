@@ -50,6 +50,14 @@ def kind_of(file: str) -> str:
     return " ".join(re.split(r"[-_\s]+", words)).strip().lower() or "validation"
 
 
+def consistent(given: Validation) -> Validation:
+    """A validation whose counts outweigh its word: with a critical finding it failed, and in a security audit it blocks."""
+    if not given.findings.get("critical"):
+        return given
+    security = given.critical_security or _is_security(given.kind)
+    return msgspec.structs.replace(given, result="fail", critical_security=security)
+
+
 def read_summaries(text: str, file: str = "validation") -> tuple[Validation, ...] | NoSummary:
     """Every `## <Kind> Summary` of a text, outside code fences."""
     found: list[Validation] = []
@@ -199,12 +207,7 @@ def _from_counts(entry: dict[str, Any], file: str, kind: str) -> Validation | No
         read = msgspec.convert({**entry, "kind": _kind(kind), "file": file}, Validation)
     except msgspec.ValidationError as error:
         return NoSummary(0, f"no summary ({error}); expected kind, result and findings by severity")
-    critical = bool(read.findings.get("critical"))
-    return msgspec.structs.replace(
-        read,
-        result="fail" if critical else read.result,
-        critical_security=read.critical_security or (critical and _is_security(read.kind)),
-    )
+    return consistent(read)
 
 
 def _kind(name: str) -> str:

@@ -14,7 +14,7 @@ from flyball.core.json_place import line_of
 from flyball.core.selection import is_called
 from flyball.core.session_state import counted, reset
 from flyball.core.strict_json import JsonUnreadable, read_json
-from flyball.core.validation_summary import NoSummary, read_validations
+from flyball.core.validation_summary import NoSummary, consistent, read_validations
 from flyball.documents.errors import EvaluationInputInvalid
 from flyball.documents.work_folder import WorkFolder, find_root
 from flyball.ports import Clock
@@ -88,6 +88,8 @@ def evaluate_input(raw: bytes, name: str) -> Evaluated:
         raise EvaluationInputInvalid(
             f"{name}{f', line {line}' if line else ''}: {error}; expected a situation as one JSON object, as docs/reference/evaluate.md describes it."
         ) from error
+    validations = tuple(consistent(each) for each in situation.validations)
+    situation = msgspec.structs.replace(situation, validations=validations)
     return Evaluated(situation, evaluate(situation))
 
 
