@@ -20,7 +20,7 @@ from flyball.core.events import (
     TaskStopped,
 )
 from flyball.core.measurement import Check, Measurement, Trick
-from flyball.core.outcomes import Answered, Conflicted, Interrupted, Measured, TurnEnded, TurnKind
+from flyball.core.outcomes import Answered, Conflicted, Interrupted, Measured, TurnEnded, TurnKind, Usage
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Item, Settings
 from flyball.testing.simulator import APPROVED, DONE, Honest, Simulator, a_task, ok, suite
@@ -298,6 +298,21 @@ def test_a_full_context_is_followed_by_a_fresh_one() -> None:
     simulator.run()
     assert simulator.turns[1].context == simulator.turns[0].context + 1
     assert simulator.turns[1].session == ""
+
+
+@pytest.mark.req("C2")
+def test_a_conversation_goes_on_with_what_it_had_used_and_a_fresh_one_with_nothing() -> None:
+    used = Usage(300, 60, 0.3)
+
+    def turn(effect: RunAgent, _state: State) -> TurnEnded:
+        ended = ok() if effect.turn == 1 else honest(effect)
+        return msgspec.structs.replace(ended, session="s-1", usage=Usage(100, 20, 0.1), session_usage=used)
+
+    simulator = Simulator(world(turn))
+    simulator.run()
+    assert (simulator.turns[0].session, simulator.turns[0].session_usage) == ("", Usage())
+    assert (simulator.turns[1].session, simulator.turns[1].session_usage) == ("s-1", used)
+    assert all(one.session_usage == (used if one.session else Usage()) for one in simulator.turns)
 
 
 @pytest.mark.req("C22")

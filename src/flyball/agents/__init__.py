@@ -1,1 +1,1 @@
-"""Coding agents as flyball drives them: any program, and the scripted one."""
+"""Coding agents as flyball drives them: their own programs, any other program, and the scripted one."""
