@@ -30,7 +30,7 @@ from flyball.cli.resume import resume
 from flyball.cli.run import run as run_command
 
 WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Say a word", "Go back", "Set up"
-ALONE = "One role alone"
+ALONE, OUT = "One role alone", "From other programs"
 
 app = typer.Typer(
     name="flyball",
@@ -60,11 +60,11 @@ for panel, name, command in (
     (GO_BACK, "rollback", history.rollback),
     (ALONE, "evaluate", evaluate.evaluate),
     (ALONE, "monitor", monitor.monitor),
-    (ALONE, "hook", hook.hook),
-    (ALONE, "mcp", mcp.mcp),
+    (OUT, "export", export.export),
+    (OUT, "hook", hook.hook),
+    (OUT, "mcp", mcp.mcp),
     (SET_UP, "init", init.init),
     (SET_UP, "agents", agents.agents),
-    (SET_UP, "export", export.export),
     (SET_UP, "trust", trust.trust),
     (SET_UP, "doctor", doctor.doctor),
 ):
