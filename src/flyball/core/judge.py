@@ -7,8 +7,8 @@ from flyball.core.claims import Claim
 from flyball.core.effects import Option, Question
 from flyball.core.events import Fact, Judged, LearningRecorded
 from flyball.core.measurement import Measurement
-from flyball.core.monitor import Verdict, assess
-from flyball.core.observation import Blocker, Observation, observe
+from flyball.core.monitor import Verdict, follow
+from flyball.core.observation import Blocker, Observation
 from flyball.core.outcomes import TurnEnded
 from flyball.core.recovery import NONE_NEEDED, Recovery, recover
 from flyball.core.signature import Signature, signature
@@ -29,7 +29,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
     signal = claim.exit_signal and turn.kind == "ok"
     failure = _failure(measured, weighed)
     seen = _observation(state, turn, measured, weighed, failure)
-    verdict = assess(observe(state.history, seen), seen, state.task.settings.monitor)
+    _, verdict = follow(state.history, seen, state.task.settings.monitor)
     struck = breakers.after(
         state.breaker,
         state.task.settings.breaker.strikes(state.stage),

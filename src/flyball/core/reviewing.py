@@ -14,8 +14,8 @@ from flyball.core.effects import RunAgent
 from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded, Reviewed
 from flyball.core.fences import split_fences
 from flyball.core.measurement import Finding
-from flyball.core.monitor import Cure, assess
-from flyball.core.observation import Observation, observe
+from flyball.core.monitor import Cure, follow
+from flyball.core.observation import Observation
 from flyball.core.outcomes import TurnEnded
 from flyball.core.signature import signature
 from flyball.core.state import State
@@ -79,7 +79,7 @@ def weigh(state: State) -> tuple[Fact, ...]:
     missing = tuple(_objections(tuple(work.reviews.values())))
     held = not missing
     seen = _observation(state, missing)
-    verdict = assess(observe(work.batches, seen), seen, state.task.settings.monitor)
+    _, verdict = follow(work.batches, seen, state.task.settings.monitor)
     passed = sum(review.validation.passed for review in work.reviews.values())
     judged = Judged(
         stage=state.stage,
