@@ -36,7 +36,7 @@ def test_a_result_without_an_error_is_ok_with_its_message_and_what_it_used() -> 
 def test_a_resumed_conversation_reports_its_total_so_that_what_came_before_is_subtracted() -> None:
     turn = played("resumed", session="735890c2-dac4-45e0-92f3-d762b7e7d26d", before=Usage(300, 60))
 
-    assert tokens(turn.usage) == (200, 40), "it asks once more of itself after the answer"
+    assert tokens(turn.usage) == (200, 40), "it asked once more for its memory, which flyball has it do no longer"
     assert turn.session_usage == Usage(500, 100)
 
 
@@ -108,7 +108,7 @@ def test_it_is_asked_without_approvals_without_a_second_start_and_with_a_cap_on_
         *("--max-session-turns", "9", "--auth-type", "openai"),
     )
     assert invocation.env["QWEN_CODE_NO_RELAUNCH"] == "true"
-    assert DEFAULTS in invocation.files
+    assert json.loads(invocation.files[DEFAULTS])["memory"]["enableManagedAutoMemory"] is False
 
 
 def test_whoever_watches_sees_what_it_says_and_does() -> None:

@@ -126,9 +126,13 @@ class Qwen:
 QWEN = Qwen()
 
 _DEFAULTS = json.dumps(
-    {"general": {"enableAutoUpdate": False}, "model": {"generationConfig": {"maxRetries": 1}}}
+    {
+        "general": {"enableAutoUpdate": False},
+        "model": {"generationConfig": {"maxRetries": 1}},
+        "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+    }
 ).encode()
-"""Settings below the user's own; its own retries come on top of the client library's."""
+"""Settings below the user's own: its own retries come on top of its library's, and for its memory it would ask the model once more."""
 
 
 def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
