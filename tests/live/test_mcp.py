@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 from tests.live.conftest import Live
-from tests.live.test_exported import asked, claude
+from tests.live.test_exported import asked, claude, codex
 
 from flyball.agents.claude import CLAUDE
+from flyball.agents.codex import CODEX
 from flyball.projections.verdict_file import NAME, TaskVerdict
 from flyball.testing.model_script import Call, Step
 
@@ -57,3 +58,16 @@ def test_what_claude_code_asks_and_says_through_it_reaches_the_turns_claim(live:
     claim = ended.claim
     assert (claim.exit_signal, claim.summary) == (False, "half way")
     assert [(q.text, q.options, q.default) for q in claim.questions] == [("Integers only?", ("yes", "no"), "no")]
+
+
+def test_codex_offers_its_tools_to_the_model(live: Live) -> None:
+    live.program("codex")
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    server = live.serve(Step(say="Looked."))
+    passed = ["FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE"]
+    table = f'{{command="flyball",args=["mcp"],required=true,startup_timeout_sec=60,env_vars={json.dumps(passed)}}}'
+    words = (*codex(server), "-c", f"mcp_servers.flyball={table}")
+    ended = live.turn(CODEX, env={"LOCAL_KEY": "dummy"}, cli={"args": words, "env": ("LOCAL_KEY",)})
+    assert ended.kind == "ok", ended.detail
+    said = asked(server)
+    assert all(f'"name": "{tool}"' in said for tool in ("get_task", "ask_human", "report_progress", "evaluate"))
