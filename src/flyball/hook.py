@@ -51,9 +51,9 @@ def main(words: list[str]) -> int:
 
 def stop(stdin: TextIO, environment: Mapping[str, str]) -> dict[str, str] | None:
     """What to answer to an agent that is about to stop; None lets it."""
+    event = _event(stdin)  # read in any case: a host may not expect its pipe to break
     if environment.get("FLYBALL_NONCE"):
         return None  # flyball drives this turn, and measures it when it ends
-    event = _event(stdin)
     home = _home(environment)
     streak = _Streak(home, event)
     verdict = _verdict(home, str(event.get("cwd") or os.getcwd()))

@@ -46,6 +46,15 @@ def test_a_task_in_a_checkout_of_its_own_leaves_the_users_tree_alone_and_governs
     assert ask(site.home.task(TASK) / "tree") is not None
 
 
+def test_a_backlog_governs_the_users_tree_wherever_it_is_worked_on(repository, told, site):
+    told(Story(replace(tdd_task(), workflow="backlog")).start().add(TaskStopped("limit", "10 turns are spent")))
+    catch_up(site, site.state(TASK))
+    for tree in (repository, site.home.task(TASK) / "tree"):
+        answer = ask(tree)
+        assert answer is not None
+        assert "10 turns are spent" in answer["reason"]
+
+
 @pytest.mark.parametrize("kind", ["done", "aborted"])
 def test_a_finished_task_governs_nothing(repository, told, site, kind):
     told(in_place())

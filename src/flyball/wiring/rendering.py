@@ -71,14 +71,17 @@ class Rendering:
 
     def _govern(self, state: State, verdict: str) -> None:
         """Tell hooks whose tree this is; they are an offer, so what cannot be written is left out."""
-        if self._tree == self._site.repository.root and not state.task.settings.in_place:
-            return
-        home, tree = str(self._site.home.home), str(self._tree)
-        with suppress(OSError):
-            if state.stopped is not None and state.stopped.kind in FINISHED:
-                release(home, tree, self._task)
-            else:
-                govern(home, tree, self._task, verdict=verdict, lock=str(lock_of(self._site, self._task)))
+        home, root = str(self._site.home.home), self._site.repository.root
+        own = {self._tree} - {root} if not state.task.settings.in_place else {root}
+        # A backlog is the user's, and lies in their tree wherever it is worked on.
+        trees = own | ({root} if state.task.workflow == "backlog" else set())
+        for tree in trees:
+            with suppress(OSError):
+                if state.stopped is not None and state.stopped.kind in FINISHED:
+                    release(home, str(tree), self._task)
+                else:
+                    lock = str(lock_of(self._site, self._task))
+                    govern(home, str(tree), self._task, verdict=verdict, lock=lock)
 
     def catch_up(self, state: State) -> None:
         """Write what an earlier process was ended before it could write, or what was deleted since."""
