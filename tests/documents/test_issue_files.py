@@ -270,6 +270,35 @@ def test_no_link_is_followed(work, tmp_path):
         IssueFiles(work.root).set_status("high.md", ONE, "in-progress")
 
 
+def test_a_disk_that_takes_no_more_leaves_the_file_as_it_was(work, files, monkeypatch):
+    before = work.everything()
+
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(WorkFolderUnusable, match="No space left on device"):
+        files.set_status("high.md", ONE, "in-progress")
+    assert work.everything() == before
+
+
+@pytest.mark.req("E32")
+def test_the_beginnings_of_constitution_and_memory_are_given_where_there_are_any(work):
+    assert WorkFolder(work.root).excerpts() == {"constitution.md": "# Constitution\n\nBe kind."}
+    (work.agent / "memory.md").write_text("Rows have headers.\n" * 3)
+    assert WorkFolder(work.root).excerpts(10)["memory.md"] == "Rows have "
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"), [(b"\xff\xfei\x00d\x00", "UTF-16"), (b"id: x\0", "binary")], ids=["utf-16", "binary"]
+)
+def test_a_file_that_is_no_text_counts_as_malformed(work, raw, said):
+    (work.issues / "low.md").write_bytes(raw)
+    backlog = WorkFolder(work.root).backlog()
+    assert backlog.malformed == 1
+    assert said in backlog.deviations[0].message
+
+
 def test_the_mode_of_a_file_survives_an_edit(work, files):
     path = work.issues / "high.md"
     path.chmod(0o600)

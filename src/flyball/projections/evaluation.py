@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation, Situation, Validation
@@ -9,6 +10,7 @@ from flyball.core.text import scrub
 
 _ALWAYS = ("code review", "security audit", "performance review", "spec audit")
 _MOST_DEVIATIONS = 50
+_PROMISE = re.compile(r"<\s*/?\s*promise\s*>", re.IGNORECASE)
 _MOST_BLOCKERS = 20
 
 
@@ -88,7 +90,8 @@ def _blockers(said: Evaluation) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(scrub(" ".join(text.split())).split())
+    """A text of others in one line; a promise is only ever our own."""
+    return _PROMISE.sub("promise", " ".join(scrub(" ".join(text.split())).split()))
 
 
 def _some(number: int, noun: str) -> str:
