@@ -56,6 +56,7 @@ def test_without_its_file_nobody_knows_what_was_used() -> None:
         ("weekly-limit", "usage_limit"),
         ("unauthorized", "not_logged_in"),
         ("no-login", "not_logged_in"),
+        ("packed", "not_installed"),
         ("context-full", "context_full"),
         ("unknown-session", "context_full"),
     ],

@@ -1,5 +1,6 @@
 """Copilot CLI itself, driven by flyball, with a scripted model of its user's own: no login is needed."""
 
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -22,7 +23,9 @@ WEEKLY = Step(
 
 @pytest.fixture
 def copilot(live: Live) -> Live:
-    live.program("copilot")
+    """A Copilot that has unpacked itself, as it has for whoever used it before."""
+    program = live.program("copilot")
+    subprocess.run([program, "--version"], env=live.environment(), check=True, capture_output=True)
     return live
 
 

@@ -58,7 +58,7 @@ def env(server: ModelServer, **more: Any) -> dict[str, str]:
 def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(opencode: Live) -> None:
     server = opencode.serve(LIMITED, *opencode.whole_task())
 
-    ran = opencode.run("opencode", env=env(server))
+    ran = opencode.run("opencode", env=env(server), timeout_s=900.0)
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
     limited, *rest = ran.turns()

@@ -16,6 +16,9 @@ from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
 NO_RESULT = "Copilot ended without a result"
+# What it unpacks is run outside the sandbox, too, so that nothing in the sandbox may write it.
+UNPACK = "Copilot has not unpacked this version of itself yet; type once: copilot --version"
+_PACKED = "Failed to extract bundled package"
 USAGE = "usage.json"
 ASK = "ask_user"
 _TYPES: dict[str, TurnKind] = {
@@ -85,7 +88,7 @@ class Copilot:
         *("COPILOT_GITHUB_TOKEN", "COPILOT_HOME", "COPILOT_MODEL", "COPILOT_OFFLINE", "GH_HOST"),
         *(f"COPILOT_PROVIDER_{name}" for name in ("TYPE", "BASE_URL", "API_KEY", "BEARER_TOKEN", "WIRE_API")),
     )
-    homes = ("$COPILOT_HOME", ".copilot", ".cache/copilot")
+    homes = ("$COPILOT_HOME", ".copilot")
     guarded = tuple(
         f"{home}/{name}"
         for home in (".copilot", "$COPILOT_HOME")
@@ -161,6 +164,8 @@ def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | Non
 
 def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
+    if _PACKED in heard.stderr_text:
+        return "not_installed", UNPACK, None
     no_login = next((line for line in lines if _NO_LOGIN.search(line)), "")
     if no_login:
         return "not_logged_in", no_login, None

@@ -98,8 +98,18 @@ class OpenCode:
         ),
         *("GROQ_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "MISTRAL_API_KEY"),
     )
-    homes = (".local/share/opencode", ".local/state/opencode", ".cache/opencode")
-    guarded: tuple[str, ...] = ()
+    homes = (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode")
+    guarded = (
+        *(f".config/opencode/{name}" for name in ("opencode.json", "opencode.jsonc", "config.json", "AGENTS.md")),
+        *(
+            f".config/opencode/{name}{s}"
+            for name in ("agent", "command", "mode", "plugin", "skill", "tool")
+            for s in ("", "s")
+        ),
+        *(f".config/opencode/{name}" for name in ("package.json", "node_modules")),
+        *(f".cache/opencode/{name}" for name in ("bin", "node_modules", "packages")),
+        ".local/share/opencode/bin",
+    )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         if any(environment.get(name) for name in self.variables if name.endswith("_API_KEY")):

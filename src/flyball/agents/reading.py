@@ -12,11 +12,11 @@ from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, ending, told_usage, zo
 from flyball.agents.prices import priced
 from flyball.core.claims import Claim, OpenQuestion, read_claim
 from flyball.core.limits import recognise
-from flyball.core.outcomes import LIMITED, TurnEnded, TurnKind, Usage
+from flyball.core.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.text import scrub
 
 UNFINISHED = "it ended without its final event"
-OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "not_logged_in", "context_full", *LIMITED})
+OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "context_full", *ABSENT, *LIMITED})
 """Kinds only the program can know; its exit status says nothing against them."""
 WENT_ON = ("complete", "in_progress")
 
