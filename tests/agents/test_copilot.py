@@ -83,6 +83,10 @@ def test_a_weekly_limit_ends_when_it_says() -> None:
         ({"errorType": "context_limit", "message": "m"}, "context_full"),
         ({"errorType": "authorization", "message": "m"}, "not_logged_in"),
         ({"errorType": "query", "message": "502 m", "statusCode": 502}, "overloaded"),
+        (
+            {"errorType": "query", "message": "Could not connect to local model provider at http://127.0.0.1:9/v1."},
+            "overloaded",
+        ),
         ({"errorType": "policy", "message": "not allowed by your organisation"}, "crashed"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_w
     server = goose.serve(LIMITED, *goose.whole_task())
     settings(goose)
 
-    ran = goose.run("mine", env=env(server))
+    ran = goose.run("mine", env=env(server), timeout_s=900.0)
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), (ran.status, ran.stderr)
     limited, *rest = ran.turns()

@@ -40,7 +40,7 @@ def env(server: ModelServer) -> dict[str, str]:
 def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(copilot: Live) -> None:
     server = copilot.serve(WEEKLY, *copilot.whole_task())
 
-    ran = copilot.run("copilot", env=env(server))
+    ran = copilot.run("copilot", env=env(server), timeout_s=900.0)
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
     limited, *rest = ran.turns()

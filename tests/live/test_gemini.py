@@ -65,7 +65,7 @@ def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_limit_on_the_way(gem
     brief = limited("Resource exhausted.", "GenerateRequestsPerMinutePerProjectPerModel", "2s")
     server = gemini.serve(brief, brief, *gemini.whole_task(partial(written, gemini)))
 
-    ran = gemini.run("gemini", env=env(server))
+    ran = gemini.run("gemini", env=env(server), timeout_s=900.0)
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
     first, *rest = ran.turns()

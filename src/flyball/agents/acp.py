@@ -14,6 +14,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line
+from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -166,7 +167,8 @@ def _failure(error: Event, now: datetime) -> tuple[TurnKind, str, datetime | Non
         return found.kind, found.detail, found.reset_at
     if known is not None:
         return known, words, None
-    return ("overloaded" if code in _SERVER_FAULTS else "crashed"), words or NO_RESULT, None
+    transient = code in _SERVER_FAULTS or unreachable(words)
+    return ("overloaded" if transient else "crashed"), words or NO_RESULT, None
 
 
 def _usage(story: _Story) -> Usage:

@@ -12,6 +12,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -186,7 +187,7 @@ def _failure(error: Event, now: datetime) -> tuple[TurnKind, str, datetime | Non
         return found.kind, said, found.reset_at
     if status == PAYMENT_REQUIRED:
         return "usage_limit", said, None
-    if status >= _SERVER_FAULT:
+    if status >= _SERVER_FAULT or unreachable(words):
         return "overloaded", said, None
     return "crashed", said or NO_RESULT, None
 

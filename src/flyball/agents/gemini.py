@@ -13,6 +13,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -192,7 +193,7 @@ def _failure(error: Event, heard: Heard) -> tuple[TurnKind, str, datetime | None
     found = recognise_error({"message": words, "status": str(inner.get("code") or status or "")}, heard.now, zones)
     if found is not None:
         return found.kind, found.detail, found.reset_at
-    if (as_count(inner.get("code")) or status or 0) >= _SERVER_FAULT:
+    if (as_count(inner.get("code")) or status or 0) >= _SERVER_FAULT or unreachable(words):
         return "overloaded", words, None
     return "crashed", words or NO_RESULT, None
 

@@ -13,6 +13,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line
+from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -190,7 +191,8 @@ def _failure(error: Event, heard: Heard) -> tuple[TurnKind, str, datetime | None
     found = recognise_error(told, heard.now, zones)
     if found is not None:
         return found.kind, found.detail, found.reset_at
-    if as_count(data.get("statusCode")) >= _SERVER_FAULT or data.get("isRetryable") is True:
+    retryable = as_count(data.get("statusCode")) >= _SERVER_FAULT or data.get("isRetryable") is True
+    if retryable or unreachable(said):
         return "overloaded", said, None
     return "crashed", said, None
 

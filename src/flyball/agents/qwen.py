@@ -12,6 +12,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -169,7 +170,7 @@ def _failure(message: str, now: datetime) -> tuple[TurnKind, str, datetime | Non
     limit = recognise_error({"message": said, "status": status}, now, zones)
     if limit is not None:
         return limit.kind, limit.detail, limit.reset_at
-    if status and int(status) >= _SERVER_FAULT:
+    if int(status or 0) >= _SERVER_FAULT or unreachable(said):
         return "overloaded", said, None
     return "crashed", said or NO_RESULT, None
 
