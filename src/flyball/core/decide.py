@@ -38,8 +38,9 @@ def decide(state: State) -> Next:
 
 
 def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
-    """A workspace that cannot be made is a person's business, as a gate that cannot run is; the rest is an error."""
-    return TaskStopped("blocked" if key == "prepare" else "error", failed.detail)
+    """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
+    theirs = key == "prepare" or key.startswith(("read/", "edit/"))
+    return TaskStopped("blocked" if theirs else "error", failed.detail)
 
 
 def _rewriting(state: State) -> bool:

@@ -48,6 +48,7 @@ def context(state: State) -> tuple[str, ...]:
     """The issue and the rules of the project; the same for every role."""
     seen = state.work.seen
     return (
+        f"## Asked for\n{state.task.request.strip()}",
         _constitution(seen.constitution) if seen else "",
         _memory(seen.memory, state) if seen else "",
         _issue(state),

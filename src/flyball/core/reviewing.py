@@ -43,6 +43,7 @@ def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
     said = of_claim(claim, kind)
     found = _summary(turn.final_message, kind) if isinstance(said, NoSummary) else said
     notes = [f"{effect.role}: {turn.detail}"] if turn.detail else []
+    notes += [f"{effect.role} asks: {question.text}" for question in claim.questions]
     if found is None:
         notes.append(f"the {effect.role} gave no verdict" + (f" ({turn.kind})" if turn.kind != "ok" else ""))
         found = Validation(kind, "fail")

@@ -16,16 +16,16 @@ REQUEST = "Work through the backlog"
 
 
 def is_work_folder(path: Path) -> bool:
-    """Whether a path is a folder with issues in it."""
-    return (path / ISSUES).is_dir()
+    """Whether a path is a folder `.work` with issues in it."""
+    return path.resolve().name == WORK and (path / ISSUES).is_dir()
 
 
 def read_work_source(path: Path, root: Path) -> SourceDocument:
     """The backlog folder at `path`, if it has issues and a constitution."""
     if not is_work_folder(path):
         raise SourceUnreadable(
-            f"{path} has no folder {ISSUES}; expected the issue files of a backlog. "
-            f"Make one, and write issues into {path / ISSUES / 'medium.md'}."
+            f"{path} is no backlog; expected a folder {WORK} with issue files in {WORK}/{ISSUES.as_posix()}. "
+            "Have one begun: flyball init --constitution"
         )
     require_constitution(path)
     real, base = path.resolve(), root.resolve()

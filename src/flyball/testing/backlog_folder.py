@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec.structs import replace
 
 from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Issue, Session
@@ -47,19 +45,35 @@ class BacklogInMemory:
         self._versions[self.issues[place].file] += 1
 
     def edit(self, effect: EditBacklog) -> Edited | Stale:
-        """Make the edits, all or none."""
-        if any(effect.seen.get(file) != str(self._versions[file]) for file in _files(effect.edits)):
-            return Stale("changed")
+        """Make the edits in their order; one that was made already is left out, one on a changed file ends it."""
+        own: set[str] = set()
         for each in effect.edits:
+            file = _file(each)
+            if self._is_made(each):
+                continue
+            if file and file not in own and effect.seen.get(file) != str(self._versions[file]):
+                return Stale("changed")
             self._make(each)
-        self.edits += effect.edits
+            own.add(file)
+            self.edits.append(each)
         return Edited("written")
+
+    def _is_made(self, edit: WorkEdit) -> bool:
+        known = {issue.id: issue.status for issue in self.issues}
+        match edit:
+            case SetStatus(issue=issue, new=new):
+                return known.get(issue) == new
+            case Archive(issue=issue):
+                return issue not in known
+            case AddIssue(issue=added):
+                return added.id in known
+            case Reopen(issue=issue):
+                return issue in known
+        return False
 
     def _make(self, edit: WorkEdit) -> None:
         match edit:
-            case SetStatus(file=file, issue=issue, old=old, new=new):
-                assert self.of(issue).status == old
-                assert self.of(issue).file == file
+            case SetStatus(issue=issue, new=new):
                 self.change(issue, status=new)
             case Archive(file=file, issue=issue):
                 self._versions[file] += 1
@@ -81,6 +95,7 @@ class BacklogInMemory:
         return next(each for each in self.issues if each.id == issue)
 
 
-def _files(edits: Iterable[WorkEdit]) -> set[str]:
-    named = {edit.file for edit in edits if isinstance(edit, SetStatus | Archive)}
-    return named | {edit.issue.file for edit in edits if isinstance(edit, AddIssue)}
+def _file(edit: WorkEdit) -> str:
+    if isinstance(edit, AddIssue):
+        return edit.issue.file
+    return edit.file if isinstance(edit, SetStatus | Archive) else ""

@@ -241,9 +241,11 @@ def _settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[Wor
     issue = cycles.find(seen.backlog, settled.id)
     edits: list[WorkEdit] = []
     if issue is not None and settled.status == "completed":
+        # Somebody may have changed the status meanwhile, and only what is in progress can be completed.
+        edits += [SetStatus(issue.file, issue.id, issue.status, "in-progress")] if issue.status != "in-progress" else []
         edits.append(Archive(issue.file, issue.id, state.now.date().isoformat()))
-    elif issue is not None and settled.status == "blocked":
-        edits.append(SetStatus(issue.file, issue.id, issue.status, "blocked"))
+    elif issue is not None and settled.status == "blocked" and issue.status == "in-progress":
+        edits.append(SetStatus(issue.file, issue.id, "in-progress", "blocked"))
     there = {each.id for each in seen.backlog.issues}
     edits += [AddIssue(new.issue, new.source) for new in settled.created if new.issue.id not in there]
     return edits

@@ -1,0 +1,85 @@
+"""Where accepted test files may grow: more tests are welcome, and nothing else about them may change."""
+
+import pytest
+
+from flyball.core.effects import Measure
+from flyball.core.task import Commit, EffectId, Settings
+from flyball.measures.protected import protect
+from flyball.measures.weakening import compare
+
+pytestmark = pytest.mark.req("C42", "E30")
+
+OLD = "import calc\n\n\ndef helper():\n    return 2\n\n\ndef test_adds():\n    assert calc.add(1, 1) == helper()\n"
+MORE = "\n\ndef test_adds_more():\n    assert calc.add(2, 2) == 4\n"
+
+
+def kinds(new: str, path: str = "tests/test_calc.py", old: str = OLD) -> list[str]:
+    return [trick.kind for trick in compare(path, old.encode(), new.encode(), extendable=True)]
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        OLD + MORE,
+        OLD.replace("import calc\n", "import calc\nimport math\n") + MORE,
+        OLD + "\n\nclass TestMore:\n    def test_it(self):\n        assert calc.add(0, 0) == 0\n",
+        OLD.replace("def helper", "def test_first():\n    assert calc\n\n\ndef helper"),
+    ],
+)
+def test_more_tests_and_their_imports_may_be_added(new: str) -> None:
+    assert kinds(new) == []
+    assert compare("tests/test_calc.py", OLD.encode(), new.encode()), "elsewhere a test file stays as it was accepted"
+
+
+@pytest.mark.parametrize(
+    ("new", "kind"),
+    [
+        (OLD.replace("== helper()", "== 3") + MORE, "test-weakened"),
+        (MORE, "test-deleted"),
+        (OLD.replace("return 2", "return 3") + MORE, "test-weakened"),
+        (OLD + "\ncalc.add = lambda a, b: 2\n" + MORE, "protected-changed"),
+        (OLD + "\n\ndef pytest_runtest_makereport():\n    pass\n", "report-forged"),
+        (OLD + "\n\ndef test_end():\n    import os\n\n    os._exit(0)\n", "exit-forced"),
+        (OLD + "\n\n@autouse\ndef quiet():\n    pass\n", "protected-changed"),
+    ],
+)
+def test_whatever_else_changes_in_it_is_named(new: str, kind: str) -> None:
+    assert kinds(new) == [kind]
+
+
+def test_in_other_languages_a_file_may_grow_at_its_end() -> None:
+    old = "test('adds', () => { expect(add(1, 1)).toBe(2) })\n"
+    assert kinds(old + "test('more', () => { expect(add(2, 2)).toBe(4) })\n", "calc.test.js", old) == []
+    assert kinds(f"beforeEach(cheat)\n{old}", "calc.test.js", old) == ["protected-changed"]
+
+
+class TwoTrees:
+    """An accepted and a candidate tree in memory."""
+
+    def __init__(self, accepted: dict[str, bytes], candidate: dict[str, bytes]) -> None:
+        self.trees = {"accepted": accepted, "candidate": candidate}
+
+    def list_files(self, commit: str) -> tuple[str, ...]:
+        return tuple(self.trees[commit])
+
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        return self.trees[commit].get(path)
+
+    def changed(self, old: str, new: str) -> tuple[tuple[str, str], ...]:
+        before, after = self.trees[old], self.trees[new]
+        return tuple(("M", path) for path in {**before, **after} if before.get(path) != after.get(path))
+
+
+def test_a_folder_that_is_kept_is_measured_as_it_was_and_each_change_of_it_named() -> None:
+    trees = TwoTrees(
+        {".work/agent/issues/high.md": b"mine\n", "a.py": b"1\n"},
+        {".work/agent/issues/high.md": b"theirs\n", ".work/new.md": b"x\n", "a.py": b"2\n", ".workshop.py": b"3\n"},
+    )
+    accepted = Commit("accepted")
+    request = Measure(
+        EffectId("measure/1"), "green", Commit("candidate"), accepted, accepted, kept=(".work",), extendable=True
+    )
+    found = protect(request, Settings(), trees)  # type: ignore[arg-type]
+    assert found.overlay == {".work/agent/issues/high.md": accepted, ".work/new.md": None}
+    assert found.tricks == ()
+    assert [note.split()[0] for note in found.notes] == [".work/agent/issues/high.md", ".work/new.md"]
