@@ -73,3 +73,15 @@ def test_each_agent_of_a_task_is_made_by_its_kind(tmp_path: Path) -> None:
         "claude": CliAgent,
         "other": CliAgent,
     }
+
+
+def test_an_agent_that_speaks_the_protocol_sees_its_own_programs_login_where_that_is_known(
+    tmp_path: Path, confine: sandbox.Confined, home: Path
+) -> None:
+    specs = (AgentSpec("known", "acp", ("codex-acp",)), AgentSpec("unknown", "acp", ("some-agent", "--acp")))
+    settings = Settings(roles={"default": AgentChoice("known")})
+    task = Task(TaskId("001-it"), "tdd", "do it", settings, datetime(2026, 11, 16, tzinfo=UTC), agents=specs)
+    made = agents_of(task, confine=confine, environment={"HOME": str(home)}, root=tmp_path, hold_fds=())
+    confined = {name: vars(agent)["_confine"] for name, agent in made.items()}
+    assert seen(confined["known"], home, home_paths((".codex",), {"HOME": str(home)})) == "codex's"
+    assert seen(confined["unknown"], home) == "claude'scodex'sc"
