@@ -155,6 +155,7 @@ def test_output_of_an_unknown_tool_is_told_apart_too():
         ("{'b', 'a', 'c'}", "{'c', 'b', 'a'}"),
         ("\x1b[31mred\x1b[0m", "red"),
         ("commit 3f2b8c1", "commit 99aa00b"),
+        ("at file:///home/ann/shop/cart.mjs:3:1", "at file:///srv/b/7/cart.mjs:12:1"),
     ],
 )
 @pytest.mark.req("M20")
@@ -176,6 +177,16 @@ def test_what_differs_between_failures_is_not_masked(one, other):
     assert mask(one) != mask(other)
 
 
+@pytest.mark.req("M21")
+def test_a_failing_target_of_make_decides_the_coarse_signature():
+    stopped = "make: *** No rule to make target '{}', needed by '{}'.  Stop.\n"
+    one, other = signature(stopped.format("a.csv", "report")), signature(stopped.format("b.csv", "report"))
+    assert one.coarse == other.coarse
+    assert one.fine != other.fine
+    assert signature("make: *** [Makefile:9: report] Error 1\n").coarse == one.coarse
+    assert signature(stopped.format("a.csv", "summary")).coarse != one.coarse
+
+
 def test_a_huge_output_is_read_in_bounded_time_and_keeps_its_end():
     noise = "x" * 5_000 + "\n" + "{" * 3_000 + "\n" + "some line 12:13\n" * 400_000
     one, other = signature(noise + "ValueError: a\n"), signature(noise + "ValueError: b\n")
@@ -187,6 +198,27 @@ def test_a_huge_output_is_read_in_bounded_time_and_keeps_its_end():
 def test_any_text_has_a_signature_and_always_the_same(text, failing):
     assert signature(text, failing) == signature(text, failing)
     assert "\n" not in signature(text, failing).summary
+
+
+LINES = st.lists(st.from_regex(r"(FAILED|ERROR) [a-z]{1,6}\.py::test_[a-z]{1,6} - [A-Za-z0-9 ]{0,12}", fullmatch=True))
+
+
+@pytest.mark.req("M20")
+@settings(deadline=None, max_examples=60)
+@given(LINES, st.randoms(use_true_random=False))
+def test_failing_tests_may_come_in_any_order(lines, chance):
+    mixed = list(lines)
+    chance.shuffle(mixed)
+    heading = ["===== short test summary info ====="]
+    one, other = signature("\n".join(heading + lines)), signature("\n".join(heading + mixed))
+    assert (one.coarse, one.fine) == (other.coarse, other.fine)
+
+
+@pytest.mark.req("M21")
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.text(max_size=200), max_size=6))
+def test_what_was_signed_before_does_not_matter(texts):
+    assert [signature(text) for text in texts] == [signature(text) for text in reversed(texts)][::-1]
 
 
 @settings(deadline=None, max_examples=60)

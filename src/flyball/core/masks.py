@@ -17,7 +17,7 @@ _ROOTS = (
 )
 _PART = r"[^\s'\"`:,;()\[\]{}<>|*?/\\]+"
 _ABSOLUTE = re.compile(
-    rf"(?:file://)?(?<![\w.~/@])/(?:(?:{_ROOTS})(?:/{_PART})*/?|(?:{_PART}/)+{_FILE_NAME}(?![\w/]))"
+    rf"(?:file://|(?<![\w.~/@]))/(?:(?:{_ROOTS})(?:/{_PART})*/?|(?:{_PART}/)+{_FILE_NAME}(?![\w/]))"
     rf"|(?<!\w)[A-Za-z]:\\[^\s'\"`:,;()<>|*?]+"
 )
 _UPWARD = re.compile(rf"(?<![\w./])(?:\.\./)+(?:{_PART}/)*(?={_PART})")
@@ -36,6 +36,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     # times and durations
     (r"\d{4}-\d\d-\d\d[T _]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?(?:Z|\s?[+-]\d\d:?\d\d)?", "<time>"),
+    (r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?!\w)", "<time>"),  # since 1970
     (r"datetime\.datetime\((?:\d+, ){6}\d+[^)]*\)", "<time>"),
     (r"(?<![\d:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?:\s?[AP]M)?(?![\d:])", "<time>"),
     (
@@ -66,8 +67,11 @@ _RULES: tuple[tuple[str, str], ...] = (
 )
 _MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple((re.compile(pattern), to) for pattern, to in _RULES)
 _DIGIT = re.compile(r"\d")
-# The names Python's tempfile and mktemp(1) give.
-_TMP_NAME = re.compile(r"\btmp(?:[a-z0-9_]{8}|\.[A-Za-z0-9]{10})\b")
+# The names Python's tempfile, mktemp(1) and gcc give.
+_TMP_NAME = re.compile(r"\btmp(?:[a-z0-9_]{8}|\.[A-Za-z0-9]{10})\b|\bcc[A-Za-z0-9]{6}(?=\.[os]\b)")
+# A line that carries a time or an id is a log line: a number of four digits in it is a process, not a result.
+_OF_THE_RUN = re.compile(r"<time>|<id>")
+_RUN_NUMBER = re.compile(r"(?<![\w.])\d{4,}(?![\w.])")
 _BRACES = re.compile(r"\{([^{}]*, [^{}]*)\}")
 _SPACE = re.compile(r"\s+")
 
@@ -84,11 +88,13 @@ def mask(line: str) -> str:
     line = line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE]
     if "/" in line or "\\" in line:
         line = _HERE.sub("", _UPWARD.sub("", _ABSOLUTE.sub(_shorten, line)))
-    if "tmp" in line:
+    if "tmp" in line or "cc" in line:
         line = _TMP_NAME.sub("<tmp>", line)
     if _DIGIT.search(line):
         for pattern, replacement in _MASKS:
             line = pattern.sub(replacement, line)
+        if _OF_THE_RUN.search(line):
+            line = _RUN_NUMBER.sub("<number>", line)
     if "{" in line:
         line = _BRACES.sub(_sort_members, line)
     return _SPACE.sub(" ", line).strip()

@@ -7,7 +7,7 @@ _PATTERNS = (
     # progress and passing tests
     r"^[.FEsxXuSPI]{1,200}\s*(?:\[\s*\d+%\])?$",
     r"^bringing up nodes|^\[gw\d+\]|^created: \d+/\d+ workers|^collecting|^collected \d|^plugins: |^rootdir: ",
-    r"^cachedir: ",
+    r"^cachedir: |^-test\.shuffle \d|^Seed:\s+-?\d+$|^\s*Running tests with seed ",
     r"^configfile: |^platform \w+ -- |^Using --randomly|^random(?:ly)? seed|^Test order|^INFO: Running",
     r"^\S+(?:::| \().*(?:\bPASSED|\bSKIPPED|\bXFAIL|\bFAILED|\bERROR)\s*(?:\[\s*\d+%\])?$",
     r"^(?:PASSED|SKIPPED|XFAIL) ",
@@ -36,12 +36,15 @@ _PATTERNS = (
     r"^note: run with `RUST|^note: Some details",
     r"^failures:$|^successes:$|^FAIL(?:\s+\S+\s+(?:[\d.]+s|\[(?:build|setup) failed\]))?$|^exit status \d+$",
     r"^coverage: ",
-    # tsc adds related places only where it draws excerpts
-    r"^\s{2,}\S+\.[cm]?tsx?:\d+:\d+(?: - .*)?$|^\s+The expected type comes from ",
+    r"^\s+The expected type comes from ",
     r"^Found \d+ errors?|^All checks passed|^\[\*\] \d+ fixable|^No fixes available|^\W*\d+ fixable",
     r"^Success: no issues",
     r"^\W*\d+ (?:problems?|errors?|warnings?)\b|^\W*\d+ errors? and \d+ warnings?|potentially fixable with",
-    r"^make(?:\[\d+\])?: (?:Entering|Leaving) directory",
+    # jest says so only when the machine is slow
+    r"^Jest did not exit one second after|^'?This usually means that there are asynchronous operations",
+    r"^make(?:\[\d+\])?: (?:(?:Entering|Leaving) directory|\*\*\* Waiting for unfinished jobs)",
+    # commands that make announces; with several jobs, also those of targets that have not failed
+    r"^(?:\S*/)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ar|ld)(?:-\d+)? -",
     r"^npm (?:error|ERR!|warn|WARN|notice)(?:\s*$| A complete log|.*_logs/| Unknown \w+ config)",
     r"^npm (?:error|ERR!)\s+(?:To see a list|npm run$|Did you mean|.*timing )|^npm notice|^> \S+@\S+ \S+$",
     r"^> [\w:-]+$",

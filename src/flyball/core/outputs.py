@@ -41,6 +41,10 @@ _TESTS = tuple(
 _UNITTEST_ID = re.compile(r"^(\S+) \((.+?)(?:\.\1)?\)$")
 _PYTEST_HEADING = re.compile(r"^_{3,} (?P<id>.+?) _{3,}$")
 _FILE = re.compile(r"^(?:--> |:::\s)?(?P<file>(?:[\w@+~.-]+/)*(?:[\w@+~.-]+\.[A-Za-z]\w{0,7}|[Mm]akefile)):(?: |$)")
+_TARGET = re.compile(
+    r"^make(?:\[\d+\])?: \*\*\* (?:\[(?:.*: )?(?P<made>[^\]\s]+)\]|No rule to make target '.*', needed by '(?P<wanted>[^']+)')"
+)
+_NO_SCRIPT = re.compile(r"^npm (?:error|ERR!) Missing script: ")
 _LONE_FILE = re.compile(r"^(?:/|[A-Za-z]:\\)\S*\.\w{1,8}$")
 
 _WARNING = re.compile(
@@ -51,6 +55,8 @@ _CARETS = re.compile(r"^\s*[|]?\s*[\^~][\s\^~]*$")
 _GUTTER = re.compile(r"^\s*(?P<mark>>)?\s*\d+\s*(?:\||[+~-](?:\s|$))\s?(?P<code>.*)$")
 _BARE_GUTTER = re.compile(r"^\s*\d+\s+\S")
 _TIGHT_GUTTER = re.compile(r"^\s*\d+\| ")
+# tsc adds related places only where it draws excerpts.
+_RELATED = re.compile(r"^\s{2,}\S+\.[cm]?tsx?:\d+:\d+(?: - .*)?$")
 _TILDES = re.compile(r"^\s*~+\s*$")
 _RUST_FRAME = re.compile(r"^\s+(?:\d+:|at )")
 _LABEL = re.compile(r"^\s*[|│]\s*(?P<label>.*)$")
@@ -59,6 +65,7 @@ _DRAWING = re.compile(r"(?:^|(?<=\s))[|│^~+_\-]+(?=\s|$)")
 _PYTHON_FRAME = re.compile(r'^(?P<indent>\s*)File "(?P<file>[^"]+)", line \d+(?:, in (?P<name>.+))?$')
 _PYTEST_FRAME = re.compile(r"^(?P<file>[^\s:]+\.py|<[^>]+>):\d+:(?: in (?P<name>.+))?$")
 _PYTEST_PLACE = re.compile(r"^(?P<file>[^\s:]+\.py):\d+: (?P<kind>\w+)$")
+_DOCTEST_LINE = re.compile(r"^\d{3,}(?: (?P<code>.*))?$")
 _FIXTURE = re.compile(r"^\w+\s+= ")
 _SCRIPT_FRAME = re.compile(
     r"^[\s#]*(?:at |❯ )(?:(?P<name>.+?) \(?)?(?P<file>[^()\s]+?)(?::\d+:\d+|:\d+)\)?[,{ ]*$"
@@ -99,7 +106,7 @@ class _Reader:
         if self._turns_region(line):
             return
         self._names_test(line)
-        if self.region in {"skip", "summary"} and not line.startswith("INTERNALERROR>"):
+        if self.region in {"skip", "summary", "related"} and not line.startswith("INTERNALERROR>"):
             return
         quoted = self.region == "failures" and line.startswith("E ")
         line = line[4:] if quoted and line.startswith("E   ") else line[1:] if quoted else line
@@ -124,6 +131,10 @@ class _Reader:
             self.headings[mask(heading["id"])] = None
             self.region = "failures"
             return True
+        if self.region == "" and _RELATED.match(line):
+            self.region = "related"
+        elif self.region == "related" and not line.startswith("    "):
+            self.region = ""
         if _CAPTURED.match(line):
             self.region = "skip"
             return True
@@ -223,6 +234,9 @@ class _Reader:
         if line.startswith(">"):
             self._add(mask(line[1:]))
             return True
+        if doctest := _DOCTEST_LINE.match(line):
+            self._add(mask(doctest["code"] or ""))
+            return True
         return line.startswith("    ") or bool(_FIXTURE.match(line))
 
     def _keep(self, line: str) -> None:
@@ -231,8 +245,7 @@ class _Reader:
             return
         if is_noise(line):
             return
-        if _LONE_FILE.match(line):
-            self.files[mask(line)] = None
+        self._names_file(line)
         masked = mask(_without_duration(line.replace("npm ERR!", "npm error")))
         if _WARNING.search(line):
             self.weak = True
@@ -243,6 +256,14 @@ class _Reader:
             self.frame = None
         self._leave()
         self._add(masked)
+
+    def _names_file(self, line: str) -> None:
+        if _LONE_FILE.match(line):
+            self.files[mask(line)] = None
+        elif target := _TARGET.match(line):
+            self.files[mask(target["made"] or target["wanted"])] = None
+        elif _NO_SCRIPT.match(line):
+            self.files["package.json"] = None
 
     def _add(self, text: str) -> None:
         if not text:
