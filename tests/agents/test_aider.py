@@ -29,13 +29,13 @@ def test_a_completed_message_is_ok_with_the_models_answer_and_what_it_used() -> 
     assert turn.kind == "ok"
     assert turn.final_message.startswith("I change it.\n\nhello.txt\n```\n<<<<<<< SEARCH\nhello\n")
     assert turn.final_message.endswith("That is all.\n\n> quoted\n#### heading")
-    assert turn.usage == Usage(100, 20)
+    assert turn.usage == Usage(100, 20, estimated=True)
 
 
 def test_what_every_answer_of_a_run_used_is_added_up_and_the_last_one_is_its_message() -> None:
     turn = played("asked-for-a-file")
 
-    assert turn.usage == Usage(200, 40)
+    assert turn.usage == Usage(200, 40, estimated=True)
     assert turn.final_message.startswith("Now.")
 
 

@@ -40,14 +40,14 @@ def test_a_completed_turn_is_ok_with_its_last_message_its_thread_and_what_it_use
 
     assert (turn.kind, turn.final_message) == ("ok", "Done: hello.txt says hello world.")
     assert turn.session == THREAD
-    assert turn.usage == Usage(300, 60)
+    assert turn.usage == Usage(300, 60, estimated=True)
 
 
 @pytest.mark.req("C2")
 def test_a_resumed_thread_reports_its_total_so_that_what_came_before_is_subtracted() -> None:
     turn = played("resumed", session=THREAD, before=Usage(300, 60))
 
-    assert turn.usage == Usage(100, 20)
+    assert turn.usage == Usage(100, 20, estimated=True)
     assert turn.session_usage == Usage(400, 80)
 
 
@@ -162,7 +162,7 @@ def test_a_denial_is_named_though_no_event_tells_it(name: str, what: str) -> Non
 def test_what_a_failed_turn_used_is_in_the_record_of_its_thread(tmp_path: Path) -> None:
     turn = played("failed-half-way", code=1, homes=(remembered(tmp_path, "failed-half-way"),))
 
-    assert (turn.kind, turn.usage) == ("overloaded", Usage(100, 20))
+    assert (turn.kind, turn.usage) == ("overloaded", Usage(100, 20, estimated=True))
 
 
 def test_a_turn_that_used_nothing_known_leaves_the_threads_total_as_it_was() -> None:

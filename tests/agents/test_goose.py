@@ -26,7 +26,7 @@ def test_a_completed_run_is_ok_with_its_last_message_and_what_it_used() -> None:
     turn = played("edit")
 
     assert (turn.kind, turn.final_message) == ("ok", "Done: hello.txt says hello world.")
-    assert turn.usage == Usage(200, 40)
+    assert turn.usage == Usage(200, 40, estimated=True)
 
 
 def test_a_streamed_message_is_put_together_again() -> None:
@@ -38,7 +38,7 @@ def test_a_resumed_conversation_reports_its_total_so_that_what_came_before_is_su
     turn = played("resumed", session="flyball-1", before=Usage(200, 40))
 
     assert turn.session == "flyball-1"
-    assert turn.usage == Usage(100, 20)
+    assert turn.usage == Usage(100, 20, estimated=True)
     assert turn.session_usage == Usage(300, 60)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.live.conftest import DOCUMENT, Live
 
+from flyball.core.outcomes import TurnEnded
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
 
@@ -53,6 +54,11 @@ def terminated(live: Live, agent: str, server: ModelServer, *words: str, env: Ma
     finally:
         running.kill()
         running.wait()
+
+
+def tokens(turn: TurnEnded) -> tuple[int, int]:
+    """What a turn read and wrote."""
+    return turn.usage.input_tokens, turn.usage.output_tokens
 
 
 def left_behind(live: Live) -> list[str]:

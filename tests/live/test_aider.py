@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from tests.live.conftest import FILES, MULTIPLY, NEW_TEST, RECORD, Live
-from tests.live.looking import files, left_behind, published, terminated
+from tests.live.looking import files, left_behind, published, terminated, tokens
 
 from flyball.agents.aider import AIDER
-from flyball.core.outcomes import Usage
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer
 
@@ -92,7 +91,7 @@ def test_a_file_the_prompt_names_is_given_to_the_model_and_a_question_is_taken_f
         AIDER, env=offline(server), prompt='Look at calc/__init__.py, and report with "nonce": "{nonce}".\n'
     )
 
-    assert (turn.kind, turn.usage) == ("ok", Usage(100, 20))
+    assert (turn.kind, tokens(turn)) == ("ok", (100, 20))
     assert [question.text for question in turn.claim.questions] == ["Floats or integers?"]
     given = [message["content"] for message in server.requests[-1].body["messages"] if message["role"] == "user"]
     assert any("added these files to the chat" in text and FILES["calc/__init__.py"] in text for text in given)
