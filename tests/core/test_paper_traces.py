@@ -1,4 +1,4 @@
-"""The vocabulary fits all four workflows: short journals of the three that are not built yet fold as they should."""
+"""The vocabulary fits all four workflows: short journals of the three beside `tdd` fold as they should."""
 
 from datetime import timedelta
 

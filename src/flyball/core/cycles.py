@@ -1,18 +1,21 @@
-"""A backlog's cycle seen from outside: what the evaluator is told of it, and what is kept of it in the user's files."""
+"""A backlog's cycle: what the evaluator is told of it, what became of its issue, and what is written because of it."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.backlog import Backlog, Build, Gates, Issue, Session, Situation, Validation
-from flyball.core.events import Evaluated
+from flyball.core import proposals
+from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Issue, Session, Situation, Validation
+from flyball.core.effects import Option, Question
+from flyball.core.events import Evaluated, ItemSettled
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import BacklogRead
 from flyball.core.state import State
 from flyball.core.task import Item
-from flyball.core.work_edits import KeepDecision, KeepSession, Stored
+from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, SetStatus, Stored, WorkEdit
 
 FOLDER = ".work"
+DEVIATIONS_KEPT = 20
 
 
 def folder(state: State) -> str:
@@ -90,6 +93,64 @@ def as_item(issue: Issue) -> Item:
         acceptance=issue.acceptance,
         kind=issue.type,
     )
+
+
+def settled(state: State, seen: BacklogRead) -> ItemSettled:
+    """What became of the issue at hand, and which issues its validators want beside it."""
+    work = state.work
+    drawn = proposals.draw(work.reviews.values(), seen.backlog, state.now)
+    notes = (*(note for review in work.reviews.values() for note in review.notes), *drawn.notes)
+    if work.passed:
+        return ItemSettled(work.selected, "completed", 0, drawn.issues, notes)
+    if state.visits[-2].forced:
+        return ItemSettled(work.selected, "blocked", 0, drawn.issues, notes)
+    failures = session(state, seen).failures.get(work.selected, 0) + 1
+    return ItemSettled(work.selected, "failed", failures, drawn.issues, notes)
+
+
+def settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
+    """What is still to be written of it, as the files are now."""
+    issue = find(seen.backlog, settled.id)
+    edits: list[WorkEdit] = []
+    if issue is not None and settled.status == "completed":
+        # Somebody may have changed the status meanwhile, and only what is in progress can be completed.
+        edits += [SetStatus(issue.file, issue.id, issue.status, "in-progress")] if issue.status != "in-progress" else []
+        edits.append(Archive(issue.file, issue.id, state.now.date().isoformat()))
+    elif issue is not None and settled.status == "blocked" and issue.status == "in-progress":
+        edits.append(SetStatus(issue.file, issue.id, "in-progress", "blocked"))
+    there = {each.id for each in seen.backlog.issues}
+    edits += [AddIssue(new.issue, new.source) for new in settled.created if new.issue.id not in there]
+    return edits
+
+
+def evaluated(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
+    """A decision as a fact; `items` are the issues a person's word could set free."""
+    waiting = tuple(i.id for i in seen.backlog.issues if _is_named(i, said.blocked_on))
+    return Evaluated(
+        said.decision,
+        said.reason,
+        said.trigger,
+        state.work.evaluations + 1,
+        said.next_issue or "",
+        said.blocked_on,
+        waiting,
+        said.warnings,
+        tuple(f"{d.file}:{d.line}: {d.message}" for d in said.deviations[:DEVIATIONS_KEPT]),
+    )
+
+
+def _is_named(issue: Issue, causes: tuple[str, ...]) -> bool:
+    return any(cause == issue.id or cause.startswith(f"{issue.id}: ") for cause in causes)
+
+
+def question(said: Evaluated) -> Question:
+    """What a person is asked when nothing can go on without them."""
+    options = (
+        Option("reset", "take away what blocks, and go on"),
+        Option("TEXT", "what the issues need to know; then go on"),
+        Option("abort", "end the task"),
+    )
+    return Question("backlog-blocked", said.reason, options, detail="\n".join(said.blocked_on), again=True)
 
 
 def kept(state: State, seen: BacklogRead, said: Evaluated) -> tuple[KeepDecision, KeepSession]:

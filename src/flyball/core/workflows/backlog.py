@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core import cycles, kernel, opening, proposals, questions, reviewing, shipping, stages
-from flyball.core.backlog import Evaluation, Issue
-from flyball.core.effects import EditBacklog, Effect, Measure, Option, Question, ReadBacklog, Restore, Save
+from flyball.core import cycles, kernel, opening, questions, reviewing, shipping, stages
+from flyball.core.effects import EditBacklog, Effect, Measure, ReadBacklog, Restore, Save
 from flyball.core.evaluator import evaluate
-from flyball.core.events import BlockCleared, Evaluated, ItemSelected, ItemSettled, Moved, TaskStopped
+from flyball.core.events import BlockCleared, Evaluated, ItemSelected, Moved, TaskStopped
 from flyball.core.kernel import Stage
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import BacklogRead, Edited, Interrupted, Saved, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import EffectId
-from flyball.core.work_edits import AddIssue, Archive, Reopen, SetStatus, WorkEdit
+from flyball.core.work_edits import Reopen, SetStatus, WorkEdit
 from flyball.core.workflows.table import Workflow
 
 IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", stages.green)
 VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
 STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
-DEVIATIONS_KEPT = 20
 SUBJECT_LENGTH = 72
 _COMMIT_TYPES = {
     "feature": "feat",
@@ -207,7 +205,7 @@ def _evaluate(state: State) -> Next:
         edits = (SetStatus(i.file, i.id, "blocked", "in-progress") for i in freed)
         return _written(state, f"unblock-{work.reads}", *edits) or NOTHING
     said = evaluate(cycles.situation(state, seen))
-    return record(_evaluated(state, said, seen))
+    return record(cycles.evaluated(state, said, seen))
 
 
 def _settle(state: State) -> Next | None:
@@ -215,59 +213,14 @@ def _settle(state: State) -> Next | None:
     work = state.work
     seen = _seen(state)
     if work.settled is None:
-        return seen if isinstance(seen, Next) else record(_settled(state, seen))
+        return seen if isinstance(seen, Next) else record(cycles.settled(state, seen))
     name = f"settle-{work.cycle}"
     if isinstance(state.outcomes.get(EffectId(f"edit/{name}")), Edited):
         return None
     if isinstance(seen, Next):
         return seen
-    edits = _settling(state, work.settled, seen)
+    edits = cycles.settling(state, work.settled, seen)
     return _written(state, name, *edits) if edits else None
-
-
-def _settled(state: State, seen: BacklogRead) -> ItemSettled:
-    work = state.work
-    drawn = proposals.draw(work.reviews.values(), seen.backlog, state.now)
-    notes = (*(note for review in work.reviews.values() for note in review.notes), *drawn.notes)
-    if work.passed:
-        return ItemSettled(work.selected, "completed", 0, drawn.issues, notes)
-    if state.visits[-2].forced:
-        return ItemSettled(work.selected, "blocked", 0, drawn.issues, notes)
-    failures = cycles.session(state, seen).failures.get(work.selected, 0) + 1
-    return ItemSettled(work.selected, "failed", failures, drawn.issues, notes)
-
-
-def _settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
-    issue = cycles.find(seen.backlog, settled.id)
-    edits: list[WorkEdit] = []
-    if issue is not None and settled.status == "completed":
-        # Somebody may have changed the status meanwhile, and only what is in progress can be completed.
-        edits += [SetStatus(issue.file, issue.id, issue.status, "in-progress")] if issue.status != "in-progress" else []
-        edits.append(Archive(issue.file, issue.id, state.now.date().isoformat()))
-    elif issue is not None and settled.status == "blocked" and issue.status == "in-progress":
-        edits.append(SetStatus(issue.file, issue.id, "in-progress", "blocked"))
-    there = {each.id for each in seen.backlog.issues}
-    edits += [AddIssue(new.issue, new.source) for new in settled.created if new.issue.id not in there]
-    return edits
-
-
-def _evaluated(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
-    waiting = tuple(i.id for i in seen.backlog.issues if not i.is_final and _is_named(i, said.blocked_on))
-    return Evaluated(
-        said.decision,
-        said.reason,
-        said.trigger,
-        state.work.evaluations + 1,
-        said.next_issue or "",
-        said.blocked_on,
-        waiting,
-        said.warnings,
-        tuple(f"{d.file}:{d.line}: {d.message}" for d in said.deviations[:DEVIATIONS_KEPT]),
-    )
-
-
-def _is_named(issue: Issue, causes: tuple[str, ...]) -> bool:
-    return any(cause == issue.id or cause.startswith(f"{issue.id}: ") for cause in causes)
 
 
 def _decided(state: State, said: Evaluated) -> Next:
@@ -285,16 +238,7 @@ def _decided(state: State, said: Evaluated) -> Next:
         return record(TaskStopped("limit", f"limit reached: {said.reason}"))
     if state.reset:
         return record(BlockCleared(said.trigger, said.items))
-    return questions.put(state, _question(said))
-
-
-def _question(said: Evaluated) -> Question:
-    options = (
-        Option("reset", "take away what blocks, and go on"),
-        Option("TEXT", "what the issues need to know; then go on"),
-        Option("abort", "end the task"),
-    )
-    return Question("backlog-blocked", said.reason, options, detail="\n".join(said.blocked_on), again=True)
+    return questions.put(state, cycles.question(said))
 
 
 def _finished(state: State, said: Evaluated) -> Next:
