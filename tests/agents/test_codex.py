@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from flyball.agents.codex import CODEX
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import Asked, Heard
+from flyball.agents.hearing import Events
 from flyball.agents.homes import guarded_paths
 from flyball.core.outcomes import TurnEnded, Usage
+from flyball.process import Exit
 from flyball.testing.recordings import replayed
 
 RECORDED = Path(__file__).parent / "recorded" / "codex"
@@ -163,6 +165,19 @@ def test_what_a_failed_turn_used_is_in_the_record_of_its_thread(tmp_path: Path) 
     turn = played("failed-half-way", code=1, homes=(remembered(tmp_path, "failed-half-way"),))
 
     assert (turn.kind, turn.usage) == ("overloaded", Usage(100, 20, estimated=True))
+
+
+def test_the_model_stands_in_the_record_of_the_thread(tmp_path: Path) -> None:
+    kept = remembered(tmp_path, "failed-half-way") / "sessions/2026/11/16"
+    with next(kept.iterdir()).open("a") as record:
+        record.write('{"type": "turn_context", "payload": {"turn_id": "t", "model": "gpt-5.5"}}\n')
+    story = RECORDED / "failed-half-way.jsonl"
+
+    reading = CODEX.read(
+        Heard(asked=asked(), lines=Events(story), exit=Exit(1, None, "exit", 1.0), now=NOW, homes=(tmp_path,))
+    )
+
+    assert (reading.model, reading.usage) == ("gpt-5.5", Usage(100, 20))
 
 
 def test_a_turn_that_used_nothing_known_leaves_the_threads_total_as_it_was() -> None:

@@ -63,6 +63,12 @@ class _Story:
                     self.completed = told.get("reason") == _COMPLETED
 
     @property
+    def model(self) -> str:
+        """The model that answered; aider does not write down one whose price it does not know."""
+        named = str(self.sent[-1].get("main_model") or "") if self.sent else ""
+        return "" if "REDACTED" in named else named
+
+    @property
     def usage(self) -> Usage:
         if not self.sent:
             return Usage(estimated=True)
@@ -118,6 +124,7 @@ class Aider:
             final_message=_final_message(heard.files.get(HISTORY, b"")),
             usage=story.usage,
             reset_at=reset_at,
+            model=story.model,
         )
 
     def show(self, event: Event) -> str:  # noqa: ARG002  aider prints text, which is shown as it is

@@ -108,6 +108,7 @@ class Codex:
             cumulative=total is not None,
             session=story.thread,
             reset_at=reset_at,
+            model=record.model,
         )
 
     def show(self, event: Event) -> str:
@@ -124,12 +125,14 @@ CODEX = Codex()
 
 
 class _Record:
-    """What Codex's own record of a thread tells beyond its events: the tokens of a failed turn, and when limits end."""
+    """What Codex's own record of a thread tells beyond its events: the model, a failed turn's tokens, the end of limits."""
 
-    def __init__(self, counts: Iterable[Event]) -> None:
+    def __init__(self, told: Iterable[Event]) -> None:
+        self.model = ""
         self.total: Event = {}
         self.windows: list[Event] = []
-        for count in counts:
+        for count in told:
+            self.model = str(count.get("model") or self.model)
             self.total = as_dict(as_dict(count.get("info")).get("total_token_usage")) or self.total
             limits = as_dict(count.get("rate_limits"))
             self.windows = [as_dict(limits.get(name)) for name in ("primary", "secondary")] if limits else self.windows
@@ -138,7 +141,7 @@ class _Record:
     def of(cls, homes: Iterable[Path], thread: str) -> _Record:
         folders = [home / "sessions" for home in homes] if _THREAD.fullmatch(thread) else []
         found = [path for folder in folders for path in folder.glob(f"*/*/*/rollout-*-{thread}.jsonl")]
-        return cls(count for path in found[:1] for count in _token_counts(path))
+        return cls(told for path in found[:1] for told in _told(path))
 
     @property
     def reset_at(self) -> datetime | None:
@@ -198,12 +201,14 @@ def _item_line(item: Event, *, done: bool) -> str:
     return ""
 
 
-def _token_counts(path: Path) -> Iterable[Event]:
+def _told(path: Path) -> Iterable[Event]:
+    """What the record says of tokens and of what each turn ran with."""
     try:
         with path.open("rb") as file:
             for line in file:
-                payload = as_dict(_parsed(line).get("payload")) if b'"token_count"' in line else {}
-                if payload.get("type") == "token_count":
+                record = _parsed(line) if b'"token_count"' in line or b'"turn_context"' in line else {}
+                payload = as_dict(record.get("payload"))
+                if record.get("type") == "turn_context" or payload.get("type") == "token_count":
                     yield payload
     except OSError:
         return
