@@ -20,7 +20,7 @@ sys.path.insert(0, str(AGENTS))
 
 from sample import DOCUMENT, make_sample_repository  # noqa: E402
 
-GATE = f"test={sys.executable} -m pytest -q"
+GATE = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
 
 
 class Scenario(NamedTuple):

@@ -78,7 +78,7 @@ def test_a_real_task_in_place_governs_its_tree_until_it_is_over(repository: Path
     (repository / "test_rows.py").write_text("def test_rows():\n    assert True\n")
     for words in (["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "Tests"]):
         subprocess.run(["git", *words], cwd=repository, check=True)
-    gate = f"test={sys.executable} -m pytest -q -p no:cacheprovider"
+    gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
     asked = ("run", "Parse rows", "--in-place", "--unattended", "--sandbox", "none", "--agent-command", "true")
     done = run(repository, *asked, "--gate", gate, "--max-turns", "1")
     assert done.returncode == 4, done.stderr

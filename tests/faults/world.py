@@ -62,7 +62,7 @@ class World:
     def speak_python(self) -> Self:
         """A project with real pytest in the place of the gate of milliseconds."""
         self.agent = f"sh {PROGRAMS / 'tiny_agent.sh'} python"
-        self.gate = "python -m pytest -q -p no:cacheprovider"
+        self.gate = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
         self.write("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
         self.write("tests/test_old.py", "def test_old():\n    assert True\n")
         self.git("add", "pyproject.toml", "tests")

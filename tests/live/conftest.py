@@ -118,7 +118,7 @@ class Live:
         """`flyball run` of the document's task with an agent, unattended."""
         source = self.folder / "prp.md"
         source.write_text(DOCUMENT)
-        gate = f"test={sys.executable} -m pytest -q"
+        gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
         asked = ("run", "--from", str(source), "--agent", agent, "--gate", gate, "--unattended", "--json")
         return self.flyball(*asked, *words, env=env, timeout_s=timeout_s)
 

@@ -35,7 +35,7 @@ def terminated(live: Live, agent: str, server: ModelServer, *words: str, env: Ma
     """Run a task until its agent has asked the model, then end it with SIGTERM; its exit code."""
     source = live.folder / "prp.md"
     source.write_text(DOCUMENT)
-    gate = f"test={sys.executable} -m pytest -q"
+    gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
     asked = ("run", "--from", str(source), "--agent", agent, "--gate", gate, "--unattended", "--json", *words)
     running = subprocess.Popen(
         [sys.executable, "-m", "flyball", *asked],

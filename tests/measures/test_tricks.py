@@ -426,7 +426,7 @@ def test_ci_configuration_is_protected(green_lab, path) -> None:
 
 
 def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
-    lab = new_lab({"Makefile": f"test:\n\t{sys.executable} -m pytest\n"})
+    lab = new_lab({"Makefile": f"test:\n\tPYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest\n"})
     changed = {"Makefile": "test:\n\ttrue\n"}
     assert lab.measure("green", changed).tricks == ()
     lab.gates(Gate("test", "make test", 60.0))
@@ -436,7 +436,7 @@ def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
 
 
 def test_a_forced_exit_under_make_is_caught_because_its_tests_are_no_longer_reported(new_lab) -> None:
-    lab = new_lab({"Makefile": f"test:\n\t{sys.executable} -m pytest\n"})
+    lab = new_lab({"Makefile": f"test:\n\tPYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest\n"})
     lab.gates(Gate("test", "make test", 60.0))
     assert lab.measure("green").green_runs == 2
     measured = lab.measure("green", {"calc.py": "import os\n\nos._exit(0)\n"})
