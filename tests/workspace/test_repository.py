@@ -183,6 +183,14 @@ def test_what_an_agent_keeps_for_itself_in_the_tree_is_no_change(user):
     assert not Repository.find(user.root).survey().dirty
 
 
+@pytest.mark.parametrize("folder", [".venv", "node_modules"])
+def test_installed_dependencies_are_no_change_where_the_project_does_not_ignore_them(user, folder):
+    (user.root / folder).mkdir(parents=True)
+    (user.root / folder / "library").write_text("x\n")
+
+    assert not Repository.find(user.root).survey().dirty
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_repository_of_somebody_else_is_refused_until_it_is_declared_safe(user):
     os.chown(user.root, 12345, 12345)

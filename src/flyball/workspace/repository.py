@@ -23,6 +23,8 @@ from flyball.workspace.git import Git, environment, program, quoted, records
 GITLINK = "160000"
 LEAVINGS = b".aider.tags.cache.*/\n"
 """What an agent keeps for itself in the tree it works in, and cannot be told to keep elsewhere; no work of anybody's."""
+INSTALLED = b".venv/\nnode_modules/\n"
+"""Dependencies that set-up installs into the tree, also where the project does not ignore them; what is tracked stays so."""
 _MARKS = (
     ("MERGE_HEAD", "merge"),
     ("rebase-merge", "rebase"),
@@ -147,7 +149,7 @@ class Repository(msgspec.Struct, frozen=True):
         told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
         personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
         told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
-        return b"\n".join((LEAVINGS, *told_elsewhere))
+        return b"\n".join((LEAVINGS, INSTALLED, *told_elsewhere))
 
     def shared_setting(self) -> str | None:
         """The user's core.sharedRepository, which says who may read what git writes."""
