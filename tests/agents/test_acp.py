@@ -129,6 +129,14 @@ def test_a_permission_that_could_only_be_refused_is_a_denial_with_its_name(tmp_p
     assert (turn.kind, turn.detail) == ("denied", "denied: shell git push")
 
 
+def test_an_agent_that_broke_off_has_crashed_whatever_its_last_words(tmp_path: Path) -> None:
+    (tmp_path / "stream.stderr").write_text("starting\nError: no folder to write to\n")
+
+    turn = told(tmp_path, {"type": "error", "kind": "crashed", "message": "the connection to the agent broke"})
+
+    assert (turn.kind, turn.detail) == ("crashed", "the connection to the agent broke: Error: no folder to write to")
+
+
 def test_a_turn_without_a_result_is_a_failure(tmp_path: Path) -> None:
     assert told(tmp_path, chunk("I will")).kind == "crashed"
 

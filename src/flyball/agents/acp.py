@@ -119,9 +119,10 @@ class Acp(msgspec.Struct, frozen=True):
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard.now)
+        last = heard.stderr_text.strip().rpartition("\n")[2] if kind == "crashed" else ""
         return Reading(
             kind=kind,
-            detail=detail,
+            detail=": ".join(filter(None, (detail, last))),
             final_message="" if story.failure and kind != "ok" else story.text,
             usage=_usage(story),
             session=story.session,
@@ -157,6 +158,8 @@ def _failure(error: Event, now: datetime) -> tuple[TurnKind, str, datetime | Non
     words = f"{said}: {data}" if isinstance(data, str) else str(as_dict(data).get("details") or said)
     if error.get("kind") == "not_installed":
         return "not_installed", said, None
+    if error.get("kind") == "crashed":
+        return "crashed", said, None
     if code == AUTH_REQUIRED:
         return "not_logged_in", words, None
     if code == NOT_FOUND or _TOO_LONG.search(words):

@@ -84,8 +84,11 @@ class Goose:
         *("ANTHROPIC_API_KEY", "ANTHROPIC_HOST", "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "XAI_API_KEY", "OLLAMA_HOST"),
         *("DATABRICKS_HOST", "DATABRICKS_TOKEN", "GROQ_API_KEY", "LITELLM_API_KEY", "LITELLM_HOST"),
     )
-    homes = (".local/share/goose", ".local/state/goose")
-    guarded: tuple[str, ...] = ()
+    homes = (".config/goose", ".local/share/goose", ".local/state/goose")
+    guarded = tuple(
+        f".config/goose/{name}"
+        for name in ("config.yaml", "secrets.yaml", "permission.yaml", "custom_providers", "recipes", ".goosehints")
+    )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         folder = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "goose"
