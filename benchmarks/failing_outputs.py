@@ -5,8 +5,9 @@ usage: python benchmarks/failing_outputs.py                     say which tools 
                                                                (TOOL as in `jest`, or `held-out/jest` for one half)
 
 Every failure runs four times: as it is, again, and twice with comment lines above; each time in another folder, with other
-temporary folders, users, hash seeds, test orders and ports, every second time in colour. Half of the failures of each tool,
-drawn by lot, are held out and made with other versions of the tools. Runs are in a sandbox without network.
+temporary folders, users, hash seeds, test orders and ports, every second time in colour. Half of the first failures of each
+tool, drawn by lot, are held out and made with other versions of the tools; the sets `unseen` and `later` were written and
+measured after masks had been made. Runs are in a sandbox without network.
 """
 
 import json
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "failures"
 OUTPUTS = HERE.parent / "tests" / "core" / "outputs"
-SETS = ("tuning", "held-out", "unseen")
+SETS = ("tuning", "held-out", "unseen", "later")
 LOT = 20
 COMMENTS = {".py": "# ", ".toml": "# ", "": "# ", ".sh": "# "} | dict.fromkeys(
     (".js", ".mjs", ".ts", ".go", ".rs", ".java", ".c", ".h", ".cpp"), "// "
@@ -67,14 +68,18 @@ def tools() -> dict[str, dict[str, Any]]:
     return {path.name.partition(".")[0]: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
 
 
-def halves(tool: str, spec: dict[str, Any]) -> dict[str, str]:
-    """The set each failure belongs to: one of the halves by lot, where failures of one group stay together, or unseen."""
-    failures = spec["failure"]
+def halves(tool: str, failures: dict[str, Any]) -> dict[str, str]:
+    """The half of each failure, by lot; failures of one group stay together."""
     groups = sorted({one.get("group", name) for name, one in failures.items()})
     random.Random(f"{LOT}/{tool}").shuffle(groups)
     tuning = set(groups[: (len(groups) + 1) // 2])
-    drawn = {name: "tuning" if one.get("group", name) in tuning else "held-out" for name, one in failures.items()}
-    return drawn | dict.fromkeys(spec.get("unseen", ()), "unseen")
+    return {name: "tuning" if one.get("group", name) in tuning else "held-out" for name, one in failures.items()}
+
+
+def of_set(tool: str, spec: dict[str, Any], name: str) -> dict[str, Any]:
+    """The failures of one set: half of the first ones, or those written for the set."""
+    half = halves(tool, spec["failure"])
+    return {case: one for case, one in spec["failure"].items() if half[case] == name} | spec.get(name, {})
 
 
 def installed(cache: Path, half: str) -> Toolset:
@@ -184,6 +189,7 @@ def environment(variant: Variant, temporary: str, seed: int) -> dict[str, str]:
         "GOFLAGS": "-mod=mod",
         "GOPROXY": "off",
         "npm_config_update_notifier": "false",
+        "npm_config_registry": "http://registry.test/",
         "npm_config_cache": f"{temporary}/npm-cache",
     }
     colours = dict.fromkeys(("FORCE_COLOR", "CLICOLOR_FORCE", "MYPY_FORCE_COLOR"), "1") | {"TERM": "xterm-256color"}
@@ -230,9 +236,8 @@ def run(toolset: Toolset, tool: str, spec: dict[str, Any], failure: dict[str, An
 
 def outputs_of(toolset: Toolset, tool: str, spec: dict[str, Any], half: str) -> list[dict[str, Any]]:
     """Every output of one tool in one half."""
-    failures = spec["unseen" if half == "unseen" else "failure"]
-    of = halves(tool, spec)
-    runs = [(name, variant) for name in failures if of[name] == half for variant in VARIANTS]
+    failures = of_set(tool, spec, half)
+    runs = [(name, variant) for name in failures for variant in VARIANTS]
     with ThreadPoolExecutor(max_workers=2) as pool:
         texts = pool.map(lambda one: run(toolset, tool, spec, failures[one[0]], one[1]), runs)
     return [
@@ -258,7 +263,7 @@ def main(arguments: list[str]) -> int:
             if lacks := missing(tool, half):
                 print(f"{half}/{tool}: skipped, {lacks} is missing")
             elif not toolset:
-                print(f"{half}/{tool}: {list(halves(tool, spec).values()).count(half)} failures, ready")
+                print(f"{half}/{tool}: {len(of_set(tool, spec, half))} failures, ready")
             else:
                 path = OUTPUTS / half / f"{tool}.json"
                 path.parent.mkdir(parents=True, exist_ok=True)

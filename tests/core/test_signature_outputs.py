@@ -17,6 +17,8 @@ from flyball.core.signature import Signature, signature
 OUTPUTS = Path(__file__).parent / "outputs"
 TOOLS = "cargo eslint go javac jest make mypy node npm pytest ruff tsc unittest vitest".split()
 HALVES = ("tuning", "held-out")
+# Each was measured before any mask was changed because of it; docs/explanation/error-signatures.md has the figures.
+NOT_TUNED_ON = ("held-out", "unseen", "later")
 RERUN, SHIFTED, APART = 0.97, 0.95, 0.99
 
 
@@ -92,8 +94,8 @@ def test_two_failures_have_two_signatures(tool):
 
 
 @pytest.mark.req("M20")
-def test_on_outputs_the_masks_were_not_made_for_signatures_are_as_good_as_promised():
-    every = [pair for tool in TOOLS for pair in pairs("held-out", tool)]
+def test_on_outputs_other_than_those_the_masks_were_made_for_signatures_are_as_good_as_promised():
+    every = [pair for half in NOT_TUNED_ON for tool in TOOLS for pair in pairs(half, tool)]
     same = [(one, other) for one, other in every if one.case == other.case]
     assert share([one.signed.fine == other.signed.fine for one, other in same if one.pad == other.pad]) >= RERUN
     assert share([one.signed.fine == other.signed.fine for one, other in same if one.pad != other.pad]) >= SHIFTED

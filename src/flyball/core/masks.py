@@ -75,7 +75,9 @@ _RUN_NUMBER = re.compile(r"(?<![\w.])\d{4,}(?![\w.])")
 _BRACES = re.compile(r"\{([^{}]*, [^{}]*)\}")
 _SPACE = re.compile(r"\s+")
 
-LONGEST_LINE = 600
+LONGEST_LINE = 1_000
+# What is cut off before masking must lie behind what is kept, or the cut itself would differ between runs.
+_LONGEST_MASKED = 600
 
 
 def plain(text: str) -> str:
@@ -97,7 +99,7 @@ def mask(line: str) -> str:
             line = _RUN_NUMBER.sub("<number>", line)
     if "{" in line:
         line = _BRACES.sub(_sort_members, line)
-    return _SPACE.sub(" ", line).strip()
+    return _SPACE.sub(" ", line).strip()[:_LONGEST_MASKED].rstrip()
 
 
 def _shorten(match: re.Match[str]) -> str:

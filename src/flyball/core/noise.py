@@ -36,7 +36,7 @@ _PATTERNS = (
     r"^note: run with `RUST|^note: Some details",
     r"^failures:$|^successes:$|^FAIL(?:\s+\S+\s+(?:[\d.]+s|\[(?:build|setup) failed\]))?$|^exit status \d+$",
     r"^coverage: ",
-    r"^\s+The expected type comes from ",
+    r"^\s+The expected type comes from |^\s*\d+  \S+\.\w+:\d+$",
     r"^Found \d+ errors?|^All checks passed|^\[\*\] \d+ fixable|^No fixes available|^\W*\d+ fixable",
     r"^Success: no issues",
     r"^\W*\d+ (?:problems?|errors?|warnings?)\b|^\W*\d+ errors? and \d+ warnings?|potentially fixable with",
@@ -46,7 +46,7 @@ _PATTERNS = (
     # commands that make announces; with several jobs, also those of targets that have not failed
     r"^(?:\S*/)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ar|ld)(?:-\d+)? -",
     r"^npm (?:error|ERR!|warn|WARN|notice)(?:\s*$| A complete log|.*_logs/| Unknown \w+ config)",
-    r"^npm (?:error|ERR!)\s+(?:To see a list|npm run$|Did you mean|.*timing )|^npm notice|^> \S+@\S+ \S+$",
+    r"^npm (?:error|ERR!)\s+(?:path /|To see a list|npm run$|Did you mean|.*timing )|^npm notice|^> \S+@\S+ \S+$",
     r"^> [\w:-]+$",
     r"^Compilation failed|^Note: .*(?:Recompile|deprecat|unchecked)|^Picked up (?:JAVA|_JAVA)|^\[ERROR\]\s*$",
     r"^Traceback \(most recent call last\):|^During handling of the above|^The above exception was",
