@@ -25,7 +25,7 @@ def sample(turns):
 
 def run_tests(tree: Path) -> tuple[int, str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
