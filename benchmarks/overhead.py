@@ -41,7 +41,12 @@ def iteration(folder: Path) -> tuple[str, float, float]:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "flyball", "run", "--from", str(source), "--unattended", "--json"),
-            *("--agent-command", agent, "--gate", f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"),
+            *(
+                "--agent-command",
+                agent,
+                "--gate",
+                f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q",
+            ),
         ],
         cwd=repository,
         env={"PATH": os.environ["PATH"], "HOME": str(folder), "FLYBALL_HOME": str(folder / "home")},
