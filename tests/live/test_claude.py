@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.live.looking import published, terminated
+from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.claude import CLAUDE
 from flyball.testing.model_script import Call, Fault, Step
@@ -131,3 +131,4 @@ def test_without_a_login_there_is_no_agent(live):
 def test_sigterm_leaves_no_process(live):
     server = live.serve(Step(say="Working.", calls=(Call("Bash", {"command": "tail -f /dev/null"}),)))
     assert terminated(live, "claude", server, env=offline(server)) == 130
+    assert left_behind(live) == []
