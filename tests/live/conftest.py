@@ -160,7 +160,9 @@ class Live:
         if isinstance(program, sandbox.Unavailable):
             return sandbox.Unconfined()
         hidden = sandbox.secret_paths(self.home)
-        return sandbox.Confined(program, self.repository, hidden=hidden, programs=(Path(sys.prefix), BIN.parent))
+        # The test's HOME lies below /tmp, which is private and writable in the sandbox; a user's is there and read-only.
+        programs = (Path(sys.prefix), BIN.parent)
+        return sandbox.Confined(program, self.repository, hidden=hidden, programs=programs, readable=(self.home,))
 
     def transcript(self, name: str = "stdout") -> str:
         """What the last turn printed."""
