@@ -14,7 +14,8 @@ from flyball.core.criteria import criteria
 from flyball.process import Stop
 
 PROMPT = "".join(f"- AC-{number}: {text}\n" for number, text in enumerate(CRITERIA, start=1))
-NAMES = sorted(path.stem for path in (Path(__file__).parent / "programs").glob("*.py"))
+ELSEWHERE = {"acp_agent"}
+NAMES = sorted({path.stem for path in (Path(__file__).parent / "programs").glob("*.py")} - ELSEWHERE)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from flyball.agents.cli import Cli, CliAgent
 from flyball.agents.command import Patience
 from flyball.agents.dialect import Dialect
+from flyball.agents.hearing import Events
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded
@@ -77,7 +78,6 @@ class Live:
         self.home.mkdir()
         self.servers: list[ModelServer] = []
         self.number = 0
-        self.lines: list[str] = []
         _make_repository(self.repository, self.environment())
 
     def program(self, name: str) -> Path:
@@ -152,7 +152,7 @@ class Live:
             folder=self.folder / "turns" / str(self.number),
             nonce=NONCE,
             stop=stop or Stop(),
-            notify=lambda _, line: self.lines.append(line),
+            notify=lambda *_: None,
         )
 
     def confine(self) -> Confine:
@@ -167,6 +167,10 @@ class Live:
     def transcript(self, name: str = "stdout") -> str:
         """What the last turn printed."""
         return (self.folder / "turns" / str(self.number) / name).read_text()
+
+    def shown(self, dialect: Dialect) -> list[str]:
+        """What there was to see of the last turn; whoever watches it sees some of these lines, at a pace to be followed."""
+        return [dialect.show(event) for event in Events(self.folder / "turns" / str(self.number) / "stdout")]
 
     def left_running(self) -> list[int]:
         """Processes that still have the turn's nonce in their environment."""

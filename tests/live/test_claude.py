@@ -58,7 +58,7 @@ def test_an_edit_a_conversation_that_goes_on_and_what_each_turn_cost(live):
     assert (first.claim.summary, first.claim.exit_signal, first.claim.source) == ("edited", True, "fenced-block")
     assert (first.usage.input_tokens, first.usage.output_tokens, first.usage.estimated) == (300, 60, False)
     assert first.usage.usd > 0
-    assert any("Edit" in line for line in live.lines)
+    assert any("Edit" in line for line in live.shown(CLAUDE))
     going_on = {"session": first.session, "session_usage": first.session_usage}
     second = live.turn(CLAUDE, env=offline(server), prompt=prompt, **going_on)
     assert (second.kind, second.session, second.claim.summary) == ("ok", first.session, "again")

@@ -79,7 +79,7 @@ def test_its_own_patch_tool_edits_the_tree_though_its_settings_are_read_only(cod
 
     assert (turn.kind, turn.detail, turn.claim.exit_signal) == ("ok", "", True)
     assert (codex.repository / "README.md").read_text().startswith("# calculator\n")
-    assert "I will edit." in codex.lines
+    assert "I will edit." in codex.shown(CODEX)
     assert "trust_level" not in (codex.home / ".codex" / "config.toml").read_text()
 
 

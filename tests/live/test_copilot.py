@@ -59,7 +59,7 @@ def test_its_own_edit_tool_edits_the_tree_and_its_file_says_what_was_used(copilo
 
     assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (200, 40)), turn.detail
     assert (copilot.repository / "README.md").read_text().startswith("# calculator\n")
-    assert "I will edit." in copilot.lines
+    assert "I will edit." in copilot.shown(COPILOT)
 
 
 @pytest.mark.req("C11")

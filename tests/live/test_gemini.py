@@ -84,7 +84,7 @@ def test_its_own_edit_tool_edits_the_tree_and_its_settings_stay_as_they_were(gem
 
     assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (200, 40)), turn.detail
     assert (gemini.repository / "README.md").read_text().startswith("# calculator\n")
-    assert "I will edit." in gemini.lines
+    assert "I will edit." in gemini.shown(GEMINI)
     assert json.loads((gemini.home / ".gemini" / "settings.json").read_text()) == SETTINGS
 
 

@@ -79,7 +79,7 @@ def test_its_own_edit_tool_edits_the_tree_and_its_steps_are_added_up(opencode: L
     assert (turn.kind, turn.claim.exit_signal) == ("ok", True), turn.detail
     assert turn.usage == Usage(200, 40, 0.00028)
     assert (opencode.repository / "README.md").read_text().startswith("# calculator\n")
-    assert "I will edit." in opencode.lines
+    assert "I will edit." in opencode.shown(OPENCODE)
 
 
 @pytest.mark.req("C11")
