@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 
 SHARES = 6
 SEED = 20260301
-RESUMED_ONE_IN = 12
+RESUMED_ONE_IN = 40
 """Of the copies made while `.loop/` was rendered, one in so many is resumed to the end."""
-HEALED_ONE_IN = 4
+HEALED_ONE_IN = 16
 """Of those made between two writes, one in so many is healed."""
 
 
