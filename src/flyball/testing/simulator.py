@@ -100,7 +100,7 @@ class World:
                 text = self.answer(effect, state)
                 return Unanswered() if text is None else Answered(text)
             case _:
-                raise NotImplementedError(effect)
+                raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
 
     def _save(self, effect: Save) -> Saved:
         if effect.tree:
