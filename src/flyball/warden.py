@@ -22,7 +22,9 @@ LINUX = sys.platform == "linux"
 ORPHAN_GRACE = 0.5
 """Seconds a tree may tidy up when its controller has died: whoever resumes the task must not meet it at work."""
 PATIENCE = 10.0
-"""Seconds SIGKILL is repeated before the rest (uninterruptible, or another user's) is reported as left alive."""
+"""Seconds in which SIGKILL ends nobody, until the rest (uninterruptible, or another user's) is reported as left alive."""
+STORM = 100
+"""Processes ended with SIGKILL after which whatever is still there is taken to fork faster than it is killed."""
 
 
 def prctl(option: int, value: int) -> bool:
@@ -78,11 +80,36 @@ def descendants(roots: set[int], table: list[Process]) -> list[Process]:
     return found
 
 
+def read_children(path: str) -> list[int]:
+    """The processes that a task started or adopted; none where the kernel keeps no such list or the task is gone."""
+    try:
+        return [int(pid) for pid in read(path).split()]
+    except OSError:
+        return []
+
+
+def kill(pid: int) -> None:
+    """Kill one process, if it is there and ours."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        return
+
+
 def signal_groups(groups: set[int], number: int) -> None:
     """Signal whole process groups: the kernel does it in one stroke, no member can fork its way out meanwhile."""
     for group in groups - {0, 1, os.getpgrp()}:
         try:
             os.killpg(group, number)
+        except OSError:
+            continue
+
+
+def outrank(groups: set[int]) -> None:
+    """Give process groups the weakest claim on the processor; children inherit it, so who forks to get away falls behind."""
+    for group in groups:
+        try:
+            os.setpriority(os.PRIO_PGRP, group, 19)
         except OSError:
             continue
 
@@ -145,6 +172,8 @@ class Warden:
         self.pid = 0
         self.exited = self.told = self.orphaned = False
         self.alive = True
+        self.ended = 0
+        """How many were reaped since SIGKILL began."""
         self.strays: set[int] = set()
         self.chased: set[int] = set()
 
@@ -167,32 +196,32 @@ class Warden:
         self.signal_all(signal.SIGTERM)
         self.signal_all(signal.SIGCONT)
         self.wait(min(self.job.grace, ORPHAN_GRACE) if self.orphaned else self.job.grace)
-        deadline = time.monotonic() + PATIENCE
+        self.ended, seen, deadline = 0, 0, time.monotonic() + PATIENCE
         while self.alive and time.monotonic() < deadline:
             self.signal_all(signal.SIGKILL)
             self.chase()
             self.pause(0.01)
+            if self.ended > seen:
+                seen, deadline = self.ended, time.monotonic() + PATIENCE
 
     def chase(self) -> None:
-        """Kill what was orphaned to us in the last instant.
+        """Kill what was orphaned to us in the last instant, and its children.
 
         A program that forks and exits for ever, each time in a new session, is gone from every full list of processes by the
-        time it is read; the list of our own children is short enough to overtake it. Only we reap them: no pid is reused.
+        time it is read; the list of our own children is short enough to overtake it. Only we reap them, and who has been
+        sent SIGKILL reaps nobody: no pid is reused.
         """
         for _ in range(100):
-            try:
-                pids = read("/proc/thread-self/children").split()
-            except OSError:
-                return
+            pids = read_children("/proc/thread-self/children")
             for pid in pids:
-                try:
-                    os.kill(int(pid), signal.SIGKILL)
-                except OSError:
-                    continue
-            if self.exited:
-                self.chased.update(map(int, pids))
+                kill(pid)
+                below = read_children(f"/proc/{pid}/task/{pid}/children")
+                for each in below:
+                    kill(each)
+                if self.exited:
+                    self.chased.update((pid, *below))
             self.alive = self.reap()
-            if not self.alive:
+            if not (self.alive and pids):
                 return
 
     def signal_all(self, number: int) -> None:
@@ -200,7 +229,10 @@ class Warden:
         if self.exited:
             self.strays.update(process.pid for process in tree)
         # Without /proc (macOS) the program's own group is all that can be found.
-        signal_groups({process.group for process in tree} or {self.pid}, number)
+        groups = {process.group for process in tree} or {self.pid}
+        if self.ended > STORM:
+            outrank(groups)
+        signal_groups(groups, number)
 
     def wait(self, seconds: float, *, unless_told: bool = False) -> None:
         deadline = time.monotonic() + seconds
@@ -231,6 +263,7 @@ class Warden:
                 return not LINUX and group_exists(self.pid)
             if pid == 0:
                 return True
+            self.ended += 1
             if pid in self.chased and os.WIFSIGNALED(status):
                 self.strays.add(pid)
             if pid == self.pid:

@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flyball.process import Exit, run
+from flyball.process import Exit, Stop, run
 from flyball.warden import processes
 
 MARK = "FLYBALL_TEST_MARK"
@@ -46,14 +47,20 @@ class Scene:
                 found.append(process.pid)
         return found
 
-    def appears(self, name: str, seconds: float = 10.0) -> str:
-        return str(self.eventually(lambda: (path := self.folder / name).exists() and path.read_text(), seconds))
+    def appears(self, name: str) -> str:
+        return str(self.eventually(lambda: (path := self.folder / name).exists() and path.read_text()))
 
-    def gone_within(self, seconds: float) -> bool:
-        return bool(self.eventually(lambda: not self.alive(), seconds))
+    def stop_when(self, condition: Callable[[], Any]) -> Stop:
+        """A stop that is given as soon as the condition holds."""
+        stop = Stop()
+        threading.Thread(target=lambda: stop.set(str(self.eventually(condition)))).start()
+        return stop
+
+    def becomes_empty(self) -> bool:
+        return bool(self.eventually(lambda: not self.alive()))
 
     @staticmethod
-    def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> Any:
+    def eventually(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
         deadline = time.monotonic() + seconds
         while not (value := condition()) and time.monotonic() < deadline:
             time.sleep(0.01)

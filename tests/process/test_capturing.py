@@ -20,7 +20,7 @@ def test_capture_gives_code_and_output(scene: Scene) -> None:
 def test_capture_kills_what_does_not_end_in_time(scene: Scene) -> None:
     with pytest.raises(CommandTimedOut, match=r"sleep 60.*did not end within 0.3 s"):
         capture(["sh", "-c", "trap '' TERM; sleep 60 & sleep 60"], cwd=scene.folder, env=scene.env, timeout=0.3)
-    assert scene.gone_within(2)
+    assert scene.becomes_empty()
 
 
 def test_capture_names_a_missing_program_and_a_missing_folder(scene: Scene) -> None:

@@ -29,7 +29,7 @@ def test_exit_code_output_and_input_are_reported(scene: Scene) -> None:
     assert (ended.code, ended.signal, ended.ended_by, ended.strays) == (7, None, "exit", 0)
     assert (ended.stdout_tail, ended.stderr_tail) == (b"ABC\n", b"oops\n")
     assert (ended.stdout_bytes, ended.stderr_bytes) == (4, 5)
-    assert 0 < ended.seconds < 10
+    assert ended.seconds > 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
@@ -139,26 +139,26 @@ print(ended.stdout_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - b
 
 
 def test_a_program_that_never_reads_a_large_prompt_ends_all_the_same(scene: Scene) -> None:
-    ended = scene.run("time.sleep(0.3); print('done')", stdin=b"x" * 1_000_000, wall=20)
+    ended = scene.run("time.sleep(0.3); print('done')", stdin=b"x" * 1_000_000, wall=60)
     assert (ended.code, ended.stdout_tail, ended.ended_by) == (0, b"done\n", "exit")
 
 
 def test_a_large_prompt_is_read_while_output_is_written(scene: Scene) -> None:
-    ended = scene.run(["cat"], stdin=b"0123456789" * 300_000, wall=20)
+    ended = scene.run(["cat"], stdin=b"0123456789" * 300_000, wall=60)
     assert (ended.code, ended.stdout_bytes) == (0, 3_000_000)
 
 
 def test_a_program_that_closes_its_input_is_no_error(scene: Scene) -> None:
-    ended = scene.run("os.close(0); time.sleep(0.3); print('fine')", stdin=b"x" * 1_000_000, wall=20)
+    ended = scene.run("os.close(0); time.sleep(0.3); print('fine')", stdin=b"x" * 1_000_000, wall=60)
     assert (ended.code, ended.stdout_tail) == (0, b"fine\n")
 
 
 def test_without_a_prompt_input_is_at_its_end(scene: Scene) -> None:
-    assert scene.run(["cat"], wall=20).code == 0
+    assert scene.run(["cat"], wall=60).code == 0
 
 
 def test_a_program_that_closes_its_output_goes_on_until_it_ends(scene: Scene) -> None:
-    ended = scene.run("os.closerange(0, 3); time.sleep(0.5); os._exit(9)", wall=20)
+    ended = scene.run("os.closerange(0, 3); time.sleep(0.5); os._exit(9)", wall=60)
     assert (ended.code, ended.ended_by) == (9, "exit")
 
 
@@ -207,16 +207,17 @@ def test_what_no_program_can_be_given_is_refused_before_anything_starts(
 
 def test_parallel_runs_do_not_end_each_others_children(scene: Scene) -> None:
     ends: dict[str, Exit] = {}
-    work = scene.daemon("(time.sleep(0.8), open('outlived', 'w').write('yes'))") + "time.sleep(1.2)"
+    work = scene.daemon("(time.sleep(0.8), open('outlived', 'w').write('yes'))")
+    work += "while not os.path.exists('outlived'): time.sleep(0.01)\ntime.sleep(0.2)\n"
     patient, hasty = scene.program(work), scene.program(FOR_EVER)
     threads = [
-        threading.Thread(target=lambda: ends.update(patient=scene.run(patient, wall=20))),
+        threading.Thread(target=lambda: ends.update(patient=scene.run(patient, wall=60))),
         threading.Thread(target=lambda: ends.update(hasty=scene.run(hasty, wall=0.3))),
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert (ends["hasty"].ended_by, ends["patient"].code, ends["patient"].strays) == ("wall", 0, 0)
     assert (scene.folder / "outlived").read_text() == "yes"
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.process.conftest import Scene
 
 FOR_EVER = "while True: time.sleep(60)\n"
+UNTIL_LATE = "until = time.monotonic() + 120\nwhile time.monotonic() < until:\n"
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 SAY_PIDS = "open('pids.new', 'w').write(f'{os.getpid()} {os.getppid()}'); os.rename('pids.new', 'pids')\n"
 
@@ -61,14 +62,14 @@ def in_thread(scene: Scene, source: str, **options: Any) -> tuple[threading.Thre
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_when_the_controller_is_killed_nothing_it_started_is_left_within_3_seconds(scene: Scene, number: int) -> None:
+def test_when_the_controller_is_killed_nothing_it_started_is_left(scene: Scene, number: int) -> None:
     process = controller(scene, DEAF + scene.daemon("time.sleep(60)") + SAY_PIDS + FOR_EVER)
     _, keeper = pids(scene)
     assert len(scene.alive()) == 2
     process.send_signal(number)
     process.wait()
-    assert scene.gone_within(3)
-    assert scene.eventually(lambda: not exists(keeper), 3)
+    assert scene.becomes_empty()
+    assert scene.eventually(lambda: not exists(keeper))
 
 
 def test_when_the_controller_is_killed_at_once_nothing_is_left(scene: Scene) -> None:
@@ -79,7 +80,7 @@ def test_when_the_controller_is_killed_at_once_nothing_is_left(scene: Scene) -> 
         below = [each.pid for each in descendants({process.pid}, processes())]
         process.kill()
         process.wait()
-        assert scene.eventually(partial(none_exist, below), 3)
+        assert scene.eventually(partial(none_exist, below))
         assert not scene.alive()
 
 
@@ -87,14 +88,16 @@ def test_a_lock_held_for_the_run_is_free_only_when_the_last_descendant_is_gone(s
     lock = scene.folder / "lock"
     hold = f"import fcntl; lock = open({str(lock)!r}, 'w'); fcntl.flock(lock, fcntl.LOCK_EX)"
     process = controller(scene, DEAF + SAY_PIDS + FOR_EVER, "hold_fds=[lock.fileno()]", hold)
-    program, _ = pids(scene)
+    program, keeper = pids(scene)
     assert str(lock) not in {os.path.realpath(fd) for fd in Path(f"/proc/{program}/fd").iterdir()}
+    os.kill(keeper, signal.SIGSTOP)
     process.kill()
     process.wait()
     with lock.open() as mine:
         with pytest.raises(BlockingIOError):
             fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
         assert scene.alive()
+        os.kill(keeper, signal.SIGCONT)
         fcntl.flock(mine, fcntl.LOCK_EX)
         assert not scene.alive()
 
@@ -103,7 +106,7 @@ def test_when_the_warden_is_killed_the_program_ends_and_the_run_says_so(scene: S
     thread, ends = in_thread(scene, DEAF + scene.daemon("time.sleep(60)") + SAY_PIDS + FOR_EVER)
     _, keeper = pids(scene)
     os.kill(keeper, signal.SIGKILL)
-    thread.join(10)
+    thread.join(60)
     assert (ends[0].code, ends[0].signal, ends[0].ended_by) == (None, signal.SIGKILL, "exit")
     assert "warden was killed" in ends[0].detail
     assert ends[0].strays == 1
@@ -117,7 +120,7 @@ def test_when_controller_and_warden_are_killed_the_program_ends_with_them(scene:
     os.kill(keeper, signal.SIGKILL)
     process.kill()
     process.wait()
-    assert scene.gone_within(3)
+    assert scene.becomes_empty()
 
 
 def test_a_program_too_quick_for_any_list_of_processes_is_overtaken(
@@ -126,7 +129,7 @@ def test_a_program_too_quick_for_any_list_of_processes_is_overtaken(
     blind = Path(warden.__file__).read_text() + "\n\ndef processes() -> list[Process]:\n    return []\n"
     (scene.folder / "warden.py").write_text(blind)
     monkeypatch.setattr(warden, "__file__", str(scene.folder / "warden.py"))
-    runner = DEAF + "while True:\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
+    runner = DEAF + UNTIL_LATE + "    if os.fork(): os._exit(0)\n    os.setsid()\n"
     ended = scene.run(runner, linger=0.1, grace=0.1)
     assert (ended.code, ended.strays > 0) == (0, True)
     assert "could not be ended" not in ended.detail
@@ -143,7 +146,7 @@ def test_a_warden_asked_to_end_ends_its_tree(scene: Scene) -> None:
     thread, ends = in_thread(scene, SAY_PIDS + FOR_EVER)
     _, keeper = pids(scene)
     os.kill(keeper, signal.SIGTERM)
-    thread.join(10)
+    thread.join(60)
     assert ends[0].signal == signal.SIGTERM
     assert not scene.alive()
 
@@ -152,13 +155,13 @@ def test_a_killed_warden_does_not_take_another_runs_program_with_it(scene: Scene
     other, other_ends = in_thread(scene, "time.sleep(1.2)\nprint('whole')")
     assert scene.eventually(scene.alive)
     scene.run("os.kill(os.getppid(), signal.SIGKILL)\n" + FOR_EVER)
-    other.join(10)
+    other.join(60)
     assert (other_ends[0].code, other_ends[0].stdout_tail) == (0, b"whole\n")
 
 
 def test_an_interrupt_from_the_terminal_does_not_reach_the_program(scene: Scene) -> None:
     thread, ends = in_thread(scene, "print(os.getpgrp(), os.getsid(0), os.getpgid(os.getppid()))")
-    thread.join(10)
+    thread.join(60)
     groups = {int(number) for number in ends[0].stdout_tail.split()}
     assert len(groups) == 2
     assert os.getpgrp() not in groups
