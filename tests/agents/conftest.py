@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.agents.command import Command, CommandAgent, Patience
+from flyball.agents.command import Command, CommandAgent
+from flyball.agents.frame import Frame, Patience
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded
@@ -49,12 +50,14 @@ class Turns:
         options = {name: asked.pop(name) for name in ("exit_signal", "env", "files") if name in asked}
         agent = CommandAgent(
             Command("tried", argv, **options),
-            task="001-it",
-            workflow="tdd",
-            confine=self.confine,
-            environment=self.environment,
-            clock=system_clock,
-            patience=patience,
+            Frame(
+                task="001-it",
+                workflow="tdd",
+                confine=self.confine,
+                environment=self.environment,
+                clock=system_clock,
+                patience=patience,
+            ),
         )
         request = msgspec.structs.replace(A_TURN, turn=self.number, **asked)
         return agent.turn(

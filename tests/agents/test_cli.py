@@ -12,12 +12,13 @@ import msgspec
 import pytest
 
 from flyball.agents.cli import Cli, CliAgent
-from flyball.agents.command import Patience
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.frame import Frame, Patience, Ran, Turn
 from flyball.agents.hearing import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
 from flyball.agents.homes import guarded_paths, home_paths, placed
 from flyball.agents.live import LONGEST_EVENT, EventView
 from flyball.agents.reading import settled
+from flyball.agents.transcript import Transcript
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded, TurnKind, Usage
@@ -85,12 +86,14 @@ class Scene:
         self.number += 1
         agent = CliAgent(
             Cli("a", dialect, **(cli or {})),
-            task="001-it",
-            workflow="tdd",
-            confine=sandbox.Unconfined(),
-            environment=self.environment,
-            clock=system_clock,
-            patience=patience or Patience(30.0, 30.0, 0.3, 0.2),
+            Frame(
+                task="001-it",
+                workflow="tdd",
+                confine=sandbox.Unconfined(),
+                environment=self.environment,
+                clock=system_clock,
+                patience=patience or Patience(30.0, 30.0, 0.3, 0.2),
+            ),
         )
         return agent.turn(
             msgspec.structs.replace(A_TURN, **asked),
@@ -122,7 +125,11 @@ class TestGiven:
         assert dialect.asked[0].prompt_file.name == "prompt.md"
 
     def test_it_is_asked_what_the_user_set_and_started_where_they_say(self, scene: Scene) -> None:
-        dialect = Spoken('print(json.dumps({"kind": "ok", "text": " ".join(sys.argv[1:])}))', files={"x.json": b"{}"})
+        dialect = Spoken(
+            'print(json.dumps({"kind": "ok", "text": " ".join(sys.argv[1:])}))',
+            files={"x.json": b"{}"},
+            left=("x.json",),
+        )
         cli = {"args": ("--fast",), "max_turns": 3, "budget_usd": 0.5, "command": (sys.executable, "-B")}
         ended = scene.turn(dialect, cli=cli, session="s-0", model="m-2", access="read")
         asked = dialect.asked[0]
@@ -135,7 +142,9 @@ class TestGiven:
 
     def test_what_it_left_in_its_folder_can_be_read_and_is_then_gone(self, scene: Scene) -> None:
         dialect = Spoken(
-            f'open(os.path.dirname(os.environ["FLYBALL_PROMPT_FILE"]) + "/usage.json", "w").write("7")\n{OK}'
+            "folder = os.path.dirname(os.environ['FLYBALL_PROMPT_FILE'])\n"
+            f"for name in ('usage.json', 'other.json'): open(f'{{folder}}/{{name}}', 'w').write('7')\n{OK}",
+            left=("usage.json", "none.json"),
         )
         scene.turn(dialect)
         assert dialect.heard[0].files == {"usage.json": b"7"}
@@ -222,13 +231,13 @@ class TestHearing:
 
     def test_what_is_not_there_says_nothing(self, tmp_path: Path) -> None:
         assert list(Events(tmp_path / "none")) == []
-        assert files_in(tmp_path / "none", frozenset()) == {}
+        assert files_in(tmp_path / "none", ("plain",)) == {}
 
     def test_no_link_in_its_folder_is_followed(self, tmp_path: Path) -> None:
         (tmp_path / "plain").write_text("p")
         (tmp_path / "link").symlink_to("/etc/passwd")
         (tmp_path / "folder").mkdir()
-        assert files_in(tmp_path, frozenset()) == {"plain": b"p"}
+        assert files_in(tmp_path, ("plain", "link", "folder")) == {"plain": b"p"}
 
     def test_whoever_watches_sees_events_in_words_and_other_lines_as_they_are(self) -> None:
         lines: list[str] = []
@@ -245,18 +254,11 @@ def after(
 ) -> TurnEnded:
     said = {"code": 0, "signal": None, "ended_by": "exit", "seconds": 1.0, **end}
     heard = Heard(asked=ASKED, lines=(), exit=Exit(**said), now=NOW, stderr_text=said.get("stderr_tail", b"").decode())
-    return settled(
-        Reading(kind=kind, detail="as read", reset_at=reset_at, final_message=message),
-        heard,
-        slept=slept,
-        report=None,
-        unreadable="",
-        prompt="",
-        echoed=lambda _: False,
-        idle_s=60.0,
-        before=Usage(),
-        transcript="",
-    )
+    turn = Turn(A_TURN, ASKED.tree, ASKED.folder, NONCE)
+    silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
+    ran = Ran(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
+    reading = Reading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
+    return settled(reading, heard, ran, slept=slept, before=Usage())
 
 
 class TestSettled:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.command import Command, CommandAgent, Patience
+from flyball.agents.command import Command, CommandAgent
+from flyball.agents.frame import Frame, Patience
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.task import EffectId
@@ -84,11 +85,7 @@ def test_an_empty_command_is_refused_when_it_is_made(argv):
     with pytest.raises(ValueError, match="name a program"):
         CommandAgent(
             Command("odd", argv),
-            task="1",
-            workflow="tdd",
-            confine=sandbox.Unconfined(),
-            environment={},
-            clock=system_clock,
+            Frame(task="1", workflow="tdd", confine=sandbox.Unconfined(), environment={}, clock=system_clock),
         )
 
 
@@ -248,11 +245,13 @@ for path in ({str(folder)!r} + '/stdout', {str(folder)!r} + '/turn.json', '/etc/
 def test_the_same_agent_may_run_turns_at_the_same_time(turns):
     agent = CommandAgent(
         Command("tried", (sys.executable, "-c", "import os; print(os.environ['FLYBALL_TURN'])")),
-        task="1",
-        workflow="tdd",
-        confine=sandbox.Unconfined(),
-        environment={"PATH": os.environ["PATH"]},
-        clock=system_clock,
+        Frame(
+            task="1",
+            workflow="tdd",
+            confine=sandbox.Unconfined(),
+            environment={"PATH": os.environ["PATH"]},
+            clock=system_clock,
+        ),
     )
     said: dict[int, str] = {}
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from tests.agents.conftest import A_TURN, NONCE, QUICK
 
+from flyball.agents.frame import Frame
 from flyball.agents.script import ScriptInvalid
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
@@ -22,12 +23,14 @@ def play(tmp_path):
     def played(script, number=1, **request):
         agent = ScriptedAgent(
             script.encode(),
-            task="001-it",
-            workflow="tdd",
-            confine=Unconfined(),
-            environment={"PATH": os.environ["PATH"]},
-            clock=system_clock,
-            patience=QUICK,
+            Frame(
+                task="001-it",
+                workflow="tdd",
+                confine=Unconfined(),
+                environment={"PATH": os.environ["PATH"]},
+                clock=system_clock,
+                patience=QUICK,
+            ),
         )
         asked = msgspec.structs.replace(A_TURN, **request)
         folder = tmp_path / "turns" / str(number)

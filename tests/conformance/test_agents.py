@@ -1,55 +1,24 @@
 """The agents that ship pass the suite that ships for authors of others, with a sandbox and without one."""
 
-import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
 import flyball
-from flyball.agents.command import Command, CommandAgent, Patience
+from flyball.agents.cli import Cli, CliAgent
+from flyball.agents.command import Command, CommandAgent
+from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.frame import Frame, Patience
 from flyball.agents.scripted import ScriptedAgent
 from flyball.clock import system_clock
 from flyball.ports import Agent, Confine
 from flyball.testing.agent_suite import QUICK, AgentSuite, Factory, Play
+from flyball.testing.player import player
 from flyball.workspace import sandbox
-
-PLAYER = """
-import json, os, signal, subprocess, sys, time
-play = json.loads(sys.argv[1])
-prompt = sys.stdin.buffer.read()
-for path, text in play.get("write", {}).items():
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    open(path, "w").write(text)
-if play["prompt_to"]:
-    open(play["prompt_to"], "wb").write(prompt)
-if play["daemon"]:
-    null = subprocess.DEVNULL
-    subprocess.Popen(["sleep", "300"], start_new_session=True, stdin=null, stdout=null, stderr=null)
-if play["output_bytes"]:
-    block = os.urandom(100_000) if play["binary"] else b"babble " * 15_000
-    left = play["output_bytes"]
-    while left > 0:
-        left -= sys.stdout.buffer.write(block[:left])
-if play["ignore_sigterm"]:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-time.sleep(play["sleep_s"])
-if play["report"] is not None:
-    report = {"nonce": os.environ["FLYBALL_NONCE"], **play["report"]}
-    json.dump({k: v for k, v in report.items() if v is not None}, open(os.environ["FLYBALL_REPORT_FILE"], "w"))
-print(play["say"], flush=True)
-print(play["stderr"], file=sys.stderr)
-sys.exit(play["exit_code"])
-"""
-
-
-def as_command(play: Play) -> Command:
-    if play.missing:
-        return Command("tried", ("no-such-program-anywhere",))
-    told = {name: getattr(play, name) for name in Play.__struct_fields__}
-    return Command("tried", (sys.executable, "-c", PLAYER, json.dumps(told)))
 
 
 def as_script(play: Play) -> bytes:
@@ -70,27 +39,47 @@ def as_script(play: Play) -> bytes:
     return yaml.safe_dump({"steps": [{"when": {"stage": "GREEN", "iteration": 3}, "do": actions}]}).encode()
 
 
+class Played:
+    """The dialect of the program that plays, which says its last words in one event."""
+
+    name = program = "played"
+    variables: tuple[str, ...] = ()
+    homes: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
+    version_argv = ("true",)
+    install = login = ""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+
+    def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
+        return None
+
+    def invoke(self, asked: Asked) -> Invocation:
+        return Invocation(argv=player(self._play, "--events"))
+
+    def read(self, heard: Heard) -> Reading:
+        last = next((event for event in heard.lines if event.get("end")), None)
+        return Reading(kind="ok", final_message=last["text"]) if last else Reading(kind="crashed")
+
+    def show(self, event: Event) -> str:
+        return str(event["text"])
+
+
 def an_agent(kind: str, confine: Confine, play: Play, patience: Patience) -> Agent:
-    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
-    if kind == "scripted":
-        return ScriptedAgent(
-            as_script(play),
-            task="001-it",
-            workflow="tdd",
-            confine=confine,
-            environment=environment,
-            clock=system_clock,
-            patience=patience,
-        )
-    return CommandAgent(
-        as_command(play),
+    frame = Frame(
         task="001-it",
         workflow="tdd",
         confine=confine,
-        environment=environment,
+        environment={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]},
         clock=system_clock,
         patience=patience,
     )
+    if kind == "scripted":
+        return ScriptedAgent(as_script(play), frame)
+    if kind == "cli":
+        return CliAgent(Cli("tried", Played(play)), frame)
+    return CommandAgent(Command("tried", player(play)), frame)
 
 
 def a_factory(kind: str, confine: Confine) -> Factory:
@@ -111,6 +100,13 @@ class TestCommandAgent(AgentSuite):
     @pytest.fixture
     def factory(self) -> Factory:
         return a_factory("command", sandbox.Unconfined())
+
+
+@pytest.mark.req("C2", "C3", "C11", "C60")
+class TestCliAgent(AgentSuite):
+    @pytest.fixture
+    def factory(self) -> Factory:
+        return a_factory("cli", sandbox.Unconfined())
 
 
 @pytest.mark.req("C2", "C3", "C11", "C60")

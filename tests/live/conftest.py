@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from flyball.agents.cli import Cli, CliAgent
-from flyball.agents.command import Patience
 from flyball.agents.dialect import Dialect
+from flyball.agents.frame import Frame, Patience
 from flyball.agents.hearing import Events
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
@@ -138,12 +138,14 @@ class Live:
         self.number += 1
         agent = CliAgent(
             Cli("live", dialect, **cli),
-            task="001-live",
-            workflow="tdd",
-            confine=self.confine(),
-            environment=self.environment(env),
-            clock=system_clock,
-            patience=patience,
+            Frame(
+                task="001-live",
+                workflow="tdd",
+                confine=self.confine(),
+                environment=self.environment(env),
+                clock=system_clock,
+                patience=patience,
+            ),
         )
         asked = msgspec.structs.replace(A_TURN, prompt=prompt, turn=self.number, **request)
         return agent.turn(

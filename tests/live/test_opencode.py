@@ -8,7 +8,7 @@ import pytest
 from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.command import Patience
+from flyball.agents.frame import Patience
 from flyball.agents.opencode import OPENCODE
 from flyball.core.outcomes import Usage
 from flyball.testing.model_script import Call, Fault, Step

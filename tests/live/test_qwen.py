@@ -8,7 +8,7 @@ import pytest
 from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.command import Patience
+from flyball.agents.frame import Patience
 from flyball.agents.qwen import QWEN
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer

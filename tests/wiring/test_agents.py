@@ -82,6 +82,6 @@ def test_an_agent_that_speaks_the_protocol_sees_its_own_programs_login_where_tha
     settings = Settings(roles={"default": AgentChoice("known")})
     task = Task(TaskId("001-it"), "tdd", "do it", settings, datetime(2026, 11, 16, tzinfo=UTC), agents=specs)
     made = agents_of(task, confine=confine, environment={"HOME": str(home)}, root=tmp_path, hold_fds=())
-    confined = {name: vars(agent)["_confine"] for name, agent in made.items()}
+    confined = {name: vars(agent)["_frame"].confine for name, agent in made.items()}
     assert seen(confined["known"], home, home_paths((".codex",), {"HOME": str(home)})) == "codex's"
     assert seen(confined["unknown"], home) == "claude'scodex'sc"

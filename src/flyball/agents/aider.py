@@ -113,7 +113,8 @@ class Aider:
         argv += ["--input-history-file", str(asked.folder / INPUT)]
         argv += ["--dry-run"] if asked.access == "read" else []
         argv += ["--model", asked.model] if asked.model else []
-        return Invocation(argv=(*argv, *asked.args), env=_ENVIRONMENT, prompt_on_stdin=False)
+        argv += asked.args
+        return Invocation(argv=tuple(argv), env=_ENVIRONMENT, prompt_on_stdin=False, left=(LOG, HISTORY))
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.files.get(LOG, b""))

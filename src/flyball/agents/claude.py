@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_money
+from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
 from flyball.core.limits import recognise_error
@@ -106,10 +107,7 @@ class Claude:
         *("MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "AWS_REGION"),
     )
     homes = ("$CLAUDE_CONFIG_DIR", ".claude")
-    guarded = (
-        ".claude.json",
-        *(f"{home}/{name}" for home in (".claude", "$CLAUDE_CONFIG_DIR") for name in _OBEYED),
-    )
+    guarded = (".claude.json", *below(homes, *_OBEYED))
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         if any(environment.get(name) for name in ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX")):

@@ -12,6 +12,7 @@ from typing import Any
 
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list, as_moment
+from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line
 from flyball.core.limits import recognise_error
@@ -63,11 +64,7 @@ class Codex:
     login = "codex login (or set CODEX_API_KEY)"
     variables = ("CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "RUST_LOG")
     homes = ("$CODEX_HOME", ".codex")
-    guarded = tuple(
-        f"{home}/{name}"
-        for home in (".codex", "$CODEX_HOME")
-        for name in ("config.toml", "hooks.json", "AGENTS.md", "AGENTS.override.md", "agents", "prompts", "rules")
-    )
+    guarded = below(homes, "config.toml", "hooks.json", "AGENTS.md", "AGENTS.override.md", "agents", "prompts", "rules")
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         if environment.get("CODEX_API_KEY"):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict
+from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
 from flyball.agents.unreachable import unreachable
@@ -90,13 +91,10 @@ class Copilot:
         *(f"COPILOT_PROVIDER_{name}" for name in ("TYPE", "BASE_URL", "API_KEY", "BEARER_TOKEN", "WIRE_API")),
     )
     homes = ("$COPILOT_HOME", ".copilot")
-    guarded = tuple(
-        f"{home}/{name}"
-        for home in (".copilot", "$COPILOT_HOME")
-        for name in (
-            *("mcp-config.json", "lsp-config.json", "copilot-instructions.md"),
-            *("agents", "skills", "hooks", "installed-plugins"),
-        )
+    guarded = below(
+        homes,
+        *("mcp-config.json", "lsp-config.json", "copilot-instructions.md"),
+        *("agents", "skills", "hooks", "installed-plugins"),
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
@@ -112,7 +110,7 @@ class Copilot:
         argv += ["--usage-output-file", str(asked.folder / USAGE)]
         argv += ["--model", asked.model] if asked.model else []
         argv += [f"--resume={asked.session}"] if asked.session else []
-        return Invocation(argv=(*argv, *asked.args), env={"COPILOT_AUTO_UPDATE": "false"})
+        return Invocation(argv=(*argv, *asked.args), env={"COPILOT_AUTO_UPDATE": "false"}, left=(USAGE,))
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)

@@ -42,19 +42,22 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
-    """How the program is started: `argv` begins with its name; `env` is added to what is passed on; `files` are put into the folder."""
+    """How the program is started: `argv` begins with its name; `env` is added to what is passed on; `files` are put into the
+    folder, and those it writes there under the names in `left` are read when it has ended.
+    """
 
     argv: tuple[str, ...]
     env: dict[str, str] = {}
     prompt_on_stdin: bool = True
     files: dict[str, bytes] = {}
+    left: tuple[str, ...] = ()
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """What the program did.
 
     `lines` are the JSON objects of standard output, read from the transcript each time they are gone through, so that memory stays
-    small; `other` are the last lines that were none. `files` are what it left in its folder, `homes` those of the
+    small; `other` are the last lines that were none. `files` are those it left of the ones it was asked for, `homes` those of the
     dialect's that are there, `now` is in its own zone.
     """
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict
+from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
 from flyball.agents.unreachable import unreachable
@@ -92,13 +93,10 @@ class Gemini:
         *("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_APPLICATION_CREDENTIALS"),
     )
     homes = (".gemini", "$GEMINI_CLI_HOME/.gemini")
-    guarded = tuple(
-        f"{home}/{name}"
-        for home in (".gemini", "$GEMINI_CLI_HOME/.gemini")
-        for name in (
-            *("settings.json", "GEMINI.md", ".env", "trustedFolders.json"),
-            *("commands", "extensions", "agents", "skills", "policies"),
-        )
+    guarded = below(
+        homes,
+        *("settings.json", "GEMINI.md", ".env", "trustedFolders.json"),
+        *("commands", "extensions", "agents", "skills", "policies"),
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:

@@ -12,6 +12,7 @@ import yaml
 
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list
+from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line
 from flyball.core.limits import recognise_error
@@ -85,9 +86,8 @@ class Goose:
         *("DATABRICKS_HOST", "DATABRICKS_TOKEN", "GROQ_API_KEY", "LITELLM_API_KEY", "LITELLM_HOST"),
     )
     homes = (".config/goose", ".local/share/goose", ".local/state/goose")
-    guarded = tuple(
-        f".config/goose/{name}"
-        for name in ("config.yaml", "secrets.yaml", "permission.yaml", "custom_providers", "recipes", ".goosehints")
+    guarded = below(
+        homes[:1], "config.yaml", "secrets.yaml", "permission.yaml", "custom_providers", "recipes", ".goosehints"
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:

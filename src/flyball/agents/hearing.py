@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,17 +53,9 @@ def other_lines(path: Path) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def files_in(folder: Path, but: frozenset[str]) -> dict[str, bytes]:
-    """The plain files of a folder a program could write to, up to a size; no link is followed."""
-    found = {}
-    try:
-        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
-    except OSError:
-        return {}
-    for name in names:
-        if name not in but and (content := _plain(folder / name)) is not None:
-            found[name] = content
-    return found
+def files_in(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Those of the named plain files a program left in a folder it could write to, up to a size; no link is followed."""
+    return {name: content for name in names if (content := _plain(folder / name)) is not None}
 
 
 def _plain(path: Path) -> bytes | None:
@@ -71,8 +63,13 @@ def _plain(path: Path) -> bytes | None:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(fd, "rb") as file:
-        return file.read(LARGEST_FILE) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(LARGEST_FILE)
+    finally:
+        os.close(fd)
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +14,11 @@ _STANDARD = {
     ".local/state": "XDG_STATE_HOME",
     ".cache": "XDG_CACHE_HOME",
 }
+
+
+def below(folders: Iterable[str], *names: str) -> tuple[str, ...]:
+    """Each of the names in each of the folders."""
+    return tuple(f"{folder}/{name}" for folder in folders for name in names)
 
 
 def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:

@@ -6,12 +6,13 @@ import json
 import re
 import signal
 import zoneinfo
-from collections.abc import Callable
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 import msgspec
 
+from flyball.agents.echo import Echo
+from flyball.agents.frame import Ran
 from flyball.agents.prices import priced
 from flyball.core.claims import Claim, read_claim
 from flyball.core.limits import Limit, recognise, recognise_error, says_error
@@ -30,28 +31,13 @@ _FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal
 _SANDBOX_MISSING = re.compile(r"bwrap: execvp (.+): (No such file or directory|Permission denied|Exec format error)")
 
 
-def turn_ended(
-    end: Exit,
-    *,
-    report: bytes | None,
-    unreadable: str,
-    prompt: str,
-    nonce: str,
-    echoed: Callable[[str], bool],
-    now: datetime,
-    idle_s: float | None = None,
-    exit_is_signal: bool = False,
-    transcript: str = "",
-    model: str = "",
-) -> TurnEnded:
-    """What happened in a turn; `now` is in the zone in which the program writes its times."""
+def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
+    """What happened in a turn of a program nothing more is known of."""
+    end = ran.end
     message = decode(_whole_characters(end.stdout_tail[-MESSAGE_BYTES:], cut=end.stdout_bytes > MESSAGE_BYTES))
-    claim = read_claim(report_file=report, final_message=message, nonce=nonce, prompt=prompt, echoed=echoed)
-    if unreadable:
-        claim = msgspec.structs.replace(claim, problems=(unreadable, *claim.problems))
-    said_at = now - timedelta(seconds=idle_s) if end.ended_by == "idle" and idle_s else now
+    claim = claim_of(ran, message)
     reported = claim.source == "report-file"
-    limit = _limit(end, _reported_error(report) if reported else None, said_at, trusted=reported)
+    limit = _limit(end, _reported_error(ran.report) if reported else None, ran.said_at, trusted=reported)
     kind, detail = (limit.kind, limit.detail) if limit else ending(end)
     if kind == "ok" and exit_is_signal and claim.source == "none":
         claim, detail = msgspec.structs.replace(claim, exit_signal=True), CLEAN_EXIT
@@ -59,14 +45,27 @@ def turn_ended(
         kind,
         detail[:DETAIL],
         claim,
-        priced(told_usage(claim), model),
+        priced(told_usage(claim), ran.turn.request.model),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,
-        transcript=transcript,
+        transcript=str(ran.transcript.folder),
         final_message=scrub(message)[-MESSAGE_BYTES:],
         stray_processes=end.strays,
     )
+
+
+def claim_of(ran: Ran, message: str) -> Claim:
+    """What a turn's report, or else its last message, claims."""
+    turn = ran.turn
+    claim = read_claim(
+        report_file=ran.report,
+        final_message=message,
+        nonce=turn.nonce,
+        prompt=turn.prompt,
+        echoed=Echo(turn.tree),
+    )
+    return msgspec.structs.replace(claim, problems=(ran.unreadable, *claim.problems)) if ran.unreadable else claim
 
 
 def ending(end: Exit) -> tuple[TurnKind, str]:

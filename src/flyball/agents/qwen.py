@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list
+from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.tool_calls import call_line, first_line, question
 from flyball.agents.unreachable import unreachable
@@ -66,12 +67,10 @@ class Qwen:
         *("BAILIAN_CODING_PLAN_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "GEMINI_API_KEY"),
     )
     homes = (".qwen",)
-    guarded = tuple(
-        f".qwen/{name}"
-        for name in (
-            *("settings.json", "QWEN.md", ".env", "trustedFolders.json"),
-            *("commands", "extensions", "agents", "skills"),
-        )
+    guarded = below(
+        homes,
+        *("settings.json", "QWEN.md", ".env", "trustedFolders.json"),
+        *("commands", "extensions", "agents", "skills"),
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime
 
 import msgspec
 
 from flyball.agents.dialect import Heard, Reading
-from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, ending, told_usage, zones
+from flyball.agents.frame import Ran
+from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, claim_of, ending, told_usage, zones
 from flyball.agents.prices import priced
-from flyball.core.claims import Claim, OpenQuestion, read_claim
+from flyball.core.claims import Claim, OpenQuestion
 from flyball.core.limits import recognise
 from flyball.core.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.text import scrub
@@ -22,26 +22,13 @@ WENT_ON = ("complete", "in_progress")
 
 
 def settled(
-    reading: Reading,
-    heard: Heard,
-    *,
-    slept: bool,
-    report: bytes | None,
-    unreadable: str,
-    prompt: str,
-    echoed: Callable[[str], bool],
-    idle_s: float | None,
-    before: Usage,
-    transcript: str,
-    planted: tuple[str, ...] = (),
+    reading: Reading, heard: Heard, ran: Ran, *, slept: bool, before: Usage, planted: tuple[str, ...] = ()
 ) -> TurnEnded:
-    """The turn's outcome."""
-    end, asked = heard.exit, heard.asked
-    reading = _overruled(reading, heard, slept=slept, idle_s=idle_s)
+    """The turn's outcome; `before` is what its conversation had used already."""
+    end, asked = ran.end, heard.asked
+    reading = _overruled(reading, heard, ran.said_at, slept=slept)
     message = reading.final_message[-MESSAGE_BYTES:]
-    claim = read_claim(report_file=report, final_message=message, nonce=asked.nonce, prompt=prompt, echoed=echoed)
-    if unreadable:
-        claim = msgspec.structs.replace(claim, problems=(unreadable, *claim.problems))
+    claim = claim_of(ran, message)
     reading, claim = _with_question(_asking(reading, claim), claim)
     session = reading.session or (asked.session if end.ended_by != "missing" else "")
     usage = reading.usage
@@ -57,7 +44,7 @@ def settled(
         reading.reset_at,
         session=session,
         session_usage=_total(reading, before if session == asked.session else Usage()),
-        transcript=transcript,
+        transcript=str(ran.transcript.folder),
         final_message=scrub(message),
         stray_processes=end.strays,
     )
@@ -68,7 +55,7 @@ def _total(reading: Reading, before: Usage) -> Usage:
     return reading.usage if reading.cumulative else before.plus(msgspec.structs.replace(reading.usage, estimated=False))
 
 
-def _overruled(reading: Reading, heard: Heard, *, slept: bool, idle_s: float | None) -> Reading:
+def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: bool) -> Reading:
     end = heard.exit
     kind, detail = ending(end)
     if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
@@ -79,7 +66,6 @@ def _overruled(reading: Reading, heard: Heard, *, slept: bool, idle_s: float | N
         return reading
     if end.ended_by == "exit" and reading.kind == "ok" and kind == "ok":
         return reading
-    said_at = heard.now - timedelta(seconds=idle_s) if end.ended_by == "idle" and idle_s else heard.now
     limit = None if kind == "killed" else recognise(heard.stderr_text, _code(heard), said_at, zones)
     if limit is not None:
         return msgspec.structs.replace(_with(reading, limit.kind, limit.detail), reset_at=limit.reset_at)

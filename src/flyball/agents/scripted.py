@@ -13,12 +13,11 @@ The first step whose conditions hold is done. docs/reference/scripted-agent.md h
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flyball.agents.command import DEFAULT_PATIENCE, Command, CommandAgent, Patience
+from flyball.agents.command import Command, CommandAgent
+from flyball.agents.frame import Frame
 from flyball.agents.script import ScriptInvalid, read_script
-from flyball.ports import Clock, Confine
 
 SCRIPT = "script.yaml"
 
@@ -26,32 +25,11 @@ SCRIPT = "script.yaml"
 class ScriptedAgent(CommandAgent):
     """A script as an agent of one task; the script is taken as it is now, so editing its file changes nothing later."""
 
-    def __init__(
-        self,
-        script: bytes,
-        *,
-        name: str = "scripted",
-        task: str,
-        workflow: str,
-        confine: Confine,
-        environment: Mapping[str, str],
-        clock: Clock,
-        patience: Patience = DEFAULT_PATIENCE,
-        hold_fds: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, script: bytes, frame: Frame, *, name: str = "scripted") -> None:
         read_script(script, name)
         # -P: a module in the workspace must not stand in for one of ours.
         argv = (sys.executable, "-P", "-m", "flyball.agents.scripted_program", f"{{folder}}/{SCRIPT}")
-        super().__init__(
-            Command(name, argv, files={SCRIPT: script}),
-            task=task,
-            workflow=workflow,
-            confine=confine,
-            environment=environment,
-            clock=clock,
-            patience=patience,
-            hold_fds=hold_fds,
-        )
+        super().__init__(Command(name, argv, files={SCRIPT: script}), frame)
 
 
 def load_script(path: Path) -> bytes:

@@ -13,11 +13,13 @@ from pathlib import Path
 import msgspec
 
 from flyball import faults
+from flyball.agents.dialect import PROMPT_FILE
 from flyball.core.report_object import MAX_REPORT_BYTES
 from flyball.ports import Refusal
 from flyball.process import Exit
 
 SHARED = "shared"
+REPORT_FILE = "report.json"
 
 
 class TranscriptExists(Refusal):
@@ -40,7 +42,7 @@ class Transcript(msgspec.Struct, frozen=True):
         begun.shared.mkdir()
         for name, content in {begun.prompt_file.name: begun.prompt, **files}.items():
             (begun.shared / name).write_bytes(content)
-        (begun.folder / "prompt.md").write_bytes(begun.prompt)
+        (begun.folder / PROMPT_FILE).write_bytes(begun.prompt)
         faults.point("transcript.begin.after")
         return begun
 
@@ -50,11 +52,11 @@ class Transcript(msgspec.Struct, frozen=True):
 
     @property
     def prompt_file(self) -> Path:
-        return self.shared / "prompt.md"
+        return self.shared / PROMPT_FILE
 
     @property
     def report_file(self) -> Path:
-        return self.shared / "report.json"
+        return self.shared / REPORT_FILE
 
     @property
     def stdout(self) -> Path:
@@ -66,7 +68,7 @@ class Transcript(msgspec.Struct, frozen=True):
 
     def take_report(self) -> tuple[bytes | None, str]:
         """Move the report out of the program's reach and read it; says why it cannot be read if it is no plain file."""
-        kept = self.folder / "report.json"
+        kept = self.folder / REPORT_FILE
         try:
             faults.point("transcript.report.before")
             self._move(kept)

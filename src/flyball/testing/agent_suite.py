@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import msgspec
 import pytest
 
-from flyball.agents.command import Patience
+from flyball.agents.frame import Patience
 from flyball.agents.transcript import TranscriptExists
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flyball.agents.dialect import Asked, Dialect, Heard
+from flyball.agents.frame import Ran, Turn
 from flyball.agents.hearing import Events, other_lines
 from flyball.agents.reading import settled
+from flyball.agents.transcript import Transcript
+from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.task import EffectId
 from flyball.core.text import decode
 from flyball.process import Exit
 
 NONCE = "00112233445566778899aabbccddeeff"
 TAIL = 64 * 1024
 NOTHING = Usage()
+A_TURN = RunAgent(EffectId("turn/1"), role="", stage="", agent="", model="", prompt="", iteration=1, turn=1)
 
 
 def replayed(
@@ -46,18 +51,9 @@ def replayed(
         files=files or {},
         homes=homes,
     )
-    return settled(
-        dialect.read(heard),
-        heard,
-        slept=False,
-        report=None,
-        unreadable="",
-        prompt="",
-        echoed=lambda _: False,
-        idle_s=None,
-        before=before,
-        transcript="",
-    )
+    turn = Turn(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
+    ran = Ran(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
+    return settled(dialect.read(heard), heard, ran, slept=False, before=before)
 
 
 def tokens(usage: Usage) -> tuple[int, int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from flyball.agents.cli import Cli, CliAgent
-from flyball.agents.command import Command, CommandAgent, Patience
+from flyball.agents.command import Command, CommandAgent
 from flyball.agents.dialects import DIALECTS, speaking_acp
+from flyball.agents.frame import Frame, Patience
 from flyball.agents.homes import known_paths
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
@@ -34,21 +34,18 @@ def agents_of(
 
     A command may be a wrapper round a known agent, so it sees every login.
     """
-    private = hiding_logins(confine, environment)
     limits = task.settings.limits
-    patience = Patience(limits.turn_timeout_s, limits.idle_timeout_s)
-    return {
-        spec.name: _maker(spec, root)(
-            task=task.id,
-            workflow=task.workflow,
-            confine=private if _keeps_to_its_own(spec) else confine,
-            environment=environment,
-            clock=system_clock,
-            patience=patience,
-            hold_fds=hold_fds,
-        )
-        for spec in task.agents
-    }
+    frame = Frame(
+        task=task.id,
+        workflow=task.workflow,
+        confine=confine,
+        environment=environment,
+        clock=system_clock,
+        patience=Patience(limits.turn_timeout_s, limits.idle_timeout_s),
+        hold_fds=hold_fds,
+    )
+    own = msgspec.structs.replace(frame, confine=hiding_logins(confine, environment))
+    return {spec.name: _agent(spec, own if _keeps_to_its_own(spec) else frame, root) for spec in task.agents}
 
 
 def _keeps_to_its_own(spec: AgentSpec) -> bool:
@@ -56,12 +53,12 @@ def _keeps_to_its_own(spec: AgentSpec) -> bool:
     return spec.type in DIALECTS or (spec.type == "acp" and bool(speaking_acp(spec.command).homes))
 
 
-def _maker(spec: AgentSpec, root: Path) -> Callable[..., Agent]:
+def _agent(spec: AgentSpec, frame: Frame, root: Path) -> Agent:
     if spec.type == "scripted":
-        return partial(ScriptedAgent, load_script(root / spec.script), name=spec.name)
+        return ScriptedAgent(load_script(root / spec.script), frame, name=spec.name)
     if spec.type in DIALECTS or spec.type == "acp":
-        return partial(CliAgent, cli_of(spec))
-    return partial(CommandAgent, Command(spec.name, spec.command, spec.env, spec.exit_signal))
+        return CliAgent(cli_of(spec), frame)
+    return CommandAgent(Command(spec.name, spec.command, spec.env, spec.exit_signal), frame)
 
 
 def cli_of(spec: AgentSpec) -> Cli:
