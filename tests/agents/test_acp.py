@@ -13,6 +13,7 @@ from flyball.agents.claude import CLAUDE
 from flyball.agents.dialect import Asked
 from flyball.agents.dialects import speaking_acp
 from flyball.agents.gemini import GEMINI
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded
 from flyball.testing.recordings import replayed, tokens
 
@@ -167,7 +168,7 @@ def test_a_known_programs_folders_and_variables_go_with_its_command() -> None:
 def test_whoever_watches_sees_what_it_says_and_does() -> None:
     events = [json.loads(line) for line in (RECORDED / "goose-edit.jsonl").read_text().splitlines()]
 
-    assert [line for line in map(ANY.show, events) if line] == [
+    assert [line for line in map(live_line, map(ANY.show, events)) if line] == [
         "I will write.",
         "shell · echo world > hello.txt",
         "Done: it says world now.",

@@ -9,6 +9,7 @@ import pytest
 
 from flyball.agents.claude import CLAUDE
 from flyball.agents.dialect import Asked
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 
@@ -142,7 +143,7 @@ def test_events_of_another_shape_do_no_harm(event: str, tmp_path: Path) -> None:
     odd.write_text(event + "\n")
 
     assert replayed(CLAUDE, odd).kind == "crashed"
-    assert CLAUDE.show(json.loads(event)) == ""
+    assert live_line(CLAUDE.show(json.loads(event))) == ""
 
 
 def test_it_is_asked_without_permissions_of_its_own_with_the_prompt_on_standard_input() -> None:
@@ -171,7 +172,7 @@ def test_who_may_only_read_has_no_tool_to_edit_with() -> None:
 def test_what_it_does_is_shown_a_line_each() -> None:
     events = [json.loads(line) for line in (RECORDED / "ok.jsonl").read_text().splitlines()]
 
-    shown = [line for event in events if (line := CLAUDE.show(event))]
+    shown = [line for event in events if (line := live_line(CLAUDE.show(event)))]
 
     assert shown == [
         "Read hello.txt",
@@ -184,7 +185,7 @@ def test_what_it_does_is_shown_a_line_each() -> None:
 def test_a_retry_is_shown() -> None:
     events = [json.loads(line) for line in (RECORDED / "retried.jsonl").read_text().splitlines()]
 
-    assert any("trying again in" in CLAUDE.show(event) for event in events)
+    assert any("trying again in" in live_line(CLAUDE.show(event)) for event in events)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from flyball.agents.hearing import LONGEST_LINE, OTHER_LINES, Events, files_in, 
 from flyball.agents.homes import guarded_paths, home_paths, placed
 from flyball.agents.live import LONGEST_EVENT, EventView
 from flyball.agents.reading import settled
+from flyball.agents.shown import Shown, said
 from flyball.agents.transcript import Transcript
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
@@ -65,8 +66,8 @@ class Spoken:
         usage = Usage(*last["usage"]) if "usage" in last else Usage(estimated=True)
         return Reading(kind=last["kind"], final_message=last.get("text", ""), usage=usage, session="s-1")
 
-    def show(self, event: Event) -> str:
-        return str(event.get("text", ""))
+    def show(self, event: Event) -> list[Shown]:
+        return said(event.get("text"))
 
 
 OK = 'print(json.dumps({"kind": "ok", "text": "done"}))'
@@ -241,7 +242,7 @@ class TestHearing:
 
     def test_whoever_watches_sees_events_in_words_and_other_lines_as_they_are(self) -> None:
         lines: list[str] = []
-        view = EventView(lambda _, line: lines.append(line), system_clock, lambda event: str(event.get("say", "")))
+        view = EventView(lambda _, line: lines.append(line), system_clock, lambda event: said(event.get("say")))
         for piece in (b'{"say": "o', b'ne"}\n', b'{"quiet": 1}\n', b"x" * (LONGEST_EVENT + 1), b"tail\n", b"plain"):
             view.take("stdout", piece)
         view.flush()

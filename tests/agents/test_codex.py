@@ -11,6 +11,7 @@ from flyball.agents.codex import CODEX
 from flyball.agents.dialect import Asked, Heard
 from flyball.agents.hearing import Events
 from flyball.agents.homes import guarded_paths
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.process import Exit
 from flyball.testing.recordings import replayed
@@ -190,7 +191,7 @@ def test_a_turn_that_used_nothing_known_leaves_the_threads_total_as_it_was() -> 
 def test_what_is_shown_is_what_it_says_runs_and_changes() -> None:
     events = [json.loads(line) for line in (RECORDED / "edit.jsonl").read_text().splitlines()]
 
-    assert [line for line in map(CODEX.show, events) if line] == [
+    assert [line for line in map(live_line, map(CODEX.show, events)) if line] == [
         "I will edit.",
         "update /repo/hello.txt",
         "$ /bin/bash -lc 'git status --short'",

@@ -9,6 +9,7 @@ import pytest
 
 from flyball.agents.copilot import COPILOT, USAGE
 from flyball.agents.dialect import Asked
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed, tokens
 
@@ -144,7 +145,7 @@ def test_it_is_asked_without_approvals_and_to_write_down_what_it_used() -> None:
 def test_whoever_watches_sees_what_it_says_does_and_waits_for() -> None:
     def shown(name: str) -> list[str]:
         events = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").read_text().splitlines()]
-        return [line for line in map(COPILOT.show, events) if line]
+        return [line for line in map(live_line, map(COPILOT.show, events)) if line]
 
     assert shown("edit") == ["I will edit.", "edit /repo/hello.txt", "Done: it says world now."]
     assert shown("rate-limit")[0].startswith("the model's provider answered 429: ")

@@ -9,6 +9,7 @@ import pytest
 
 from flyball.agents.dialect import Asked
 from flyball.agents.gemini import DEFAULTS, GEMINI
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed, tokens
 
@@ -144,7 +145,7 @@ def test_a_fresh_turn_names_no_model_and_no_session_of_its_own() -> None:
 def test_whoever_watches_sees_what_it_says_and_does() -> None:
     events = [json.loads(line) for line in (RECORDED / "edit.jsonl").read_text().splitlines()]
 
-    assert [line for line in map(GEMINI.show, events) if line] == [
+    assert [line for line in map(live_line, map(GEMINI.show, events)) if line] == [
         "I will edit.",
         "replace /repo/hello.txt",
         "Done: it says world now.",

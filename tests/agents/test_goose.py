@@ -8,6 +8,7 @@ import pytest
 
 from flyball.agents.dialect import Asked
 from flyball.agents.goose import GOOSE
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 
@@ -116,7 +117,7 @@ def test_a_model_that_quotes_an_error_of_gooses_has_not_met_it(tmp_path: Path) -
 def test_what_is_shown_is_what_it_says_and_calls() -> None:
     events = [json.loads(line) for line in (RECORDED / "edit.jsonl").read_text().splitlines()]
 
-    assert [line for line in map(GOOSE.show, events) if line] == [
+    assert [line for line in map(live_line, map(GOOSE.show, events)) if line] == [
         "shell echo hello world > hello.txt",
         "Done: hello.txt says hello world.",
     ]

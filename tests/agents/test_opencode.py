@@ -9,6 +9,7 @@ import pytest
 
 from flyball.agents.dialect import Asked
 from flyball.agents.opencode import OPENCODE
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 
@@ -135,7 +136,7 @@ def test_it_is_asked_without_permissions_and_to_say_on_standard_error_what_fails
 def test_whoever_watches_sees_what_it_says_and_does() -> None:
     def shown(name: str) -> list[str]:
         events = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").read_text().splitlines()]
-        return [line for line in map(OPENCODE.show, events) if line]
+        return [line for line in map(live_line, map(OPENCODE.show, events)) if line]
 
     assert shown("edit") == ["I will edit.", "edit /repo/hello.txt", "Done: it says world now."]
     assert shown("unauthorized") == ["Incorrect API key provided: dummy."]

@@ -9,6 +9,7 @@ import pytest
 
 from flyball.agents.dialect import Asked
 from flyball.agents.qwen import DEFAULTS, QWEN
+from flyball.agents.shown import live_line
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed, tokens
 
@@ -114,7 +115,7 @@ def test_it_is_asked_without_approvals_without_a_second_start_and_with_a_cap_on_
 def test_whoever_watches_sees_what_it_says_and_does() -> None:
     events = [json.loads(line) for line in (RECORDED / "edit.jsonl").read_text().splitlines()]
 
-    assert [line for line in map(QWEN.show, events) if line] == [
+    assert [line for line in map(live_line, map(QWEN.show, events)) if line] == [
         "read_file /repo/hello.txt",
         "I will edit.",
         "edit /repo/hello.txt",

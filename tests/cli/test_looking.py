@@ -1,6 +1,8 @@
 """list, status, logs, report, prompt: what there is and where it stands."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from msgspec.structs import replace
 from flyball.core.effects import Question
 from flyball.core.events import Moved, TaskStopped
 from flyball.core.questions import FOUR_CHOICES
-from flyball.core.task import TaskId
+from flyball.core.task import AgentSpec, TaskId
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 
 TASK = TaskId("007-parse-rows")
@@ -130,6 +132,27 @@ def test_the_transcript_of_a_turn_is_scrubbed_and_its_last_attempt(told, site, f
     missing = flyball("logs", "7", "--turn", "5")
     assert missing.code == 2
     assert "no transcript of turn 5" in missing.err
+
+
+def test_a_turn_of_an_agents_program_is_told_in_words_with_its_end_and_raw_as_it_was(told, site, flyball):
+    task = tdd_task()
+    told(short_tdd_run(replace(task, agents=(AgentSpec(task.settings.roles["default"].agent, "claude"),))))
+    folder = site.home.turns(TASK) / "0002-1"
+    folder.mkdir(parents=True)
+    call = {"type": "tool_use", "name": "Edit", "input": {"file_path": "rows.py", "new_string": "secret"}}
+    event = {"type": "assistant", "message": {"content": [{"type": "text", "text": "I will\nedit."}, call]}}
+    printed = json.dumps(event).encode() + b"\n\xff\n"
+    (folder / "stdout").write_bytes(printed)
+    (folder / "stderr").write_bytes(b"\x1b[31maside")
+    shown = flyball("logs", "7", "--turn", "2").out.splitlines()
+    assert shown[1:5] == ["I will", "edit.", "→ Edit rows.py", "\\xff"]
+    assert shown[6] == "aside"
+    assert shown[-1].startswith("===== GREEN 1 turn 2 implementer (scripted, large) … 41 s; says complete")
+    needs = flyball("logs", "7", "--raw")
+    assert (needs.code, "--turn N --raw" in needs.err) == (2, True)
+    run = [sys.executable, "-m", "flyball", "logs", "7", "--turn", "2", "--raw"]
+    done = subprocess.run(run, capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (printed, b"\x1b[31maside")
 
 
 @pytest.mark.req("O61")

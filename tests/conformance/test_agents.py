@@ -14,6 +14,7 @@ from flyball.agents.command import Command, CommandAgent
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.frame import Frame, Patience
 from flyball.agents.scripted import ScriptedAgent
+from flyball.agents.shown import Shown, said
 from flyball.clock import system_clock
 from flyball.ports import Agent, Confine
 from flyball.testing.agent_suite import QUICK, AgentSuite, Factory, Play
@@ -62,8 +63,8 @@ class Played:
         last = next((event for event in heard.lines if event.get("end")), None)
         return Reading(kind="ok", final_message=last["text"]) if last else Reading(kind="crashed")
 
-    def show(self, event: Event) -> str:
-        return str(event["text"])
+    def show(self, event: Event) -> list[Shown]:
+        return [shown for line in event["text"].splitlines() for shown in said(line)]
 
 
 def an_agent(kind: str, confine: Confine, play: Play, patience: Patience) -> Agent:

@@ -15,6 +15,7 @@ from flyball.agents.cli import Cli, CliAgent
 from flyball.agents.dialect import Dialect
 from flyball.agents.frame import Frame, Patience
 from flyball.agents.hearing import Events
+from flyball.agents.shown import live_line
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded
@@ -172,7 +173,7 @@ class Live:
 
     def shown(self, dialect: Dialect) -> list[str]:
         """What there was to see of the last turn; whoever watches it sees some of these lines, at a pace to be followed."""
-        return [dialect.show(event) for event in Events(self.folder / "turns" / str(self.number) / "stdout")]
+        return [live_line(dialect.show(event)) for event in Events(self.folder / "turns" / str(self.number) / "stdout")]
 
     def left_running(self) -> list[int]:
         """Processes that still have the turn's nonce in their environment."""

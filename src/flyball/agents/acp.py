@@ -13,7 +13,8 @@ import msgspec
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line
+from flyball.agents.shown import Shown, answered, called, noticed, piece
+from flyball.agents.tool_calls import call_line
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
@@ -129,14 +130,16 @@ class Acp(msgspec.Struct, frozen=True):
             reset_at=reset_at,
         )
 
-    def show(self, event: Event) -> str:
+    def show(self, event: Event) -> list[Shown]:
         update = as_dict(event.get("update"))
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
-                return first_line(as_dict(update.get("content")).get("text"))
+                return piece(as_dict(update.get("content")).get("text"))
             case "tool_call":
-                return first_line(update.get("title"))
-        return first_line(event.get("text") or event.get("message"))
+                return called(update.get("title"), {})
+            case "tool_call_update" if update.get("status") in ("completed", "failed"):
+                return answered(update.get("content"), failed=update.get("status") == "failed")
+        return noticed(event.get("text") or event.get("message"))
 
 
 def _outcome(story: _Story, now: datetime) -> tuple[TurnKind, str, datetime | None]:

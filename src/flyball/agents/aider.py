@@ -11,6 +11,7 @@ from pathlib import Path
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
+from flyball.agents.shown import Shown
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 from flyball.core.text import decode
@@ -128,8 +129,8 @@ class Aider:
             model=story.model,
         )
 
-    def show(self, event: Event) -> str:  # noqa: ARG002  aider prints text, which is shown as it is
-        return ""
+    def show(self, event: Event) -> list[Shown]:  # noqa: ARG002  aider prints text, which is shown as it is
+        return []
 
 
 AIDER = Aider()

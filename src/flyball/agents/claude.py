@@ -11,7 +11,8 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_money
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.shown import Shown, message_parts, message_shown, noticed
+from flyball.agents.tool_calls import call_line, question
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -75,7 +76,7 @@ class _Story:
             return
         if message.get("id"):
             self._usages[str(message["id"])] = as_dict(message.get("usage"))
-        for part in _contents(event):
+        for part in message_parts(event):
             if part.get("type") == "text" and part.get("text"):
                 self.text = str(part["text"])
             elif part.get("type") == "tool_use" and part.get("name") == ASK:
@@ -157,14 +158,11 @@ class Claude:
             options=options,
         )
 
-    def show(self, event: Event) -> str:
+    def show(self, event: Event) -> list[Shown]:
         if event.get("type") == "system" and event.get("subtype") == "api_retry":
             delay = as_count(event.get("retry_delay_ms")) / 1000
-            return f"{event.get('error')} ({event.get('error_status')}): trying again in {delay:.0f} s"
-        if event.get("type") != "assistant":
-            return ""
-        shown = [_shown(part) for part in _contents(event)]
-        return next((line for line in reversed(shown) if line), "")
+            return noticed(f"{event.get('error')} ({event.get('error_status')}): trying again in {delay:.0f} s")
+        return message_shown(event)
 
 
 CLAUDE = Claude()
@@ -224,16 +222,6 @@ def _read_tokens(usage: Event) -> int:
     return sum(
         as_count(usage.get(name)) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     )
-
-
-def _shown(part: Event) -> str:
-    if part.get("type") == "text":
-        return first_line(part.get("text"))
-    return call_line(part.get("name"), as_dict(part.get("input"))) if part.get("type") == "tool_use" else ""
-
-
-def _contents(event: Event) -> list[Event]:
-    return [as_dict(part) for part in as_list(as_dict(event.get("message")).get("content"))]
 
 
 def _holds(path: Path, names: Iterable[str]) -> bool:

@@ -14,7 +14,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list, as_moment
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line
+from flyball.agents.shown import Shown, answered, called, noticed, said
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -108,14 +108,16 @@ class Codex:
             model=record.model,
         )
 
-    def show(self, event: Event) -> str:
+    def show(self, event: Event) -> list[Shown]:
         match event.get("type"):
             case "error" | "turn.failed":
                 told = event.get("message") or as_dict(event.get("error")).get("message")
-                return first_line(_unwrapped(str(told or "")))
-            case "item.started" | "item.completed":
-                return _item_line(as_dict(event.get("item")), done=event.get("type") == "item.completed")
-        return ""
+                return noticed(_unwrapped(str(told or "")))
+            case "item.started":
+                return _begun(as_dict(event.get("item")))
+            case "item.completed":
+                return _done(as_dict(event.get("item")))
+        return []
 
 
 CODEX = Codex()
@@ -184,18 +186,31 @@ def _usage(told: Any) -> Usage | None:
     return Usage(read, written) if read or written else None
 
 
-def _item_line(item: Event, *, done: bool) -> str:
+def _begun(item: Event) -> list[Shown]:
     match item.get("type"):
-        case "agent_message" | "error" if done:
-            return first_line(item.get("text") or item.get("message"))
-        case "command_execution" if not done:
-            return call_line("$", item)
-        case "file_change" if done:
+        case "command_execution":
+            return called("$", item)
+        case "mcp_tool_call" | "web_search":
+            return called(item.get("tool") or "web search", {**item, **as_dict(item.get("arguments"))})
+    return []
+
+
+def _done(item: Event) -> list[Shown]:
+    failed = item.get("status") == "failed"
+    match item.get("type"):
+        case "agent_message":
+            return said(item.get("text"))
+        case "error":
+            return noticed(item.get("message"))
+        case "file_change":
             changes = [as_dict(change) for change in as_list(item.get("changes"))]
-            return ", ".join(f"{change.get('kind')} {change.get('path')}" for change in changes)
-        case "mcp_tool_call" | "web_search" if not done:
-            return call_line(item.get("tool") or "web search", item)
-    return ""
+            return [Shown("call", ", ".join(f"{change.get('kind')} {change.get('path')}" for change in changes))]
+        case "command_execution":
+            return answered(item.get("aggregated_output"), failed=failed)
+        case "mcp_tool_call":
+            told = as_dict(item.get("error")).get("message") or as_dict(item.get("result")).get("content")
+            return answered(told, failed=failed)
+    return []
 
 
 def _told(path: Path) -> Iterable[Event]:

@@ -12,7 +12,8 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.shown import Shown, answered, called, noticed, said
+from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
@@ -130,18 +131,21 @@ class Copilot:
             model=story.model,
         )
 
-    def show(self, event: Event) -> str:
+    def show(self, event: Event) -> list[Shown]:
         data = as_dict(event.get("data"))
         match event.get("type"):
             case "assistant.message":
-                return first_line(data.get("content"))
+                return said(data.get("content"))
             case "tool.execution_start":
-                return call_line(data.get("toolName"), as_dict(data.get("arguments")))
+                return called(data.get("toolName"), as_dict(data.get("arguments")))
+            case "tool.execution_complete":
+                told = as_dict(data.get("error")).get("message") or as_dict(data.get("result")).get("content")
+                return answered(told, failed=data.get("success") is False)
             case "model.call_failure":
-                return f"the model's provider answered {data.get('statusCode')}: {first_line(data.get('errorMessage'))}"
+                return noticed(f"the model's provider answered {data.get('statusCode')}: {data.get('errorMessage')}")
             case "session.error":
-                return first_line(data.get("message"))
-        return ""
+                return noticed(data.get("message"))
+        return []
 
 
 COPILOT = Copilot()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import msgspec
 
+from flyball.agents.shown import Shown
 from flyball.core.outcomes import TurnKind, Usage
 from flyball.process import Exit
 
@@ -126,5 +127,5 @@ class Dialect(Protocol):
 
     def invoke(self, asked: Asked) -> Invocation: ...
     def read(self, heard: Heard) -> Reading: ...
-    def show(self, event: Event) -> str:
-        """One line for whoever watches; "" shows nothing."""
+    def show(self, event: Event) -> Sequence[Shown]:
+        """What an event says, for whoever watches or reads the log."""

@@ -13,7 +13,8 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.shown import Shown, answered, called, noticed, piece
+from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
@@ -139,15 +140,18 @@ class Gemini:
             model=story.model,
         )
 
-    def show(self, event: Event) -> str:
+    def show(self, event: Event) -> list[Shown]:
         match event.get("type"):
             case "message" if event.get("role") == "assistant":
-                return first_line(event.get("content"))
+                return piece(event.get("content"))
             case "tool_use":
-                return call_line(event.get("tool_name"), as_dict(event.get("parameters")))
+                return called(event.get("tool_name"), as_dict(event.get("parameters")))
+            case "tool_result":
+                told = as_dict(event.get("error")).get("message") or event.get("output")
+                return answered(told, failed=event.get("status") == "error")
             case "error":
-                return first_line(event.get("message"))
-        return ""
+                return noticed(event.get("message"))
+        return []
 
 
 GEMINI = Gemini()

@@ -14,7 +14,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line
+from flyball.agents.shown import Shown, answered, called, message_parts, noticed, piece, said
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -124,9 +124,9 @@ class Goose:
             reset_at=reset_at,
         )
 
-    def show(self, event: Event) -> str:
-        parts = [as_dict(part) for part in as_list(as_dict(event.get("message")).get("content"))]
-        return next((line for line in map(_part_line, reversed(parts)) if line), "")
+    def show(self, event: Event) -> list[Shown]:
+        own = as_dict(event.get("message")).get("id") is None
+        return [shown for part in message_parts(event) for shown in _part_shown(part, own=own)]
 
 
 GOOSE = Goose()
@@ -162,16 +162,23 @@ def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     return ("not_logged_in", unset, None) if unset else ("crashed", NO_END, None)
 
 
-def _part_line(part: Event) -> str:
+def _part_shown(part: Event, *, own: bool) -> list[Shown]:
+    """`own` has no id, as Goose's notices; the pieces of an answer have one."""
     match part.get("type"):
         case "text":
-            return first_line(part.get("text"))
+            text = str(part.get("text") or "")
+            return noticed(text) if own and text.startswith(_FAILED) else said(text) if own else piece(text)
         case "toolRequest":
             call = as_dict(as_dict(part.get("toolCall")).get("value"))
-            return call_line(call.get("name"), as_dict(call.get("arguments")))
+            return called(call.get("name"), as_dict(call.get("arguments")))
+        case "toolResponse":
+            came = as_dict(part.get("toolResult"))
+            value = as_dict(came.get("value"))
+            failed = came.get("status") != "success" or value.get("isError") is True
+            return answered(value.get("content") or came.get("error"), failed=failed)
         case "systemNotification":
-            return first_line(part.get("msg"))
-    return ""
+            return noticed(part.get("msg"))
+    return []
 
 
 def _setting(path: Path, name: str) -> str:

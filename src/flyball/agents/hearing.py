@@ -26,7 +26,7 @@ class Events:
         self._path = path
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for line in _lines(self._path):
+        for line in lines_of(self._path):
             event = as_event(line)
             if event is not None:
                 yield event
@@ -47,7 +47,7 @@ def as_event(line: bytes) -> dict[str, Any] | None:
 def other_lines(path: Path) -> tuple[str, ...]:
     """The last lines that hold something else than an object."""
     kept: deque[str] = deque(maxlen=OTHER_LINES)
-    for line in _lines(path):
+    for line in lines_of(path):
         if line.strip() and as_event(line) is None:
             kept.append(decode(line.rstrip(b"\r\n"))[:OTHER_LENGTH])
     return tuple(kept)
@@ -72,7 +72,8 @@ def _plain(path: Path) -> bytes | None:
         os.close(fd)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file, but for those that are too long; none of a file that is not there."""
     try:
         file = path.open("rb")
     except OSError:

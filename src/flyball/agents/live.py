@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from flyball.agents.hearing import as_event
+from flyball.agents.shown import Show, live_line
 from flyball.core.text import decode, scrub
 from flyball.ports import Clock, Notify
 
@@ -53,7 +51,7 @@ class LiveView:
 class EventView:
     """Passes on what a program's events say, one line each, and its other lines as they are; memory is bounded."""
 
-    def __init__(self, notify: Notify, clock: Clock, show: Callable[[dict[str, Any]], str]) -> None:
+    def __init__(self, notify: Notify, clock: Clock, show: Show) -> None:
         self._shown = LiveView(notify, clock)
         self._show = show
         self._unended = b""
@@ -83,6 +81,6 @@ class EventView:
 
     def _say(self, line: bytes) -> None:
         event = as_event(line)
-        text = line if event is None else self._show(event).encode("utf-8", "backslashreplace")
+        text = line if event is None else live_line(self._show(event)).encode("utf-8", "backslashreplace")
         if text.strip():
             self._shown.take("stdout", text + b"\n")

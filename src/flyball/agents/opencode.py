@@ -12,7 +12,8 @@ from typing import Any
 from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line
+from flyball.agents.shown import Shown, answered, called, noticed, said
+from flyball.agents.tool_calls import call_line
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
@@ -139,16 +140,18 @@ class OpenCode:
             question=story.text if kind == "question" else "",
         )
 
-    def show(self, event: Event) -> str:
+    def show(self, event: Event) -> list[Shown]:
         part = as_dict(event.get("part"))
+        state = as_dict(part.get("state"))
         match event.get("type"):
             case "text" if not part.get("synthetic"):
-                return first_line(part.get("text"))
+                return said(part.get("text"))
             case "tool_use":
-                return call_line(part.get("tool"), as_dict(as_dict(part.get("state")).get("input")))
+                came = answered(state.get("error") or state.get("output"), failed=state.get("status") == "error")
+                return called(part.get("tool"), as_dict(state.get("input"))) + came
             case "error":
-                return first_line(_message(as_dict(event.get("error"))))
-        return ""
+                return noticed(_message(as_dict(event.get("error"))))
+        return []
 
 
 OPENCODE = OpenCode()

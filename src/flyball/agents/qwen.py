@@ -12,7 +12,8 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
-from flyball.agents.tool_calls import call_line, first_line, question
+from flyball.agents.shown import Shown, message_parts, message_shown
+from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
@@ -46,7 +47,7 @@ class _Story:
                 self._assistant(event)
 
     def _assistant(self, event: Event) -> None:
-        for part in _contents(event):
+        for part in message_parts(event):
             self.begun = self.begun or not _API_ERROR.match(str(part.get("text") or ""))
             if part.get("type") == "text" and not _API_ERROR.match(str(part.get("text") or "")):
                 self.text = str(part.get("text") or self.text)
@@ -117,10 +118,8 @@ class Qwen:
             model=story.model,
         )
 
-    def show(self, event: Event) -> str:
-        if event.get("type") != "assistant":
-            return ""
-        return next((line for line in map(_part_line, reversed(_contents(event))) if line), "")
+    def show(self, event: Event) -> list[Shown]:
+        return message_shown(event)
 
 
 QWEN = Qwen()
@@ -172,13 +171,3 @@ def _failure(message: str, now: datetime) -> tuple[TurnKind, str, datetime | Non
     if int(status or 0) >= _SERVER_FAULT or unreachable(said):
         return "overloaded", said, None
     return "crashed", said or NO_RESULT, None
-
-
-def _part_line(part: Event) -> str:
-    if part.get("type") == "text":
-        return first_line(part.get("text"))
-    return call_line(part.get("name"), as_dict(part.get("input"))) if part.get("type") == "tool_use" else ""
-
-
-def _contents(event: Event) -> list[Event]:
-    return [as_dict(part) for part in as_list(as_dict(event.get("message")).get("content"))]

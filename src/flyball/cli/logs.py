@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from flyball.cli.arguments import Task
 from flyball.cli.exits import told
-from flyball.cli.output import put, put_json
+from flyball.cli.output import put, put_bytes, put_json
 
 if TYPE_CHECKING:
     from flyball.core.events import Event
@@ -29,23 +30,28 @@ def logs(
     task: Task,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task is finished.")] = False,
     turn: Annotated[int | None, typer.Option(help="Show what was said in this turn instead.", min=1)] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw", help="With --turn: what its program printed, byte for byte; its errors on standard error."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line.")] = False,
 ) -> None:
     """Show what happened in a task, one line for each event."""
     from flyball.cli.choosing import chosen
+    from flyball.ports import Refusal
     from flyball.projections.lines import json_line, line
     from flyball.wiring.site import Site
 
     with told():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
-        if turn is not None and as_json:
-            put_json({"task": found, "turn": turn, "files": kept(site, found, turn)})
-            return
         if turn is not None:
-            for text in transcript(site, found, turn):
-                put(text)
+            _show_turn(site, found, turn, as_json=as_json, raw=raw)
             return
+        if raw:
+            raise Refusal("--raw needs the number of a turn: flyball logs TASK --turn N --raw")
         for event, state in _events(site, found, follow=follow):
             shown = json_line(event).decode() if as_json else line(event, state)
             if shown is not None:
@@ -68,11 +74,55 @@ def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, 
         time.sleep(POLL_S)
 
 
+def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool) -> None:
+    if as_json:
+        put_json({"task": task, "turn": turn, "files": kept(site, task, turn)})
+    elif raw:
+        for data in _printed(site, task, turn, "stdout"):
+            put_bytes(data)
+        for data in _printed(site, task, turn, "stderr"):
+            sys.stderr.buffer.write(data)
+    else:
+        for text in transcript(site, task, turn):
+            put(text)
+
+
 def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
-    """Everything kept of a turn's last attempt, safe for any screen."""
-    for name, path in _files(site, task, turn).items():
+    """Everything kept of a turn's last attempt, safe for any screen, and how it ended."""
+    from flyball.wiring.transcripts import told_lines
+
+    files = _files(site, task, turn)
+    agent, ended = _of_turn(site, task, turn)
+    for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
-        yield from _scrubbed(path)
+        yield from told_lines(site.state(task).task, agent, path)
+    if ended:
+        yield f"===== {' '.join(ended.split())}"
+
+
+def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str]:
+    """Which agent took a turn, and how its last attempt ended, as the log tells it."""
+    from flyball.core.effects import RunAgent
+    from flyball.core.events import Begun, Ended
+    from flyball.projections.lines import line
+
+    effect: RunAgent | None = None
+    ended = ""
+    for event, state in _events(site, task, follow=False):
+        match event.fact:
+            case Begun(effect=RunAgent() as begun) if begun.turn == turn:
+                effect, ended = begun, ""
+            case Ended() as end if effect is not None and end.id == effect.id:
+                ended = line(event, state) or ""
+    return effect.agent if effect else "", ended
+
+
+def _printed(site: Site, task: TaskId, turn: int, name: str) -> Iterator[bytes]:
+    path = _files(site, task, turn).get(name)
+    if path is not None:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
 
 
 def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
@@ -96,11 +146,3 @@ def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
         raise Refusal(f"{task} has no transcript of turn {turn}; it has had {turns} turns. See: flyball logs {task}")
     paths = {name: attempts[-1] / name for name in ("prompt.md", "stdout", "stderr", "report.json")}
     return {name: path for name, path in paths.items() if path.is_file() and path.stat().st_size}
-
-
-def _scrubbed(path: Path) -> Iterator[str]:
-    from flyball.core.text import decode, scrub
-
-    with path.open("rb") as file:
-        while piece := file.readline(_PIECE):
-            yield scrub(decode(piece)).rstrip("\n")
