@@ -1,21 +1,26 @@
-"""The table of agents: each is run for real through the command line, with git, pytest and the sandbox."""
+"""The table of agents: each is run for real through the command line, with git, the sandbox and, where it matters, pytest."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
-from scenarios import SCENARIOS, Scenario, run
+from scenarios import SCENARIOS, Outcome, Scenario, run
 
 pytestmark = [pytest.mark.e2e]
 
+HONEST, *OTHERS = SCENARIOS
+
 
 @pytest.mark.req("C4", "C40", "C42", "M18", "M12", "C11", "C60")
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name.replace(" ", "-"))
+@pytest.mark.parametrize("scenario", OTHERS, ids=lambda s: s.name.replace(" ", "-"))
 def test_an_agent_ends_as_it_must(scenario: Scenario, tmp_path: Path) -> None:
-    outcome = run(scenario, tmp_path)
-    assert (outcome.status.get("decision"), outcome.exit_code) == (scenario.decision, scenario.exit_code), (
-        outcome.stderr
-    )
+    check(scenario, run(scenario, tmp_path))
+
+
+def check(scenario: Scenario, outcome: Outcome) -> None:
+    """It ended as the table says, and what is the user's is as it was."""
+    ended = (outcome.status.get("decision"), outcome.exit_code)
+    assert ended == (scenario.decision, scenario.exit_code), outcome.stderr
     if scenario.most_turns is not None:
         assert outcome.status["turns"] <= scenario.most_turns
     assert scenario.named in outcome.text
@@ -42,9 +47,10 @@ def test_a_useless_agent_costs_six_turns_at_most_without_a_document_too(program:
     assert outcome.status["turns"] <= 6
 
 
-@pytest.mark.req("C52", "O46")
-def test_the_result_is_a_branch_that_merges_cleanly_and_holds_the_work(tmp_path: Path) -> None:
-    outcome = run(Scenario("honest", "honest.py", "DONE", 0), tmp_path)
+@pytest.mark.req("C4", "C52", "O46")
+def test_the_result_of_an_honest_agent_is_a_branch_that_merges_cleanly_and_holds_the_work(tmp_path: Path) -> None:
+    outcome = run(HONEST, tmp_path)
+    check(HONEST, outcome)
     branch = outcome.status["branch"]
     subjects = _git(outcome.repository, "log", "--format=%s", f"main..{branch}").splitlines()
     assert [s.split(" - ")[0] for s in reversed(subjects)][:4] == [
