@@ -6,17 +6,22 @@ like the one before them are kept as a name only.
 """
 
 import hashlib
+import importlib
 import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flyball import faults
 from flyball.cli import driving  # noqa: F401 - imported for its warmth
 from flyball.cli.app import app
+
+with suppress(ImportError):  # what typer imports, with all of pydantic, once there is a command line to be read
+    importlib.import_module("typer._adapters")
 
 BLOCK = 24
 """Points in a row that one share gets, so that like images meet."""
