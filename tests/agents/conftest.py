@@ -20,7 +20,7 @@ from flyball.workspace.sandbox import Unconfined
 
 PROGRAMS = Path(__file__).parent / "programs"
 NONCE = "00112233445566778899aabbccddeeff"
-QUICK = Patience(wall_s=30.0, idle_s=30.0, grace_s=0.3, linger_s=0.2)
+QUICK = Patience(wall_s=300.0, idle_s=300.0, grace_s=0.3, linger_s=0.2)
 A_TURN = RunAgent(
     EffectId("turn/1"),
     role="implementer",
@@ -65,10 +65,10 @@ class Turns:
         )
 
     def python(self, source: str, **asked: Any) -> TurnEnded:
-        return self.play(sys.executable, "-c", "import json, os, sys, time\n" + source, **asked)
+        return self.play(sys.executable, "-S", "-E", "-c", "import json, os, sys, time\n" + source, **asked)
 
     def program(self, name: str, *arguments: str, **asked: Any) -> TurnEnded:
-        return self.play(sys.executable, str(PROGRAMS / f"{name}.py"), *arguments, **asked)
+        return self.play(sys.executable, "-S", "-E", str(PROGRAMS / f"{name}.py"), *arguments, **asked)
 
     @property
     def transcript(self) -> Path:

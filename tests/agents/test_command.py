@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.agents.held_clock import hold_time
 
 from flyball.agents.command import Command, CommandAgent
 from flyball.agents.frame import Frame, Patience
@@ -143,9 +144,13 @@ class TestHowItEnded:
         assert turns.python("sys.exit(75)").kind == "overloaded"
 
     @pytest.mark.req("C11")
-    def test_a_client_that_sleeps_on_a_limit_is_limited_from_when_it_said_so(self, turns):
-        source = "print('Quota exceeded. Retrying after 7200000ms...', file=sys.stderr, flush=True); time.sleep(60)"
-        ended = turns.python(source, patience=Patience(wall_s=30, idle_s=1.0, grace_s=0.3))
+    def test_a_client_that_sleeps_on_a_limit_is_limited_from_when_it_said_so(self, turns, monkeypatch):
+        hold_time(monkeypatch, turns.tree / "begun")
+        source = (
+            "print('Quota exceeded. Retrying after 7200000ms...', file=sys.stderr, flush=True)\n"
+            "open('begun', 'w').close(); time.sleep(600)"
+        )
+        ended = turns.python(source, patience=Patience(wall_s=300, idle_s=0.3, grace_s=0.3))
         assert ended.kind == "usage_limit"
         assert ended.reset_at is not None
         assert ended.reset_at - datetime.now(UTC) < timedelta(hours=2)

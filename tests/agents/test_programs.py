@@ -150,9 +150,9 @@ def test_memory_does_not_grow_with_what_the_babbler_prints(sample):
 @pytest.mark.req("C60")
 @pytest.mark.parametrize("name", ["never_ending", "sigterm_ignorer"])
 def test_the_endless_ones_are_ended(sample, name):
-    ended = sample.program(name, patience=Patience(wall_s=1.0, idle_s=None, grace_s=0.3))
+    ended = sample.program(name, patience=Patience(wall_s=0.5, idle_s=None, grace_s=0.3))
     assert ended.kind == "timed_out"
-    talking = sample.program("never_ending", "--talking", patience=Patience(wall_s=1.0, idle_s=0.9), stop=Stop())
+    talking = sample.program("never_ending", "--talking", patience=Patience(wall_s=0.5, idle_s=60.0), stop=Stop())
     assert "time limit" in talking.detail
 
 

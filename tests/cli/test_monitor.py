@@ -256,7 +256,7 @@ def test_each_line_is_answered_at_once_and_bytes_that_are_no_text_are_refused(tm
         process.stdin.write((RED % 2).encode())
         process.stdin.close()
         assert json.loads(process.stdout.readline())["cure"] == "fresh-context"
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
 
 
 @pytest.mark.parametrize("words", [["monitor"], ["monitor", "demo", "--stream"]])

@@ -1,7 +1,9 @@
 """Asking a person at the terminal, and what their words mean."""
 
+import io
 import os
 import pty
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -116,11 +118,24 @@ def test_the_end_of_input_is_nobody():
     assert NobodyThere().ask(tdd_task(), BREAKER, Stop()) is None
 
 
-def test_what_was_typed_before_the_question_came_is_no_answer_to_it():
+class Answering(io.StringIO):
+    """Whoever reads the prompt here types an answer."""
+
+    def __init__(self, terminal: int, answer: bytes) -> None:
+        super().__init__()
+        self.terminal, self.answer = terminal, answer
+
+    def write(self, text: str) -> int:
+        if text == "> ":
+            os.write(self.terminal, self.answer)
+        return super().write(text)
+
+
+def test_what_was_typed_before_the_question_came_is_no_answer_to_it(monkeypatch):
     terminal, keyboard = pty.openpty()
     try:
         os.write(terminal, b"abort\n")
-        threading.Timer(0.3, os.write, (terminal, b"reset\n")).start()
+        monkeypatch.setattr(sys, "stderr", Answering(terminal, b"reset\n"))
         assert TerminalPeople(stdin=keyboard).ask(tdd_task(), BREAKER, Stop()) == "reset"
     finally:
         os.close(terminal)

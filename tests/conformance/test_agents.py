@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
+from tests.agents.held_clock import hold_time
 
 import flyball
 from flyball.agents.cli import Cli, CliAgent
@@ -20,6 +22,13 @@ from flyball.ports import Agent, Confine
 from flyball.testing.agent_suite import QUICK, AgentSuite, Factory, Play
 from flyball.testing.player import player
 from flyball.workspace import sandbox
+
+BEGUN = "begun"
+
+
+@pytest.fixture(autouse=True)
+def _limits_count_from_when_the_play_has_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hold_time(monkeypatch, tmp_path / "tree" / BEGUN)
 
 
 def as_script(play: Play) -> bytes:
@@ -84,7 +93,10 @@ def an_agent(kind: str, confine: Confine, play: Play, patience: Patience) -> Age
 
 
 def a_factory(kind: str, confine: Confine) -> Factory:
-    return lambda play, patience=QUICK: an_agent(kind, confine, play, patience)
+    """Makes agents whose play says when it has begun, by a file in the tree."""
+    return lambda play, patience=QUICK: an_agent(
+        kind, confine, replace(play, write={**play.write, BEGUN: ""}), patience
+    )
 
 
 @pytest.fixture
