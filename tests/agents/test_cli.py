@@ -80,6 +80,7 @@ class Scene:
         self.tree.mkdir()
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "SPOKEN_KEY": "k", "OTHER": "o"}
         self.number = 0
+        self.sandboxed = True
 
     def turn(
         self, dialect: Spoken, *, patience: Patience | None = None, cli: Mapping[str, Any] | None = None, **asked: Any
@@ -91,6 +92,7 @@ class Scene:
                 task="001-it",
                 workflow="tdd",
                 confine=sandbox.Unconfined(),
+                sandboxed=self.sandboxed,
                 environment=self.environment,
                 clock=system_clock,
                 patience=patience or Patience(300.0, 300.0, 0.3, 0.2),
@@ -182,6 +184,13 @@ class TestHomes:
         assert (ended.kind, "would be obeyed outside the sandbox" in ended.detail) == ("ok", True)
         assert not (scene.home / ".spoken" / "settings.json").exists()
         assert (scene.folder / "1" / "planted" / "settings.json").read_text() == "evil"
+
+    def test_without_a_sandbox_its_program_keeps_its_own_settings_as_it_always_does(self, scene: Scene) -> None:
+        scene.sandboxed = False
+        made = f'open(os.environ["HOME"] + "/.spoken/settings.json", "w").write("own")\n{OK}'
+        dialect = Spoken(made)
+        assert (scene.turn(dialect).detail, dialect.asked[0].sandboxed) == ("", False)
+        assert (scene.home / ".spoken" / "settings.json").read_text() == "own"
 
     def test_what_the_user_had_there_stays(self, scene: Scene) -> None:
         (scene.home / ".spoken").mkdir()

@@ -131,7 +131,7 @@ def test_it_is_asked_without_approvals_without_a_second_start_and_with_the_turns
         SESSION,
         "--debug",
     )
-    assert invocation.argv[3:5] == ("--approval-mode", "yolo")
+    assert invocation.argv[3:6] == ("--skip-trust", "--approval-mode", "yolo")
     assert invocation.env["GEMINI_CLI_NO_RELAUNCH"] == "true"
     assert json.loads(invocation.files[DEFAULTS])["model"] == {"maxSessionTurns": 7}
 

@@ -128,7 +128,7 @@ def test_it_is_asked_without_permissions_and_to_say_on_standard_error_what_fails
 
     assert invocation.prompt_on_stdin
     assert invocation.argv == (
-        *("opencode", "run", "--format", "json", "--auto", "--print-logs", "--log-level", "ERROR"),
+        *("opencode", "run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto"),
         *("--model", "anthropic/claude-sonnet-5", "--session", "ses_1", "--variant", "high"),
     )
 

@@ -131,10 +131,12 @@ class Live:
         prompt: str = "Edit the file.\n",
         patience: Patience = PATIENCE,
         stop: Stop | None = None,
+        sandboxed: bool = True,
         cli: Mapping[str, Any] = {},
         **request: Any,
     ) -> TurnEnded:
-        """One turn of a program in the repository, in the sandbox, without a loop."""
+        """One turn of a program in the repository without a loop, in the sandbox unless that is not wanted."""
+        confine = self.confine() if sandboxed else sandbox.Unconfined()
         self.program(dialect.program)
         self.number += 1
         agent = CliAgent(
@@ -142,7 +144,8 @@ class Live:
             Frame(
                 task="001-live",
                 workflow="tdd",
-                confine=self.confine(),
+                confine=confine,
+                sandboxed=isinstance(confine, sandbox.Confined),
                 environment=self.environment(env),
                 clock=system_clock,
                 patience=patience,

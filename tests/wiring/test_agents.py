@@ -73,6 +73,7 @@ def test_each_agent_of_a_task_is_made_by_its_kind(tmp_path: Path) -> None:
         "claude": CliAgent,
         "other": CliAgent,
     }
+    assert [vars(agent)["_frame"].sandboxed for agent in made.values()] == [False] * 3
 
 
 def test_an_agent_that_speaks_the_protocol_sees_its_own_programs_login_where_that_is_known(
@@ -85,3 +86,4 @@ def test_an_agent_that_speaks_the_protocol_sees_its_own_programs_login_where_tha
     confined = {name: vars(agent)["_frame"].confine for name, agent in made.items()}
     assert seen(confined["known"], home, home_paths((".codex",), {"HOME": str(home)})) == "codex's"
     assert seen(confined["unknown"], home) == "claude'scodex'sc"
+    assert all(vars(agent)["_frame"].sandboxed for agent in made.values())

@@ -29,6 +29,13 @@ _OBEYED = (
     "hooks",
     "output-styles",
 )
+_GUARDS = {
+    True: ("--permission-mode", "bypassPermissions"),
+    False: ("--permission-mode", "acceptEdits", "--allowedTools", "Bash", "WebFetch", "WebSearch"),
+}
+"""By whether flyball's sandbox holds it."""
+_ENVIRONMENT = {"DISABLE_AUTOUPDATER": "1"}
+_SANDBOXED = {**_ENVIRONMENT, "IS_SANDBOX": "1"}
 _EDITS = ("Edit", "Write", "NotebookEdit")
 _ENDED: dict[str, TurnKind] = {
     "error_max_turns": "max_turns",
@@ -124,15 +131,16 @@ class Claude:
         return None if any(_holds(path, ("apiKeyHelper", "primaryApiKey")) for path in settings) else False
 
     def invoke(self, asked: Asked) -> Invocation:
-        """Permissions are left to flyball's sandbox: nobody is there to grant them."""
-        argv = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"]
+        """Permissions are left to flyball's sandbox; without it files outside the tree stay out of its tools' reach."""
+        argv = ["claude", "-p", "--output-format", "stream-json", "--verbose"]
+        argv += asked.unless_told(_GUARDS[asked.sandboxed], "--permission-mode", "--dangerously-skip-permissions")
         argv += ["--add-dir", str(asked.folder)]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--resume", asked.session] if asked.session else []
         argv += ["--max-turns", str(asked.max_turns)] if asked.max_turns else []
         argv += ["--max-budget-usd", f"{asked.budget_usd:g}"] if asked.budget_usd else []
         argv += ["--disallowedTools", *_EDITS] if asked.access == "read" else []
-        return Invocation(argv=(*argv, *asked.args), env={"IS_SANDBOX": "1", "DISABLE_AUTOUPDATER": "1"})
+        return Invocation(argv=(*argv, *asked.args), env=_SANDBOXED if asked.sandboxed else _ENVIRONMENT)
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)

@@ -51,7 +51,9 @@ class CliAgent:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
         turn = Turn(request, tree, folder, nonce)
         asked = self._asked(turn)
-        environment, guarded = self._frame.environment, self._dialect.guarded
+        environment = self._frame.environment
+        # Without a sandbox its program may write its own settings, and what it may write elsewhere nobody can undo.
+        guarded = self._dialect.guarded if self._frame.sandboxed else ()
         before = guarded_paths(guarded, environment)
         ran, slept = self._ran(turn, asked, stop, notify, before)
         planted = set_aside(guarded, environment, before, ran.transcript.folder)
@@ -69,6 +71,7 @@ class CliAgent:
             role=request.role,
             session=request.session,
             access=request.access,
+            sandboxed=self._frame.sandboxed,
             max_turns=self._cli.max_turns,
             budget_usd=self._cli.budget_usd,
             args=self._cli.args,

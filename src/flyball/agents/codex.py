@@ -15,10 +15,14 @@ from flyball.agents.foreign import as_count, as_dict, as_list, as_moment
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
+from flyball.agents.tool_calls import first_line
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
 NO_END = "Codex ended without completing its turn"
+BYPASS = "--dangerously-bypass-approvals-and-sandbox"
+UNGUARDED = f'Codex cannot start its own sandbox here; to do without any, set args = ["{BYPASS}"] for it'
+_NO_GUARD = "bwrap: "
 GONE = "no rollout found"
 _DENIED = re.compile(r"codex_core::tools::router: error=.*?(?P<what>patch rejected: .*|`.+?` rejected: .*)")
 _WORDS: tuple[tuple[TurnKind, re.Pattern[str]], ...] = (
@@ -35,6 +39,7 @@ class _Story:
     def __init__(self, lines: Iterable[Event]) -> None:
         self.thread, self.text = "", ""
         self.end: Event = {}
+        self.unguarded = ""
         for event in lines:
             match event.get("type"):
                 case "thread.started":
@@ -45,6 +50,8 @@ class _Story:
                     item = as_dict(event.get("item"))
                     if item.get("type") == "agent_message":
                         self.text = str(item.get("text") or "")
+                    elif str(item.get("aggregated_output")).startswith(_NO_GUARD):
+                        self.unguarded = first_line(item.get("aggregated_output"))
 
     @property
     def failure(self) -> str | None:
@@ -85,7 +92,8 @@ class Codex:
 
     def invoke(self, asked: Asked) -> Invocation:
         """Its own sandbox would nest in flyball's, where it cannot start; and its own patience would hide an outage."""
-        argv = ["codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
+        argv = ["codex", "exec", "--json", "--skip-git-repo-check"]
+        argv += asked.unless_told(_guard(asked), BYPASS, "--sandbox", "-s")
         argv += ["-c", "features.unbounded_connection_retries=false"]
         argv += ["--model", asked.model] if asked.model else []
         argv += asked.args
@@ -154,6 +162,8 @@ class _Record:
 
 def _outcome(story: _Story, record: _Record, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     failure = story.failure
+    if failure is None and story.unguarded and not heard.asked.sandboxed:
+        return "denied", f"{story.unguarded}: {UNGUARDED}", None
     if failure is None:
         denied = [found["what"].rstrip('") }') for found in _DENIED.finditer(heard.stderr_text)]
         return ("denied", f"denied: {'; '.join(dict.fromkeys(denied))}", None) if denied else ("ok", "", None)
@@ -168,6 +178,12 @@ def _outcome(story: _Story, record: _Record, heard: Heard) -> tuple[TurnKind, st
     # The words give local time to the minute; the record has it to the second.
     told = record.reset_at if limit.kind == "usage_limit" else None
     return limit.kind, limit.detail, told if told and told > heard.now else limit.reset_at
+
+
+def _guard(asked: Asked) -> tuple[str, ...]:
+    if asked.sandboxed:
+        return (BYPASS,)
+    return ("--sandbox", "read-only" if asked.access == "read" else "workspace-write", "--add-dir", str(asked.folder))
 
 
 def _unwrapped(message: str) -> str:

@@ -107,7 +107,8 @@ class Copilot:
 
     def invoke(self, asked: Asked) -> Invocation:
         """Permission is left to flyball's sandbox; a question nobody can answer is not offered."""
-        argv = ["copilot", "--output-format", "json", "--no-color", "--yolo", "--no-ask-user"]
+        argv = ["copilot", "--output-format", "json", "--no-color", "--no-ask-user"]
+        argv += asked.unless_told(_guard(asked), "--yolo", "--allow-all", "--allow-all-tools", "--allow-tool")
         argv += ["--usage-output-file", str(asked.folder / USAGE)]
         argv += ["--model", asked.model] if asked.model else []
         argv += [f"--resume={asked.session}"] if asked.session else []
@@ -149,6 +150,10 @@ class Copilot:
 
 
 COPILOT = Copilot()
+
+
+def _guard(asked: Asked) -> tuple[str, ...]:
+    return ("--yolo",) if asked.sandboxed else ("--allow-all-tools", "--add-dir", str(asked.folder))
 
 
 def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:

@@ -23,7 +23,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What one turn wants of a program.
 
     `tree` is where it works and `folder` its own writable folder, both as the program sees them; in `folder` lies the prompt.
-    `session` is the conversation to go on with, "" is a fresh one. `args` are the user's own, for the dialect to place.
+    `session` is the conversation to go on with, "" is a fresh one. Where flyball's sandbox holds it, a program's own guard is in the
+    way; where none does (`sandboxed` is false), it stays as far as it needs nobody to ask. `args` are the user's own, for the
+    dialect to place.
     """
 
     model: str
@@ -33,9 +35,15 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     role: str = ""
     session: str = ""
     access: Literal["write", "read"] = "write"
+    sandboxed: bool = True
     max_turns: int | None = None
     budget_usd: float | None = None
     args: tuple[str, ...] = ()
+
+    def unless_told(self, words: Sequence[str], *about: str) -> tuple[str, ...]:
+        """Our words on a matter, unless the user's arguments have their own: one of `about` is among them."""
+        own = any(arg == name or arg.startswith(f"{name}=") for arg in self.args for name in about)
+        return () if own else tuple(words)
 
     @property
     def prompt_file(self) -> Path:

@@ -70,6 +70,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     task: str
     workflow: str
     confine: Confine
+    sandboxed: bool = False
     environment: Mapping[str, str]
     clock: Clock
     patience: Patience = Patience()

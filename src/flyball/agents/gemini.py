@@ -113,7 +113,8 @@ class Gemini:
 
     def invoke(self, asked: Asked) -> Invocation:
         """Approval is left to flyball's sandbox; it would otherwise start itself a second time and outlive a signal."""
-        argv = ["gemini", "--output-format", "stream-json", "--approval-mode", "yolo", "--skip-trust"]
+        argv = ["gemini", "--output-format", "stream-json", "--skip-trust"]
+        argv += asked.unless_told(_guard(asked), "--approval-mode", "--yolo", "-y")
         argv += ["--include-directories", str(asked.folder)]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--resume", asked.session] if asked.session else []
@@ -155,6 +156,13 @@ class Gemini:
 
 
 GEMINI = Gemini()
+
+
+def _guard(asked: Asked) -> tuple[str, ...]:
+    """Its own tools keep to the tree and its folder; commands are not offered unless they are allowed."""
+    if asked.sandboxed:
+        return ("--approval-mode", "yolo")
+    return ("--approval-mode", "auto_edit", "--allowed-tools", "run_shell_command")
 
 
 def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:

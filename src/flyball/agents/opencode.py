@@ -122,7 +122,8 @@ class OpenCode:
 
     def invoke(self, asked: Asked) -> Invocation:
         """Permission is left to flyball's sandbox; its log is the only place where it says that it waits."""
-        argv = ["opencode", "run", "--format", "json", "--auto", "--print-logs", "--log-level", "ERROR"]
+        argv = ["opencode", "run", "--format", "json", "--print-logs", "--log-level", "ERROR"]
+        argv += ["--auto"] if asked.sandboxed else []
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--session", asked.session] if asked.session else []
         return Invocation(argv=(*argv, *asked.args), env={"OPENCODE_DISABLE_AUTOUPDATE": "1"})

@@ -86,7 +86,8 @@ class Qwen:
 
     def invoke(self, asked: Asked) -> Invocation:
         """Approval is left to flyball's sandbox; without the first variable it would start itself a second time."""
-        argv = ["qwen", "--output-format", "stream-json", "--approval-mode", "yolo"]
+        argv = ["qwen", "--output-format", "stream-json"]
+        argv += asked.unless_told(_guard(asked), "--approval-mode", "--yolo", "-y")
         argv += ["--include-directories", str(asked.folder)]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--resume", asked.session] if asked.session else []
@@ -132,6 +133,12 @@ _DEFAULTS = json.dumps(
     }
 ).encode()
 """Settings below the user's own: its own retries come on top of its library's, and for its memory it would ask the model once more."""
+
+
+def _guard(asked: Asked) -> tuple[str, ...]:
+    if asked.sandboxed:
+        return ("--approval-mode", "yolo")
+    return ("--approval-mode", "auto-edit", "--allowed-tools", "run_shell_command")
 
 
 def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:

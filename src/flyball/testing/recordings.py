@@ -30,6 +30,7 @@ def replayed(
     code: int | None = 0,
     signal: int | None = None,
     session: str = "",
+    sandboxed: bool = True,
     before: Usage = NOTHING,
     now: datetime = datetime(2026, 11, 16, 3, 30, tzinfo=UTC),
     files: Mapping[str, bytes] | None = None,
@@ -41,7 +42,14 @@ def replayed(
     errors = beside.read_bytes() if beside.exists() else b""
     end = Exit(code, signal, "exit", 1.0, stdout_tail=printed[-TAIL:], stderr_tail=errors[-TAIL:])
     heard = Heard(
-        asked=Asked(model="", folder=Path("/turn/shared"), tree=Path("/repo"), nonce=NONCE, session=session),
+        asked=Asked(
+            model="",
+            folder=Path("/turn/shared"),
+            tree=Path("/repo"),
+            nonce=NONCE,
+            session=session,
+            sandboxed=sandboxed,
+        ),
         lines=Events(stdout),
         exit=end,
         now=now,

@@ -39,6 +39,7 @@ def agents_of(
         task=task.id,
         workflow=task.workflow,
         confine=confine,
+        sandboxed=isinstance(confine, Confined),
         environment=environment,
         clock=system_clock,
         patience=Patience(limits.turn_timeout_s, limits.idle_timeout_s),

@@ -77,7 +77,9 @@ def _git() -> Check:
 def _sandbox() -> Check:
     found = available()
     if isinstance(found, Unavailable):
-        fix = "without one, unattended runs need: --sandbox none"
+        fix = (
+            "without one, unattended runs need --sandbox none, and only what an agent's own program refuses is refused"
+        )
         return Check("sandbox", "warn", found.reason, fix)
     return Check("sandbox", "ok", f"bubblewrap works ({found})")
 
