@@ -195,6 +195,22 @@ def test_with_every_agent_absent_or_limited_the_first_limit_to_end_is_waited_for
     assert gone.kind == "no_agent"
 
 
+@pytest.mark.req("C11")
+def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_agent_names_its_reset() -> None:
+    now = START + 5 * HOUR
+    lost = {a: LimitHit(a, "overloaded", now + HOUR, "gone", backoff=True, since=START) for a in ("first", "second")}
+    known = _with(state(limits=lost, overloads=9), now=now)
+    asked = held(known).effects[0]
+    assert isinstance(asked, Ask)
+    assert (asked.question.name, asked.question.again) == ("out-of-reach", True)
+    assert "since 2" in asked.question.text
+    assert "(9 tries): gone" in asked.question.text
+    named = {**lost, "second": LimitHit("second", "usage_limit", now + HOUR)}
+    fresh = {**lost, "second": msgspec.structs.replace(lost["second"], since=now - HOUR)}
+    for waited_for in (_with(known, limits=named), _with(known, limits=fresh), _with(known, overloads=0)):
+        assert isinstance(held(waited_for).facts[0], Held)
+
+
 @pytest.mark.req("C1")
 @pytest.mark.parametrize(
     ("limits", "known"),

@@ -126,6 +126,35 @@ def test_a_usage_limit_is_waited_out_without_another_call_and_costs_one_turn() -
     assert [f.until for f in simulator.of(LimitHit) if isinstance(f, LimitHit)] == [reset_at]
 
 
+@pytest.mark.req("C11")
+def test_a_provider_that_stays_out_of_reach_blocks_with_evidence_and_resuming_tries_again() -> None:
+    world, lost = Honest(), [True]
+
+    def work(turn: RunAgent, state: State) -> TurnEnded:
+        if turn.stage == "GREEN" and lost:
+            return TurnEnded("overloaded", "fetch failed: ECONNREFUSED")
+        return Honest.work(world, turn, state)
+
+    world.turn = work
+    simulator = Simulator(world)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert (state.decision, state.stopped.evidence) == ("BLOCKED", ("scripted: fetch failed: ECONNREFUSED",))
+    assert "no turn came through since" in state.stopped.reason
+    assert timedelta(hours=4) <= state.now - START < timedelta(hours=5)
+    assert state.turns < 35, "the pauses grow"
+    assert state.iterations == 1, "none of it is an iteration"
+    turns = state.turns
+    simulator.now += timedelta(minutes=1)
+    simulator.append(SessionStarted(2, "simulated", "0"), PersonSpoke("resume"))
+    state = simulator.run()
+    assert (state.decision, state.turns) == ("BLOCKED", turns + 1)
+    lost.clear()
+    simulator.now += timedelta(minutes=1)
+    simulator.append(SessionStarted(3, "simulated", "0"), PersonSpoke("resume"))
+    assert simulator.run().decision == "DONE"
+
+
 @pytest.mark.req("C12")
 def test_a_fallback_agent_goes_on_while_the_first_is_limited() -> None:
     world = Honest()

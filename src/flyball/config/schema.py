@@ -124,6 +124,7 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crash_limit: Count | None = None
     crash_backoff: Time | None = None
     overload_backoff: Time | None = None
+    overload_patience: Time | None = None
     usage_limit_wait: Time | None = None
 
 

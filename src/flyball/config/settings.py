@@ -18,7 +18,9 @@ OTHER_STAGES = "other"
 
 T = TypeVar("T")
 
-_SECONDS = frozenset({"turn_timeout", "idle_timeout", "crash_backoff", "overload_backoff", "usage_limit_wait"})
+_SECONDS = frozenset(
+    {"turn_timeout", "idle_timeout", "crash_backoff", "overload_backoff", "overload_patience", "usage_limit_wait"}
+)
 
 
 class RunFlags(msgspec.Struct, frozen=True):

@@ -132,13 +132,17 @@ class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
 
 
 class LimitHit(_Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
-    """An agent's account may not be called before `until`; `backoff` when nobody said so and the wait is ours."""
+    """An agent's account may not be called before `until`; `backoff` when nobody said so and the wait is ours.
+
+    `since` is then when it was first tried in vain without a turn that counts in between.
+    """
 
     agent: str
     kind: str
     until: datetime
     detail: str = ""
     backoff: bool = False
+    since: datetime | None = None
 
 
 class WindowOpened(_Fact, frozen=True, omit_defaults=True, tag="window.opened"):

@@ -54,6 +54,9 @@ def backoff(first_s: float, doublings: int) -> timedelta:
 
 
 def _provider(state: State, role: str, _beside: int) -> Next | None:
+    asked = questions.find(state, questions.OUT_OF_REACH)
+    if asked is not None:
+        return questions.put(state, asked[1].question)
     if agent_for(state, role) is not None:
         return None
     choice = state.task.settings.choice(role)
@@ -62,8 +65,16 @@ def _provider(state: State, role: str, _beside: int) -> Next | None:
     if not hits:
         reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
         return record(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
+    if state.overloads and all(hit.backoff and beyond_patience(state, hit.since) for hit in hits):
+        return questions.put(state, questions.out_of_reach(state, hits))
     first = min(hits, key=lambda h: h.until)
     return _wait(state, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
+
+
+def beyond_patience(state: State, since: datetime | None) -> bool:
+    """Whether a provider fails for so long that waiting on is no answer."""
+    patience = timedelta(seconds=state.task.settings.limits.overload_patience_s)
+    return since is not None and state.now - since >= patience
 
 
 def _wait(state: State, held: Held) -> Next:

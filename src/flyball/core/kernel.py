@@ -123,8 +123,12 @@ def _limit(state: State, agent: str, turn: TurnEnded) -> LimitHit:
         return LimitHit(agent, turn.kind, max(turn.reset_at, state.now + again), turn.detail)
     if turn.reset_at is None and turn.kind == "usage_limit":
         return LimitHit(agent, turn.kind, state.now + timedelta(seconds=limits.usage_limit_wait_s), turn.detail)
-    until = state.now + guards.backoff(limits.overload_backoff_s, state.overloads)
-    return LimitHit(agent, turn.kind, until, turn.detail, backoff=True)
+    known = state.limits.get(agent) if state.overloads else None
+    since = known.since if known is not None and known.since is not None else state.now
+    # A person is asked then; whoever resumes the task wants it tried, not waited for.
+    doublings = 0 if guards.beyond_patience(state, since) else state.overloads
+    until = state.now + guards.backoff(limits.overload_backoff_s, doublings)
+    return LimitHit(agent, turn.kind, until, turn.detail, backoff=True, since=since)
 
 
 def next_turn(state: State, stage: Stage, *, copy: str = "") -> Next:

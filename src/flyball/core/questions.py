@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from flyball.core.answers import taken
 from flyball.core.effects import Ask, Option, Question
-from flyball.core.events import Judged, TaskStopped
+from flyball.core.events import Judged, LimitHit, TaskStopped
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.state import Asked, State
 from flyball.core.task import EffectId
@@ -18,6 +19,7 @@ FOUR_CHOICES = (
     Option("modify", "give new guidance, then try again: modify TEXT"),
 )
 CONFIRMATIONS_BY_DEFAULT = 2
+OUT_OF_REACH = "out-of-reach"
 
 
 def find(state: State, name: str) -> tuple[EffectId, Asked] | None:
@@ -95,6 +97,19 @@ def _conflicting(state: State, judged: Judged) -> tuple[str, ...]:
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
     return tuple(f"one change and the other: flyball diff {state.task.id} {label}" for label in turns[:-1])
+
+
+def out_of_reach(state: State, hits: Sequence[LimitHit]) -> Question:
+    """Put again on resuming: the network may be back without a word from anybody."""
+    since = min(hit.since for hit in hits if hit.since is not None)
+    names = " and ".join(hit.agent for hit in hits)
+    text = (
+        f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({state.overloads} tries): {hits[-1].detail}"
+    )
+    options = (Option("reset", "try again for as long again"), Option("abort", "end the task"))
+    return Question(
+        OUT_OF_REACH, text, options, detail="\n".join(f"{hit.agent}: {hit.detail}" for hit in hits), again=True
+    )
 
 
 def crashes(state: State) -> Question:

@@ -67,6 +67,7 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     crash_limit: int = 5
     crash_backoff_s: float = 30.0
     overload_backoff_s: float = 5.0
+    overload_patience_s: float = 4 * 3600.0
     usage_limit_wait_s: float = 3600.0
 
 
