@@ -1,4 +1,4 @@
-"""Runs flyball in forks of one warm process, so that thousands of starts cost no imports; started by `world.Runner`.
+"""Runs flyball in forks of one warm process, so that thousands of starts cost no imports; started by `world.warm`.
 
 Each line of standard input is one order in JSON; each line of standard output says how that run ended. A run may be told to
 keep an image of the disk at each fault point it passes: what SIGKILL at that point would leave. Images that are byte for byte

