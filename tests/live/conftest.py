@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,8 +43,11 @@ FILES = {
     "CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n- add\n",
     "pyproject.toml": '[project]\nname = "calc"\nversion = "0.1.0"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["."]\n',
     ".gitignore": "__pycache__/\n.pytest_cache/\n",
+    "gate.py": (Path(__file__).parents[1] / "agents" / "small_gate.py").read_text(),
 }
-NEW_TEST = "from calc import multiply\n\n\ndef test_ac_1_multiply():\n    assert multiply(6, 7) == 42\n"
+GATE = f"test={sys.executable} -I -S gate.py {{junit}}"
+"""Milliseconds: these loops are about agents' programs, and pytest has tests of its own."""
+NEW_TEST = "import calc\n\n\ndef test_ac_1_multiply():\n    assert calc.multiply(6, 7) == 42\n"
 MULTIPLY = '\n\ndef multiply(a: float, b: float) -> float:\n    """The product of two numbers."""\n    return a * b\n'
 RECORD = "# Plain functions\n\nAccepted. `multiply` is a plain function: there is no state to keep.\n"
 A_TURN = RunAgent(
@@ -73,10 +78,9 @@ class Ran(NamedTuple):
 class Live:
     """A fresh HOME, a repository and the scripted models of one test."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.home, self.repository = folder / "user", folder / "repository"
-        self.home.mkdir()
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder, self.home = folder, home
+        self.repository = folder / "repository"
         self.servers: list[ModelServer] = []
         self.number = 0
         _make_repository(self.repository, self.environment())
@@ -119,8 +123,7 @@ class Live:
         """`flyball run` of the document's task with an agent, unattended."""
         source = self.folder / "prp.md"
         source.write_text(DOCUMENT)
-        gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
-        asked = ("run", "--from", str(source), "--agent", agent, "--gate", gate, "--unattended", "--json")
+        asked = ("run", "--from", str(source), "--agent", agent, "--gate", GATE, "--unattended", "--json")
         return self.flyball(*asked, *words, env=env, timeout_s=timeout_s)
 
     def turn(
@@ -166,9 +169,8 @@ class Live:
         if isinstance(program, sandbox.Unavailable):
             return sandbox.Unconfined()
         hidden = sandbox.secret_paths(self.home)
-        # The test's HOME lies below /tmp, which is private and writable in the sandbox; a user's is there and read-only.
         programs = (Path(sys.prefix), BIN.parent)
-        return sandbox.Confined(program, self.repository, hidden=hidden, programs=programs, readable=(self.home,))
+        return sandbox.Confined(program, self.repository, hidden=hidden, programs=programs)
 
     def transcript(self, name: str = "stdout") -> str:
         """What the last turn printed."""
@@ -227,9 +229,17 @@ def _make_repository(path: Path, environment: Mapping[str, str]) -> None:
         subprocess.run(["git", *own, *words], cwd=path, env=environment, check=True, capture_output=True)
 
 
+@contextmanager
+def new_home() -> Iterator[Path]:
+    """A user's HOME: in the sandbox it is there and read-only, as nothing below the private /tmp would be."""
+    with tempfile.TemporaryDirectory(prefix="flyball-", dir="/var/tmp", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
-    scene = Live(tmp_path)
-    yield scene
-    for server in scene.servers:
-        server.__exit__()
+    with new_home() as home:
+        scene = Live(tmp_path, home)
+        yield scene
+        for server in scene.servers:
+            server.__exit__()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.live.conftest import DOCUMENT, Live
+from tests.live.conftest import DOCUMENT, GATE, Live
 
 from flyball.core.outcomes import TurnEnded
 from flyball.testing.model_server import ModelServer
@@ -35,8 +35,7 @@ def terminated(live: Live, agent: str, server: ModelServer, *words: str, env: Ma
     """Run a task until its agent has asked the model, then end it with SIGTERM; its exit code."""
     source = live.folder / "prp.md"
     source.write_text(DOCUMENT)
-    gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
-    asked = ("run", "--from", str(source), "--agent", agent, "--gate", gate, "--unattended", "--json", *words)
+    asked = ("run", "--from", str(source), "--agent", agent, "--gate", GATE, "--unattended", "--json", *words)
     running = subprocess.Popen(
         [sys.executable, "-m", "flyball", *asked],
         cwd=live.repository,

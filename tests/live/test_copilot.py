@@ -1,10 +1,13 @@
 """Copilot CLI itself, driven by flyball, with a scripted model of its user's own: no login is needed."""
 
+import os
+import shutil
 import subprocess
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from tests.live.conftest import Live
+from tests.live.conftest import BIN, Live, new_home
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.copilot import COPILOT
@@ -21,11 +24,21 @@ WEEKLY = Step(
 )
 
 
+@pytest.fixture(scope="module")
+def unpacked() -> Iterator[Path]:
+    """The HOME of somebody whose Copilot has unpacked itself."""
+    with new_home() as home:
+        if (BIN / "copilot").exists():
+            env = {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "HOME": str(home)}
+            subprocess.run([BIN / "copilot", "--version"], env=env, check=True, capture_output=True)
+        yield home
+
+
 @pytest.fixture
-def copilot(live: Live) -> Live:
-    """A Copilot that has unpacked itself, as it has for whoever used it before."""
-    program = live.program("copilot")
-    subprocess.run([program, "--version"], env=live.environment(), check=True, capture_output=True)
+def copilot(live: Live, unpacked: Path) -> Live:
+    """A Copilot that was used before."""
+    live.program("copilot")
+    shutil.copytree(unpacked, live.home, symlinks=True, copy_function=os.link, dirs_exist_ok=True)
     return live
 
 
@@ -44,7 +57,7 @@ def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_w
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
     limited, *rest = ran.turns()
-    assert limited["kind"] == "usage_limit"
+    assert (limited["kind"], "reset_at" in limited) == ("usage_limit", True)
     assert [turn["kind"] for turn in rest] == ["ok"] * 5
     assert [fact["agent"] for fact in ran.facts("limit.hit")] == ["copilot"]
     assert "multiply" in published(copilot, ran.status["branch"], "calc/__init__.py")
@@ -60,16 +73,6 @@ def test_its_own_edit_tool_edits_the_tree_and_its_file_says_what_was_used(copilo
     assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (200, 40)), turn.detail
     assert (copilot.repository / "README.md").read_text().startswith("# calculator\n")
     assert "I will edit." in copilot.shown(COPILOT)
-
-
-@pytest.mark.req("C11")
-def test_a_usage_limit_is_told_at_once_with_its_end(copilot: Live) -> None:
-    begun = datetime.now(UTC)
-    turn = copilot.turn(COPILOT, env=env(copilot.serve(WEEKLY)))
-
-    assert turn.kind == "usage_limit"
-    assert turn.reset_at is not None
-    assert timedelta(0) < turn.reset_at - begun < timedelta(seconds=60)
 
 
 def test_a_tool_the_user_denies_is_a_denial_with_its_name(copilot: Live) -> None:
