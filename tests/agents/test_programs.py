@@ -26,7 +26,8 @@ def sample(turns):
 
 def run_tests(tree: Path) -> tuple[int, str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
@@ -35,6 +36,7 @@ def red(turns):
     assert turns.program("honest", stage="RED", role="tester", prompt=PROMPT).kind == "ok"
 
 
+@pytest.mark.slow
 def test_the_sample_repository_is_clean_and_green(sample):
     status = subprocess.run(["git", "status", "--porcelain"], cwd=sample.tree, capture_output=True, check=True)
     assert status.stdout == b""
@@ -103,6 +105,7 @@ def test_the_cheats_claim_to_be_finished_without_the_work(sample, name, made):
     assert "multiply" not in (sample.tree / "calc" / "__init__.py").read_text()
 
 
+@pytest.mark.slow
 def test_the_edited_tests_would_pass(sample):
     red(sample)
     sample.program("editor_of_tests", stage="GREEN", prompt=PROMPT)

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from flyball.agents.script import Script, ScriptInvalid, read_script
 
@@ -96,6 +96,7 @@ def test_what_is_no_script_at_all_is_refused(text):
         read_script(text, "demo.yaml")
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=200) | st.binary(max_size=200))
 def test_any_text_is_a_script_or_refused(text):
     for told in (text, *([f"steps:\n- do:\n  - print: {text}\n"] if isinstance(text, str) else [])):

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def named(source: str) -> tuple[set[str], set[str]]:
     return names, marks
 
 
+@cache
 def covered() -> tuple[set[str], set[str]]:
     found = [named(path.read_text(encoding="utf-8")) for path in (ROOT / "tests").rglob("test_*.py")]
     return set().union(*(names for names, _ in found)), set().union(*(marks for _, marks in found))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from flyball.cli.app import app
@@ -26,24 +29,45 @@ class Outcome:
 Command = Callable[..., Outcome]
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with one commit; its folder is where commands run, and flyball's home lies beside it."""
-    root = tmp_path / "project"
+@pytest.fixture(scope="session")
+def one_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with one commit, made once and only copied."""
+    root = tmp_path_factory.mktemp("one-commit") / "project"
     root.mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "person"))
-    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("NO_COLOR", raising=False)
     (root / "README.md").write_text("# rows\n")
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
         subprocess.run([*git, *words], cwd=root, check=True)
-    monkeypatch.chdir(root)
+    shutil.rmtree(root / ".git" / "hooks")
     return root
 
 
 @pytest.fixture
-def flyball() -> Command:
+def repository(one_commit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one commit; its folder is where commands run, and flyball's home lies beside it."""
+    shutil.copytree(one_commit, tmp_path / "project")
+    return settle(tmp_path, monkeypatch)
+
+
+def settle(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in the repository of a place, with what is outside of it beside it."""
+    monkeypatch.setenv("HOME", str(place / "person"))
+    monkeypatch.setenv("FLYBALL_HOME", str(place / "home"))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.chdir(place / "project")
+    return place / "project"
+
+
+@pytest.fixture(scope="session")
+def _put_together_once() -> Iterator[None]:
+    """All commands with their options take longer to be put together than most of them to run."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("typer.testing._get_command", cache(get_command))
+        yield
+
+
+@pytest.fixture
+def flyball(_put_together_once: None) -> Command:
     """Runs a command in this process."""
 
     def run(*words: str, input: str = "") -> Outcome:

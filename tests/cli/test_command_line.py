@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from flyball.__main__ import main
 from flyball.cli import app as table, crash
 from flyball.cli.completion import task_ids
 from flyball.testing.builders import short_tdd_run
@@ -39,17 +40,23 @@ def test_every_command_has_help(flyball, name):
     assert "Usage" in shown.out
 
 
-def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(tmp_path):
-    for words, place in (
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
         (["bogus"], "flyball --help"),
         (["run", "--bogus"], "flyball run --help"),
         (["rollback", "1"], "flyball rollback --help"),
-    ):
-        done = flyball_program(*words, cwd=tmp_path)
-        assert done.returncode == 2
-        assert done.stderr.startswith("flyball: ")
-        assert done.stderr.strip().endswith(f"See: {place}")
-        assert len(done.stderr.strip().splitlines()) == 1
+    ],
+)
+def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(monkeypatch, capsys, words, place):
+    monkeypatch.setattr(sys, "argv", ["flyball", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("flyball: ")
+    assert said.strip().endswith(f"See: {place}")
+    assert len(said.strip().splitlines()) == 1
 
 
 def test_without_a_command_the_help_is_shown(tmp_path):

@@ -1,11 +1,13 @@
 """checkpoints, diff and rollback on real trees."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import settle
 
 from flyball.clock import system_clock
 from flyball.core.effects import Prepare, RunAgent, Save
@@ -28,12 +30,13 @@ class Work:
     def __init__(self, site: Site) -> None:
         self.site = site
 
+    def open(self) -> None:
         def opening(task: TaskId) -> list[TaskOpened]:
             from msgspec.structs import replace
 
             return [TaskOpened(replace(tdd_task(), id=task), "RED")]
 
-        site.journal.open_task(
+        self.site.journal.open_task(
             "parse-rows", workflow="tdd", title="parse the rows", at=system_clock.now(), opening=opening
         )
 
@@ -96,15 +99,35 @@ def accept(to: str) -> Callable[[Hand], None]:
     return step
 
 
+@pytest.fixture(scope="module")
+def worked(one_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """RED and GREEN are accepted, one turn of REFACTOR was made, and the task was blocked: done once, and kept beside."""
+    place = tmp_path_factory.mktemp("history") / "place"
+    shutil.copytree(one_commit, place / "project")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        site = Site.find(settle(place, monkeypatch))
+        work = Work(site)
+        work.open()
+        work.do(
+            prepare, turn("test_rows.py", "tests\n"), accept("GREEN"), turn("rows.py", "green\n"), accept("REFACTOR"),
+            turn("rows.py", "worse\n"), lambda hand: hand.append(TaskStopped("blocked", "REFACTOR does not move")),
+        )  # fmt: skip
+        site.journal.close()
+    shutil.copytree(place, place.with_name("kept"), symlinks=True)
+    return place
+
+
+@pytest.fixture
+def repository(worked: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The work as it was left; at the place where it was done, since its vault knows that by name."""
+    shutil.rmtree(worked)
+    shutil.copytree(worked.with_name("kept"), worked, symlinks=True)
+    return settle(worked, monkeypatch)
+
+
 @pytest.fixture
 def work(site: Site) -> Work:
-    """RED and GREEN are accepted, one turn of REFACTOR was made, and the task was blocked."""
-    made = Work(site)
-    made.do(
-        prepare, turn("test_rows.py", "tests\n"), accept("GREEN"), turn("rows.py", "green\n"), accept("REFACTOR"),
-        turn("rows.py", "worse\n"), lambda hand: hand.append(TaskStopped("blocked", "REFACTOR does not move")),
-    )  # fmt: skip
-    return made
+    return Work(site)
 
 
 def git(root: Path, *words: str) -> str:

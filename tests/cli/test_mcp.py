@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from flyball.documents.turn_notes import MOST_QUESTIONS
 from flyball.testing.builders import Story, measurement, short_tdd_run
 from flyball.wiring.rendering import catch_up
 
-mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+if find_spec("mcp") is None:
+    pytest.skip("the extra `mcp` is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +32,8 @@ Calls = list[tuple[str, dict[str, Any]]]
 
 def talk(folder: Path, environment: Mapping[str, str], calls: Calls) -> tuple[list[Any], list[Any]]:
     """The tools there are, and the results of these calls, from the real command."""
+    import mcp
+
     command = [sys.executable, "-m", "flyball", "mcp"]
     started = mcp.StdioServerParameters(command=command[0], args=command[1:], env=dict(environment), cwd=folder)
     return asyncio.run(_conversation(started, calls))
@@ -45,6 +49,8 @@ def ask(folder: Path, environment: Mapping[str, str], *calls: tuple[str, dict[st
 
 
 async def _conversation(server: Any, calls: Iterable[tuple[str, dict[str, Any]]]) -> tuple[list[Any], list[Any]]:
+    import mcp
+
     async with mcp.Client(server, read_timeout_seconds=120) as client:
         tools = (await client.list_tools()).tools
         return tools, [await client.call_tool(name, arguments) for name, arguments in calls]

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from flyball.config import file as config_file, trust
 from flyball.core.events import SessionStarted
 from flyball.journal.leases import Lease, this_process
@@ -56,7 +58,9 @@ def test_a_broken_configuration_is_named_with_file_and_line(repository, flyball)
         assert "Traceback" not in refused.err
 
 
+@pytest.mark.slow
 def test_init_tries_the_gate_writes_the_file_and_records_trust(repository, site, flyball, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     commit(repository, tests__test_rows_py="def test_it():\n    assert True\n")
     made = flyball("init")
@@ -70,7 +74,9 @@ def test_init_tries_the_gate_writes_the_file_and_records_trust(repository, site,
     assert list(site.home.folder.glob("trial-*")) == []
 
 
+@pytest.mark.slow
 def test_init_says_what_setup_is_missing_when_the_gate_cannot_run(repository, flyball, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     commit(repository, tests__test_rows_py="import nowhere_to_be_found\n\n\ndef test_it():\n    pass\n")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     told = json.loads(flyball("init", "--json").out)

@@ -1,7 +1,7 @@
 import tomllib
 from typing import Any
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from flyball.config.locator import Path, line_of, lines
 
@@ -109,6 +109,7 @@ def paths(value: Any, path: Path = ()) -> set[Path]:
     return {path}.union(*(paths(below, (*path, key)) for key, below in inner))
 
 
+@settings(max_examples=40)
 @given(data=DATA, draw=st.data())
 def test_every_key_is_found_on_the_line_it_was_written_on(data: dict[str, Any], draw: st.DataObject) -> None:
     writer = Writer(draw.draw)

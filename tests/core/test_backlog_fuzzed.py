@@ -102,7 +102,14 @@ def lived(seed: int) -> Mortal:
 
 
 @pytest.mark.req("E11", "E30")
-@pytest.mark.parametrize("seeds", [range(start, start + 40) for start in range(0, 240, 40)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(start, start + 40), marks=[pytest.mark.slow] if start >= 80 else [])
+        for start in range(0, 240, 40)
+    ],
+    ids=str,
+)
 def test_whatever_happens_the_loop_ends_and_says_only_what_is_so(seeds: range) -> None:
     ended: set[str] = set()
     for seed in seeds:

@@ -2,7 +2,7 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from flyball.core.claims import (
     Blocker,
@@ -558,6 +558,7 @@ def storable(claim):
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(claim), type=Claim) == claim
 
 
+@settings(max_examples=50)
 @given(reports)
 def test_any_report_object_gives_a_claim_that_can_be_stored(report):
     claim = read(report={**report, "nonce": NONCE})

@@ -202,11 +202,11 @@ def test_another_number_or_word_does_not_name_it(text):
 @pytest.mark.parametrize(
     "markdown",
     [
-        "### Success Criteria\n" + "- [ ] x\n" * 3000,
+        "### Success Criteria\n" + "- [ ] x\n" * 1000,
         "> " * 5000 + "x",
         "[" * 50_000,
         "### Success Criteria\n" + "".join(" " * (2 * n) + "- [ ] n\n" for n in range(200)),
-        "---\n" * 20_000,
+        "---\n" * 5_000,
         "# " + "*" * 50_000,
         "### Success Criteria\n- [ ] AC" + " " * 50_000 + "x",
         "<" * 50_000,

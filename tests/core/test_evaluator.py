@@ -308,7 +308,7 @@ SITUATIONS = st.builds(
 
 
 @pytest.mark.req("E14")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(SITUATIONS)
 def test_done_is_impossible_while_any_issue_is_open_and_without_proof(situation):
     said = evaluate(situation)
@@ -320,7 +320,7 @@ def test_done_is_impossible_while_any_issue_is_open_and_without_proof(situation)
 
 
 @pytest.mark.req("E14")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(SITUATIONS)
 def test_the_same_input_gives_the_same_answer_also_as_json(situation):
     again = msgspec.json.decode(msgspec.json.encode(situation), type=Situation)
@@ -329,7 +329,7 @@ def test_the_same_input_gives_the_same_answer_also_as_json(situation):
 
 
 @pytest.mark.req("E12", "E14")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(SITUATIONS, st.randoms(use_true_random=False))
 def test_the_answer_does_not_depend_on_the_order_in_which_issues_are_listed(situation, random):
     issues = [msgspec.structs.replace(each, order=number) for number, each in enumerate(situation.backlog.issues)]
@@ -348,7 +348,7 @@ def test_the_answer_does_not_depend_on_the_order_in_which_issues_are_listed(situ
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(SITUATIONS)
 def test_some_rule_always_answers_and_what_goes_on_has_a_next_issue(situation):
     said = evaluate(situation)

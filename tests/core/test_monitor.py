@@ -373,8 +373,8 @@ observations = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
-@given(st.lists(observations, max_size=25))
+@settings(deadline=None, max_examples=80)
+@given(st.lists(observations, max_size=20))
 def test_any_loop_gets_exactly_one_verdict_each_time_and_always_the_same(loop):
     verdicts = judged(*loop)
     assert verdicts == judged(*loop)

@@ -187,13 +187,14 @@ def test_a_failing_target_of_make_decides_the_coarse_signature():
     assert signature(stopped.format("a.csv", "summary")).coarse != one.coarse
 
 
+@pytest.mark.slow
 def test_a_huge_output_is_read_in_bounded_time_and_keeps_its_end():
-    noise = "x" * 5_000 + "\n" + "{" * 3_000 + "\n" + "some line 12:13\n" * 400_000
+    noise = "x" * 5_000 + "\n" + "{" * 3_000 + "\n" + "some line 12:13\n" * 60_000
     one, other = signature(noise + "ValueError: a\n"), signature(noise + "ValueError: b\n")
     assert one.fine != other.fine
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.text(max_size=400), st.lists(st.text(max_size=20), max_size=3))
 def test_any_text_has_a_signature_and_always_the_same(text, failing):
     assert signature(text, failing) == signature(text, failing)
@@ -204,7 +205,7 @@ LINES = st.lists(st.from_regex(r"(FAILED|ERROR) [a-z]{1,6}\.py::test_[a-z]{1,6} 
 
 
 @pytest.mark.req("M20")
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(LINES, st.randoms(use_true_random=False))
 def test_failing_tests_may_come_in_any_order(lines, chance):
     mixed = list(lines)

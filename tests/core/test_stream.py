@@ -146,7 +146,7 @@ values = st.recursive(
 
 
 @pytest.mark.req("M33")
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.binary(max_size=60) | st.dictionaries(names, values).map(lambda value: json.dumps(value).encode()))
 def test_any_line_is_an_observation_that_gets_advice_or_is_refused(raw):
     try:

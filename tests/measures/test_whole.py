@@ -4,6 +4,8 @@ import pytest
 
 from flyball.core.signature import signature
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.req("C40", "C41", "C42")
 def test_baseline_red_green_follow_from_each_other(lab) -> None:

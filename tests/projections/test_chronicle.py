@@ -204,6 +204,7 @@ def test_the_work_per_fact_does_not_grow_with_the_journal():
     assert ratio == pytest.approx(len(long) / len(short), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_journal_of_a_hundred_thousand_events_is_taken_in():
     story = long_journal(500)
     template = story[5:]

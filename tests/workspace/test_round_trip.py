@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 NAME = st.one_of(
@@ -62,6 +63,7 @@ def clear(folder: bytes) -> None:
             os.unlink(entry.path)
 
 
+@pytest.mark.slow
 def test_any_tree_comes_back_byte_for_byte_from_any_other(workspace, at):
     """Saved one after the other in the same folder, each is restored from the last and exported, exactly."""
     root = os.fsencode(workspace.root)
