@@ -260,7 +260,7 @@ class TestHearing:
 
 
 def after(
-    kind: TurnKind, *, reset_at: datetime | None = None, slept: bool = False, message: str = "", **end: Any
+    kind: TurnKind, *, reset_at: datetime | None = None, slept: str = "", message: str = "", **end: Any
 ) -> TurnEnded:
     said = {"code": 0, "signal": None, "ended_by": "exit", "seconds": 1.0, **end}
     heard = Heard(asked=ASKED, lines=(), exit=Exit(**said), now=NOW, stderr_text=said.get("stderr_tail", b"").decode())
@@ -302,7 +302,7 @@ class TestSettled:
     def test_a_client_asleep_on_a_limit_was_limited_not_late(self) -> None:
         said = b"Attempt 1 failed. Retrying after 7200000ms...\n"
         for end in ("stop", "wall"):
-            ended = after("crashed", slept=True, code=None, stderr_tail=said, ended_by=end)
+            ended = after("crashed", slept="asleep", code=None, stderr_tail=said, ended_by=end)
             assert (ended.kind, ended.reset_at) == ("rate_limited", NOW + timedelta(hours=2))
         idle = after("crashed", code=None, stderr_tail=said, ended_by="idle")
         assert idle.reset_at == NOW + timedelta(hours=2) - timedelta(seconds=60)
@@ -328,6 +328,12 @@ class TestSettled:
 
 
 @pytest.mark.req("C11")
+def test_a_client_that_says_it_tries_again_and_falls_silent_is_ended_and_was_no_failure(scene: Scene) -> None:
+    asleep = 'print("again: 429", flush=True)\ntime.sleep(600)'
+    ended = scene.turn(Spoken(asleep, retrying="^again"), patience=Patience(30.0, 30.0, 0.3, 0.2, retry_s=0.5))
+    assert (ended.kind, ended.detail) == ("overloaded", "it went to sleep on a limit: again: 429")
+
+
 def test_a_client_that_goes_to_sleep_on_a_limit_is_ended_at_once(scene: Scene) -> None:
     asleep = 'print("quota. Retrying after 9000000ms...", file=sys.stderr, flush=True)\ntime.sleep(600)'
     ended = scene.turn(Spoken(asleep))

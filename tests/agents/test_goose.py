@@ -141,6 +141,7 @@ def test_it_is_asked_on_standard_input_to_work_by_itself_and_to_keep_to_its_turn
 
     assert invocation.prompt_on_stdin
     assert invocation.env["GOOSE_MODE"] == "auto"
+    assert invocation.env["GOOSE_PROVIDER_SKIP_BACKOFF"] == "true"
     assert invocation.argv[-3:] == ("--max-turns", "7", "--debug")
 
 

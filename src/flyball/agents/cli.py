@@ -77,12 +77,12 @@ class CliAgent:
             args=self._cli.args,
         )
 
-    def _ran(self, turn: Turn, asked: Asked, stop: Stop, notify: Notify, guarded: Sequence[Path]) -> tuple[Ran, bool]:
-        """How it ended, and whether it was ended because it went to sleep on a limit."""
+    def _ran(self, turn: Turn, asked: Asked, stop: Stop, notify: Notify, guarded: Sequence[Path]) -> tuple[Ran, str]:
+        """How it ended, and the reason if that is that it went to sleep on a limit."""
         invocation = self._dialect.invoke(asked)
         program = self._cli.command or invocation.argv[:1]
         live = EventView(notify, self._frame.clock, self._dialect.show)
-        watch = SleepWatch(stop, self._frame.clock)
+        watch = SleepWatch(stop, self._frame.clock, invocation.retrying, self._frame.patience.retry_s)
 
         def on_output(stream: str, chunk: bytes) -> None:
             live.take(stream, chunk)
@@ -98,7 +98,7 @@ class CliAgent:
             read_only=[path.resolve() for path in guarded],
         )
         live.flush()
-        return ran, watch.sleeping and not stop.is_set()
+        return ran, watch.reason if watch.sleeping and not stop.is_set() else ""
 
     def _heard(self, asked: Asked, ran: Ran) -> Heard:
         return Heard(

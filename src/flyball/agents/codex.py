@@ -29,6 +29,7 @@ _WORDS: tuple[tuple[TurnKind, re.Pattern[str]], ...] = (
     ("context_full", re.compile(r"ran out of room in the model's context window", re.IGNORECASE)),
     ("overloaded", re.compile(r"high demand|unexpected status 5\d\d|stream disconnected|error sending request")),
 )
+_RETRYING = r'^\{"type":"error","message":"Reconnecting\.\.\. '
 _SPENT = 100.0
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -98,7 +99,7 @@ class Codex:
         argv += ["--model", asked.model] if asked.model else []
         argv += asked.args
         argv += ["resume", asked.session] if asked.session else []
-        return Invocation(argv=(*argv, "-"))
+        return Invocation(argv=(*argv, "-"), retrying=_RETRYING)
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)

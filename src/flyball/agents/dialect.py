@@ -52,7 +52,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """How the program is started: `argv` begins with its name; `env` is added to what is passed on; `files` are put into the
-    folder, and those it writes there under the names in `left` are read when it has ended.
+    folder, and those it writes there under the names in `left` are read when it has ended. `retrying` is a pattern of the lines by
+    which it says that a request failed and is tried again.
     """
 
     argv: tuple[str, ...]
@@ -60,6 +61,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     prompt_on_stdin: bool = True
     files: dict[str, bytes] = {}
     left: tuple[str, ...] = ()
+    retrying: str = ""
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,12 +20,16 @@ from flyball.process import Exit, WardenFailed
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long a turn may take, how long it may be silent, and how long it has to end when told to; in seconds."""
+    """How long a turn may take, how long it may be silent, and how long it has to end when told to; in seconds.
+
+    `retry_s` is how long it may be silent when the last it said was that it will try again: no client waits as long unless it was told to.
+    """
 
     wall_s: float | None = 3600.0
     idle_s: float | None = 900.0
     grace_s: float = 2.0
     linger_s: float = 1.0
+    retry_s: float = 180.0
 
 
 class Turn(msgspec.Struct, frozen=True):

@@ -106,7 +106,8 @@ class Goose:
         argv += ["--name", _session(asked), *(["--resume"] if asked.session else [])]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--max-turns", str(asked.max_turns)] if asked.max_turns else []
-        return Invocation(argv=(*argv, *asked.args), env={"GOOSE_MODE": "auto"})
+        # It would sleep for as long as a provider says, in silence; without pauses it gives up and the wait is flyball's.
+        return Invocation(argv=(*argv, *asked.args), env={"GOOSE_MODE": "auto", "GOOSE_PROVIDER_SKIP_BACKOFF": "true"})
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)

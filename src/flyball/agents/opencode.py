@@ -33,6 +33,8 @@ _NAMED: dict[str, TurnKind] = {
     "ProviderAuthError": "not_logged_in",
 }
 _RETRY = ("retry-after", "retry-after-ms", "x-ratelimit-reset")
+_RETRYING = r'message="stream error" .*\bsmall=false\b'
+"""Of a title, which a small model makes, nothing depends."""
 _SERVER_FAULT = 500
 
 
@@ -126,7 +128,8 @@ class OpenCode:
         argv += ["--auto"] if asked.sandboxed else []
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--session", asked.session] if asked.session else []
-        return Invocation(argv=(*argv, *asked.args), env={"OPENCODE_DISABLE_AUTOUPDATE": "1"})
+        own = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
+        return Invocation(argv=(*argv, *asked.args), env=own, retrying=_RETRYING)
 
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)

@@ -22,9 +22,9 @@ WENT_ON = ("complete", "in_progress")
 
 
 def settled(
-    reading: Reading, heard: Heard, ran: Ran, *, slept: bool, before: Usage, planted: tuple[str, ...] = ()
+    reading: Reading, heard: Heard, ran: Ran, *, slept: str, before: Usage, planted: tuple[str, ...] = ()
 ) -> TurnEnded:
-    """The turn's outcome; `before` is what its conversation had used already."""
+    """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
     end, asked = ran.end, heard.asked
     reading = _overruled(reading, heard, ran.said_at, slept=slept)
     message = reading.final_message[-MESSAGE_BYTES:]
@@ -55,7 +55,7 @@ def _total(reading: Reading, before: Usage) -> Usage:
     return reading.usage if reading.cumulative else before.plus(msgspec.structs.replace(reading.usage, estimated=False))
 
 
-def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: bool) -> Reading:
+def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: str) -> Reading:
     end = heard.exit
     kind, detail = ending(end)
     if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
@@ -71,6 +71,8 @@ def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: bool
         return msgspec.structs.replace(_with(reading, limit.kind, limit.detail), reset_at=limit.reset_at)
     if reading.kind in OWN_WORDS:
         return reading
+    if slept:
+        return _with(reading, "overloaded", slept)
     if kind == "ok":
         return _with(reading, "crashed" if reading.kind == "ok" else reading.kind, reading.detail or UNFINISHED)
     if kind == "crashed" and reading.kind == "crashed" and reading.detail:

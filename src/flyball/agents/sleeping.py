@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import re
+
 from flyball.core.limits import long_retry
-from flyball.core.text import decode
+from flyball.core.text import decode, scrub
 from flyball.ports import Clock, Stop
 
 KEPT = 8 * 1024
+BRIEF = 300
 
 
 class SleepWatch:
-    """The turn's stop, set also when standard error says "Retrying in N" with an N longer than a minute."""
+    """The turn's stop, set also when the program sleeps.
 
-    def __init__(self, stop: Stop, clock: Clock) -> None:
-        self._stop, self._clock = stop, clock
-        self._recent = b""
+    It does if standard error says "Retrying in N" with an N longer than a minute, or if nothing comes for `silent_s` after a line
+    that matches `retrying`.
+    """
+
+    def __init__(self, stop: Stop, clock: Clock, retrying: str = "", silent_s: float = 0.0) -> None:
+        self._stop, self._clock, self._silent_s = stop, clock, silent_s
+        self._retrying = re.compile(retrying) if retrying else None
+        self._recent = {"stdout": b"", "stderr": b""}
+        self._retried_at: float | None = None
+        self._said = ""
         self.sleeping = False
 
     @property
     def reason(self) -> str:
-        return "it went to sleep on a limit" if self.sleeping else getattr(self._stop, "reason", "")
+        told = "it went to sleep on a limit"
+        return f"{told}: {self._said}".rstrip(": ") if self.sleeping else getattr(self._stop, "reason", "")
 
     def is_set(self) -> bool:
+        if self._retried_at is not None and self._clock.monotonic() - self._retried_at >= self._silent_s:
+            self.sleeping = True
         return self.sleeping or self._stop.is_set()
 
     def set(self, reason: str = "") -> None:
@@ -29,8 +42,14 @@ class SleepWatch:
 
     def take(self, stream: str, chunk: bytes) -> None:
         """Called with every piece of output."""
-        if stream != "stderr" or self.sleeping:
+        if self.sleeping:
             return
-        self._recent = (self._recent + chunk)[-KEPT:]
-        ended = self._recent[: self._recent.rfind(b"\n") + 1]
-        self.sleeping = bool(ended) and long_retry(decode(ended), self._clock.now().astimezone()) is not None
+        recent = (self._recent[stream] + chunk)[-KEPT:]
+        self._recent[stream] = recent
+        ended = decode(recent[: recent.rfind(b"\n") + 1])
+        if stream == "stderr":
+            self.sleeping = bool(ended) and long_retry(ended, self._clock.now().astimezone()) is not None
+        if self._retrying is not None:
+            last = ended.rstrip().rpartition("\n")[2]
+            self._said = scrub(last)[:BRIEF] if self._retrying.search(last) else ""
+            self._retried_at = self._clock.monotonic() if self._said else None

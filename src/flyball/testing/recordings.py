@@ -61,7 +61,7 @@ def replayed(
     )
     turn = Turn(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
     ran = Ran(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
-    return settled(dialect.read(heard), heard, ran, slept=False, before=before)
+    return settled(dialect.read(heard), heard, ran, slept="", before=before)
 
 
 def tokens(usage: Usage) -> tuple[int, int]:
