@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,8 @@ from flyball.workspace import sandbox
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flyball-agents"
 BIN = Path(os.environ.get("FLYBALL_AGENTS") or CACHE) / "bin"
+AGENTS = Path(__file__).parents[1] / "agents"
+PROGRAMS = AGENTS / "programs"
 PATIENCE = Patience(wall_s=120.0, idle_s=60.0, grace_s=3.0, linger_s=1.0)
 NONCE = "00112233445566778899aabbccddeeff"
 DOCUMENT = (
@@ -43,7 +46,7 @@ FILES = {
     "CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n- add\n",
     "pyproject.toml": '[project]\nname = "calc"\nversion = "0.1.0"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["."]\n',
     ".gitignore": "__pycache__/\n.pytest_cache/\n",
-    "gate.py": (Path(__file__).parents[1] / "agents" / "small_gate.py").read_text(),
+    "gate.py": (AGENTS / "small_gate.py").read_text(),
 }
 GATE = f"test={sys.executable} -I -S gate.py {{junit}}"
 """Milliseconds: these loops are about agents' programs, and pytest has tests of its own."""
@@ -105,7 +108,7 @@ class Live:
         own = {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", "FLYBALL_HOME": str(self.folder / "flyball")}
         return {**own, **more}
 
-    def flyball(self, *words: str, env: Mapping[str, str], timeout_s: float = 300.0) -> Ran:
+    def flyball(self, *words: str, env: Mapping[str, str], timeout_s: float = 900.0) -> Ran:
         """Run the command in the repository."""
         done = subprocess.run(
             [sys.executable, "-m", "flyball", *words],
@@ -119,12 +122,22 @@ class Live:
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return Ran(done.returncode, lines[-1] if lines else {}, lines[:-1], done.stderr)
 
-    def run(self, agent: str, *words: str, env: Mapping[str, str], timeout_s: float = 300.0) -> Ran:
+    def run(self, agent: str, *words: str, env: Mapping[str, str], timeout_s: float = 900.0) -> Ran:
         """`flyball run` of the document's task with an agent, unattended."""
         source = self.folder / "prp.md"
         source.write_text(DOCUMENT)
         asked = ("run", "--from", str(source), "--agent", agent, "--gate", GATE, "--unattended", "--json")
         return self.flyball(*asked, *words, env=env, timeout_s=timeout_s)
+
+    def run_with_help(self, agent: str, *, env: Mapping[str, str]) -> Ran:
+        """`flyball run` in which the agent implements; a small program plays every other role."""
+        program = shutil.copy(PROGRAMS / "honest.py", self.home)
+        others = ("tester", "refactorer", "documenter", "qa")
+        with (self.repository / "flyball.toml").open("a") as settings:
+            settings.write(f"[agents.small]\ncommand = {json.dumps([sys.executable, '-E', '-S', program])}\n")
+            settings.writelines(f'[roles.{role}]\nagent = "small"\n' for role in others)
+        self.flyball("trust", "--yes", env={})
+        return self.run(agent, env=env)
 
     def turn(
         self,
@@ -203,14 +216,21 @@ class Live:
         report = {"nonce": "{nonce}", "status": "complete", "exit_signal": True, "summary": summary, **more}
         return Step(say=f"{summary}\n\n```flyball-report\n{json.dumps(report)}\n```\n")
 
+    def green(self, write: Write | None = None) -> list[Step]:
+        """A model that does what the document asks for, in one turn."""
+        write = write or self.by_shell
+        return [
+            write("calc/__init__.py", FILES["calc/__init__.py"] + MULTIPLY),
+            self.reported("multiply multiplies"),
+        ]
+
     def whole_task(self, write: Write | None = None) -> list[Step]:
         """A model that does the document's task honestly, one turn a stage, from RED to QA."""
         write = write or self.by_shell
         return [
             write("tests/test_multiply.py", NEW_TEST),
             self.reported("wrote a test for the criterion"),
-            write("calc/__init__.py", FILES["calc/__init__.py"] + MULTIPLY),
-            self.reported("multiply multiplies"),
+            *self.green(write),
             self.reported("nothing is worth improving"),
             write("docs/decisions/0001-plain-functions.md", RECORD),
             write("README.md", FILES["README.md"] + "\nIt can also `multiply`.\n"),

@@ -1,7 +1,7 @@
 """Goose itself, driven by flyball over the Agent Client Protocol, its model scripted."""
 
 import importlib.util
-from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from tests.live.conftest import Live
@@ -25,7 +25,7 @@ type = "acp"
 command = {list(COMMAND)}
 env = ["GOOSE_MODE"]
 """
-LIMITED = Step(fault=Fault(429, message="You have reached your usage limit. Try again in 5 seconds."), repeat=4)
+LIMITED = Step(fault=Fault(429, message="You have reached your usage limit. Try again in 3 seconds."), repeat=4)
 
 
 @pytest.fixture
@@ -53,50 +53,34 @@ def settings(goose: Live) -> None:
 
 @pytest.mark.e2e
 @pytest.mark.req("C2", "C11")
-def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(goose: Live) -> None:
-    server = goose.serve(LIMITED, *goose.whole_task())
+def test_a_task_is_implemented_and_goes_to_done_with_a_usage_limit_waited_out_on_the_way(goose: Live) -> None:
+    server = goose.serve(LIMITED, *goose.green())
     settings(goose)
 
-    ran = goose.run("mine", env=env(server), timeout_s=900.0)
+    ran = goose.run_with_help("mine", env=env(server))
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), (ran.status, ran.stderr)
-    limited, *rest = ran.turns()
-    assert limited["kind"] == "usage_limit"
-    assert [turn["kind"] for turn in rest] == ["ok"] * 5
+    assert [turn["kind"] for turn in ran.turns()] == ["ok", "usage_limit", *["ok"] * 4]
+    assert "reset_at" in ran.turns()[1]
     assert [fact["agent"] for fact in ran.facts("limit.hit")] == ["mine"]
     assert "multiply" in published(goose, ran.status["branch"], "calc/__init__.py")
 
 
-def test_a_permission_is_granted_inside_the_sandbox_and_the_tree_is_edited(goose: Live) -> None:
-    server = goose.serve(goose.by_shell("made.txt", "made\n"), goose.reported("made it"))
+@pytest.mark.req("C2")
+def test_a_permission_is_granted_inside_the_sandbox_and_the_conversation_goes_on(goose: Live) -> None:
+    server = goose.serve(goose.by_shell("made.txt", "made\n"), goose.reported("made it"), goose.reported("two"))
+    asking: dict[str, Any] = {"env": env(server), "cli": {"env": ("GOOSE_MODE",)}}
 
-    turn = goose.turn(
-        GOOSE, env=env(server), cli={"env": ("GOOSE_MODE",)}, prompt='Do it, and report with "nonce": "{nonce}".\n'
-    )
+    first = goose.turn(GOOSE, **asking, prompt='Make it, and report with "nonce": "{nonce}".\n')
 
-    assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (100, 20)), turn.detail
+    assert (first.kind, first.claim.exit_signal, tokens(first.usage)) == ("ok", True, (100, 20)), first.detail
     assert (goose.repository / "made.txt").read_text() == "made\n"
     assert '"type": "permission"' in goose.transcript()
 
+    second = goose.turn(GOOSE, **asking, prompt="And now?\n", session=first.session)
 
-@pytest.mark.req("C11")
-def test_a_usage_limit_told_as_an_answer_is_a_usage_limit_with_its_end(goose: Live) -> None:
-    turn = goose.turn(GOOSE, env=env(goose.serve(LIMITED)))
-
-    assert turn.kind == "usage_limit", turn.detail
-    assert turn.reset_at is not None
-    assert turn.reset_at - datetime.now(UTC) < timedelta(seconds=6)
-
-
-@pytest.mark.req("C2")
-def test_a_session_goes_on(goose: Live) -> None:
-    server = goose.serve(goose.reported("one"), goose.reported("two"))
-
-    first = goose.turn(GOOSE, env=env(server), prompt="Remember the heron.\n")
-    second = goose.turn(GOOSE, env=env(server), prompt="And now?\n", session=first.session)
-
-    assert (first.kind, second.kind, second.session) == ("ok", "ok", first.session)
-    assert "Remember the heron." in str(server.requests[-1].body)
+    assert (second.kind, second.session) == ("ok", first.session)
+    assert "Make it, and report" in str(server.requests[-1].body)
 
 
 @pytest.mark.e2e

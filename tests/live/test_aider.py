@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.live.conftest import FILES, MULTIPLY, NEW_TEST, RECORD, Live
+from tests.live.conftest import FILES, MULTIPLY, Live
 from tests.live.looking import files, left_behind, published, terminated, tokens
 
 from flyball.agents.aider import AIDER
@@ -46,24 +46,14 @@ def answer(summary: str, *edits: str, **more: Any) -> Step:
 
 @pytest.mark.e2e
 @pytest.mark.req("C2")
-def test_a_whole_task_goes_from_red_to_done_without_commits_or_leavings_of_its_own(aider: Live) -> None:
+def test_a_task_is_implemented_and_goes_to_done_without_commits_or_leavings_of_its_own(aider: Live) -> None:
     server = aider.serve(
-        answer("wrote a test for the criterion", appended("tests/test_multiply.py", NEW_TEST)),
         Step(say="I want to change calc/__init__.py."),
         answer("multiply multiplies", appended("calc/__init__.py", MULTIPLY)),
-        answer("nothing is worth improving"),
-        Step(say="I want to change README.md and CHANGELOG.md."),
-        answer(
-            "documented it",
-            appended("docs/decisions/0001-plain-functions.md", RECORD),
-            appended("README.md", "\nIt can also `multiply`.\n"),
-            appended("CHANGELOG.md", "- multiply\n"),
-        ),
-        answer("read the code", verdict="pass", findings=[]),
         tools_needed=False,
     )
 
-    ran = aider.run("aider", env=offline(server), timeout_s=900.0)
+    ran = aider.run_with_help("aider", env=offline(server))
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.stderr
     assert [turn["kind"] for turn in ran.turns()] == ["ok"] * 5

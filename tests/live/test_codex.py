@@ -1,6 +1,6 @@
 """Codex itself, driven by flyball, its model scripted."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from tests.live.conftest import Live
@@ -28,17 +28,18 @@ request_max_retries = 0
 stream_max_retries = 0
 """
 PATCH = "*** Begin Patch\n*** Update File: README.md\n@@\n-# calc\n+# calculator\n*** End Patch\n"
-LIMITED = Step(
-    fault=Fault(
-        429,
-        headers={
-            "x-codex-primary-used-percent": "100.0",
-            "x-codex-primary-window-minutes": "300",
-            "x-codex-primary-reset-at": "{now+5}",
-        },
-        body={"error": {"type": "usage_limit_reached", "message": "m", "plan_type": "plus", "resets_at": "{now+5}"}},
+LATER = datetime(2036, 1, 5, 9, 30, 15, tzinfo=UTC)
+
+
+def limited(until: int | str) -> Step:
+    """A spent plan, and when it can be used again, in seconds since 1970."""
+    headers = {"used-percent": "100.0", "window-minutes": "300", "reset-at": str(until)}
+    error = {"type": "usage_limit_reached", "message": "m", "plan_type": "plus", "resets_at": until}
+    return Step(
+        fault=Fault(
+            429, headers={f"x-codex-primary-{name}": said for name, said in headers.items()}, body={"error": error}
+        )
     )
-)
 
 
 @pytest.fixture
@@ -59,14 +60,12 @@ def served(codex: Live, *steps: Step) -> ModelServer:
 @pytest.mark.e2e
 @pytest.mark.req("C2", "C11")
 def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(codex: Live) -> None:
-    served(codex, LIMITED, *codex.whole_task())
+    served(codex, limited("{now+5}"), *codex.whole_task())
 
     ran = codex.run("codex", env=ENV)
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.stderr
-    limited, *rest = ran.turns()
-    assert limited["kind"] == "usage_limit"
-    assert [turn["kind"] for turn in rest] == ["ok"] * 5
+    assert [turn["kind"] for turn in ran.turns()] == ["usage_limit", *["ok"] * 5]
     assert [fact["guard"] for fact in ran.facts("guard.held")] == ["provider"]
     assert ran.status["iterations"] == 5
     assert "multiply" in published(codex, ran.status["branch"], "calc/__init__.py")
@@ -85,14 +84,11 @@ def test_its_own_patch_tool_edits_the_tree_though_its_settings_are_read_only(cod
 
 @pytest.mark.req("C11")
 def test_a_usage_limit_is_told_with_its_end_to_the_second(codex: Live) -> None:
-    served(codex, LIMITED)
+    served(codex, limited(int(LATER.timestamp())))
 
-    begun = datetime.now(UTC)
     turn = codex.turn(CODEX, env=ENV)
 
-    assert turn.kind == "usage_limit"
-    assert turn.reset_at is not None
-    assert timedelta(seconds=4) <= turn.reset_at - begun < timedelta(seconds=30)
+    assert (turn.kind, turn.reset_at) == ("usage_limit", LATER)
 
 
 def test_a_command_the_users_rules_forbid_is_a_denial_with_its_name(codex: Live) -> None:

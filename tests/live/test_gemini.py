@@ -61,31 +61,39 @@ def written(gemini: Live, path: str, text: str) -> Step:
 
 @pytest.mark.e2e
 @pytest.mark.req("C2", "C11")
-def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_limit_on_the_way(gemini: Live) -> None:
+def test_a_task_is_implemented_and_goes_to_done_with_a_limit_waited_out_on_the_way(gemini: Live) -> None:
     brief = limited("Resource exhausted.", "GenerateRequestsPerMinutePerProjectPerModel", "2s")
-    server = gemini.serve(brief, brief, *gemini.whole_task(partial(written, gemini)))
+    server = gemini.serve(brief, brief, *gemini.green(partial(written, gemini)))
 
-    ran = gemini.run("gemini", env=env(server), timeout_s=900.0)
+    ran = gemini.run_with_help("gemini", env=env(server))
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
-    first, *rest = ran.turns()
-    assert first["kind"] == "rate_limited"
-    assert [turn["kind"] for turn in rest] == ["ok"] * 5
+    assert [turn["kind"] for turn in ran.turns()] == ["ok", "rate_limited", *["ok"] * 4]
     assert [fact["agent"] for fact in ran.facts("limit.hit")] == ["gemini"]
     assert "multiply" in published(gemini, ran.status["branch"], "calc/__init__.py")
 
 
-def test_its_own_edit_tool_edits_the_tree_and_its_settings_stay_as_they_were(gemini: Live) -> None:
+@pytest.mark.req("C2")
+def test_its_own_edit_tool_edits_the_tree_its_settings_stay_as_they_were_and_the_conversation_goes_on(
+    gemini: Live,
+) -> None:
     path = str(gemini.repository / "README.md")
     edit = {"file_path": path, "old_string": "# calc", "new_string": "# calculator", "instruction": "rename"}
-    server = gemini.serve(Step(say="I will edit.", calls=(Call("replace", edit),)), gemini.reported("edited"))
+    server = gemini.serve(
+        Step(say="I will edit.", calls=(Call("replace", edit),)), gemini.reported("edited"), gemini.reported("two")
+    )
 
-    turn = gemini.turn(GEMINI, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
+    first = gemini.turn(GEMINI, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
 
-    assert (turn.kind, turn.claim.exit_signal, tokens(turn.usage)) == ("ok", True, (200, 40)), turn.detail
+    assert (first.kind, first.claim.exit_signal, tokens(first.usage)) == ("ok", True, (200, 40)), first.detail
     assert (gemini.repository / "README.md").read_text().startswith("# calculator\n")
     assert "I will edit." in gemini.shown(GEMINI)
     assert json.loads((gemini.home / ".gemini" / "settings.json").read_text()) == SETTINGS
+
+    second = gemini.turn(GEMINI, env=env(server), prompt="And now?\n", session=first.session)
+
+    assert (second.kind, second.session, tokens(second.usage)) == ("ok", first.session, (100, 20))
+    assert "I will edit." in str(server.requests[-1].body)
 
 
 @pytest.mark.req("C11")
@@ -104,7 +112,6 @@ def test_a_client_that_goes_to_sleep_for_hours_is_ended_and_limited_until_its_qu
     assert turn.kind == "usage_limit"
     assert turn.reset_at is not None
     assert turn.reset_at - begun > timedelta(hours=8, minutes=44)
-    assert turn.seconds < 60
     assert left_behind(gemini) == []
 
 
@@ -133,18 +140,6 @@ def test_a_question_becomes_a_question_of_flyballs(gemini: Live) -> None:
 
     assert (ran.code, ran.status["decision"]) == (3, "BLOCKED"), ran.status
     assert [question["text"] for question in ran.status["questions"]] == ["Floats or integers?"]
-
-
-@pytest.mark.req("C2")
-def test_a_session_goes_on(gemini: Live) -> None:
-    server = gemini.serve(gemini.reported("one"), gemini.reported("two"))
-
-    first = gemini.turn(GEMINI, env=env(server), prompt="Remember the heron.\n")
-    second = gemini.turn(GEMINI, env=env(server), prompt="And now?\n", session=first.session)
-
-    assert (first.kind, second.kind) == ("ok", "ok")
-    assert (second.session, tokens(second.usage)) == (first.session, (100, 20))
-    assert "Remember the heron." in str(server.requests[-1].body)
 
 
 @pytest.mark.e2e

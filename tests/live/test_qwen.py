@@ -1,7 +1,6 @@
 """Qwen Code itself, driven by flyball, its model scripted."""
 
 import json
-from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -17,7 +16,7 @@ from flyball.testing.recordings import tokens
 pytestmark = pytest.mark.slow
 
 SLOW = Patience(wall_s=300.0, idle_s=200.0)
-LIMITED = Step(fault=Fault(402, message="You have reached your usage limit. Try again in 5 seconds."))
+LIMITED = Step(fault=Fault(402, message="You have reached your usage limit. Try again in 3 seconds."))
 
 
 @pytest.fixture
@@ -40,15 +39,14 @@ def written(qwen: Live, path: str, text: str) -> Step:
 
 @pytest.mark.e2e
 @pytest.mark.req("C2", "C11")
-def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_way(qwen: Live) -> None:
-    server = qwen.serve(LIMITED, *qwen.whole_task(partial(written, qwen)))
+def test_a_task_is_implemented_and_goes_to_done_with_a_usage_limit_waited_out_on_the_way(qwen: Live) -> None:
+    server = qwen.serve(LIMITED, *qwen.green(partial(written, qwen)))
 
-    ran = qwen.run("qwen", env=env(server), timeout_s=900.0)
+    ran = qwen.run_with_help("qwen", env=env(server))
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.status
-    limited, *rest = ran.turns()
-    assert limited["kind"] == "usage_limit"
-    assert [turn["kind"] for turn in rest] == ["ok"] * 5
+    assert [turn["kind"] for turn in ran.turns()] == ["ok", "usage_limit", *["ok"] * 4]
+    assert "reset_at" in ran.turns()[1]
     assert [fact["agent"] for fact in ran.facts("limit.hit")] == ["qwen"]
     assert "multiply" in published(qwen, ran.status["branch"], "calc/__init__.py")
 
@@ -63,15 +61,6 @@ def test_its_own_tool_edits_the_tree_and_a_cap_on_turns_is_kept(qwen: Live) -> N
     assert turn.kind == "max_turns", turn.detail
     assert (qwen.repository / "made.txt").read_text() == "made\n"
     assert not (qwen.repository / "more.txt").exists()
-
-
-@pytest.mark.req("C11")
-def test_a_usage_limit_is_told_with_its_end(qwen: Live) -> None:
-    turn = qwen.turn(QWEN, patience=SLOW, env=env(qwen.serve(LIMITED)))
-
-    assert turn.kind == "usage_limit", turn.detail
-    assert turn.reset_at is not None
-    assert turn.reset_at - datetime.now(UTC) < timedelta(seconds=6)
 
 
 def test_a_tool_the_users_rules_deny_is_a_denial_with_its_name(qwen: Live) -> None:
