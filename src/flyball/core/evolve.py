@@ -1,6 +1,7 @@
 """The fold: what each fact adds to what is known.
 
-Nothing here has a threshold or makes a choice; each fact has one small function in the table at the end.
+Nothing here has a threshold or makes a choice; each fact has one small function in the table at the end. They write into a
+draft that nobody else sees, and what goes out is a frozen state.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from flyball.core.evolve_people import (
     person_spoke,
     question_closed,
     settings_changed,
-    withdrawn,
+    withdraw,
 )
 from flyball.core.measurement import Measurement
 from flyball.core.observation import History, observe
@@ -60,18 +61,38 @@ from flyball.core.outcomes import (
     Outcome,
     Saved,
 )
-from flyball.core.state import Checkpoint, State, Visit, Window
+from flyball.core.state import Checkpoint, Draft, State, Visit, Window
 from flyball.core.task import Commit, EffectId
 
 RECENT_LEARNINGS = 24
 
 
-def begin(event: Event) -> State:
-    """The state after a task's first fact."""
+def evolve(state: State | None, event: Event) -> State:
+    """What we know now that this happened."""
+    if state is None:
+        return _opened(event).settled()
+    draft = state.draft()
+    _add(draft, event)
+    return draft.settled()
+
+
+def fold(events: Iterable[Event]) -> State | None:
+    """The state a journal amounts to; one draft takes all its facts, because a state for each would cost more than reading it."""
+    draft: Draft | None = None
+    for event in events:
+        if draft is None:
+            draft = _opened(event)
+        else:
+            _add(draft, event)
+    return None if draft is None else draft.settled()
+
+
+def _opened(event: Event) -> Draft:
+    """What is known after a task's first fact."""
     if not isinstance(event.fact, TaskOpened):
         raise JournalOutOfOrder(f"event {event.seq} is {type(event.fact).__name__}, expected TaskOpened first")
     fact = event.fact
-    return State(
+    return Draft(
         task=fact.task,
         now=event.at,
         stage=fact.stage,
@@ -83,43 +104,31 @@ def begin(event: Event) -> State:
     )
 
 
-def evolve(state: State | None, event: Event) -> State:
-    """What we know now that this happened."""
-    if state is None:
-        return begin(event)
-    fact, at, now, elapsed = event.fact, event.at, state.now, state.elapsed
+def _add(draft: Draft, event: Event) -> None:
+    fact, at = event.fact, event.at
     kind = type(fact)
-    if at > now:
-        if state.session_began_at is not None and kind is not SessionStarted:
-            elapsed += at - now
-        now = at
-    return _TABLE[kind](replace(state, now=now, seq=event.seq, epoch=event.epoch, elapsed=elapsed), fact)
+    if at > draft.now:
+        if draft.session_began_at is not None and kind is not SessionStarted:
+            draft.elapsed += at - draft.now
+        draft.now = at
+    draft.seq = event.seq
+    draft.epoch = event.epoch
+    _TABLE[kind](draft, fact)
 
 
-def fold(events: Iterable[Event]) -> State | None:
-    """The state a journal amounts to."""
-    state: State | None = None
-    for event in events:
-        state = evolve(state, event)
-    return state
+def _reopened(draft: Draft, _fact: TaskOpened) -> None:
+    raise JournalOutOfOrder(f"task {draft.task.id} was opened twice")
 
 
-def _reopened(state: State, _fact: TaskOpened) -> State:
-    raise JournalOutOfOrder(f"task {state.task.id} was opened twice")
-
-
-def _session_started(state: State, _fact: SessionStarted) -> State:
-    resumable = state.stopped is not None and state.stopped.kind in {"paused", "interrupted", "error", "no_agent"}
-    return replace(
-        state,
-        session_began_at=state.now,
-        pausing=False,
-        stopped=None if resumable else state.stopped,
-        absent=(),
-        work=evolve_backlog.taken_up(state.work),
-        held=None,
-        outcomes=_tried_again(state.outcomes),
-    )
+def _session_started(draft: Draft, _fact: SessionStarted) -> None:
+    if draft.stopped is not None and draft.stopped.kind in {"paused", "interrupted", "error", "no_agent"}:
+        draft.stopped = None
+    draft.session_began_at = draft.now
+    draft.pausing = False
+    draft.absent = ()
+    draft.work = evolve_backlog.taken_up(draft.work)
+    draft.held = None
+    draft.outcomes = _tried_again(draft.outcomes)
 
 
 def _tried_again(outcomes: dict[EffectId, Outcome]) -> dict[EffectId, Outcome]:
@@ -133,163 +142,178 @@ def _tried_again(outcomes: dict[EffectId, Outcome]) -> dict[EffectId, Outcome]:
     return known
 
 
-def _last_measured(state: State) -> Measurement | None:
-    for outcome in reversed(state.outcomes.values()):
+def _last_measured(draft: Draft) -> Measurement | None:
+    for outcome in reversed(draft.outcomes.values()):
         if isinstance(outcome, Measured):
             return outcome.measurement
-    return state.last
+    return draft.last
 
 
-def _checkpoint_of(measured: Measurement | None, state: State) -> Checkpoint | None:
-    for checkpoint in reversed(state.checkpoints):
+def _checkpoint_of(measured: Measurement | None, draft: Draft) -> Checkpoint | None:
+    for checkpoint in reversed(draft.checkpoints):
         if measured is not None and checkpoint.commit == measured.candidate:
             return checkpoint
     return None
 
 
-def _judged(state: State, fact: Judged) -> State:
-    latest = _last_measured(state)
-    candidate = _checkpoint_of(latest, state) if fact.best else None
-    return replace(
-        state,
-        judged=fact,
-        judged_at=state.now,
-        last=latest,
-        best=candidate or state.best,
-        best_score=fact.score if fact.best else state.best_score,
-        restored=False,
-        last_interrupted=Commit(""),
-        signal_asked=False,
-        to_ask=fact.questions,
-        consent_wanted=fact.consent_wanted,
-        qa_attempts=state.qa_attempts + fact.rejected,
-        iteration=fact.iteration,
-        iterations=state.iterations + 1,
-        outcomes={},
-        pass_effect=None,
-        passing={},
-        attempts={},
-        work=evolve_backlog.judged(state.work, fact),
-        breaker=fact.breaker,
-        history=observe(state.history, fact.observation),
-        exiting=fact.can_exit,
-        unsignalled=fact.unsignalled,
-        false_claims=state.false_claims + fact.false_claim,
-        restore_to=fact.restore_to,
-        context=state.context + fact.fresh_context,
-        sessions={} if fact.fresh_context else state.sessions,
-        rungs=(*state.rungs, fact.rung) if fact.rung else state.rungs,
-        lesson=fact.lesson or state.lesson,
-        findings=fact.findings,
-        crashes=0,
-        overloads=0,
-        reset=False,
+def _judged(draft: Draft, fact: Judged) -> None:
+    draft.last = _last_measured(draft)
+    draft.judged = fact
+    draft.judged_at = draft.now
+    if fact.best:
+        draft.best = _checkpoint_of(draft.last, draft) or draft.best
+        draft.best_score = fact.score
+    if fact.fresh_context:
+        draft.context += 1
+        draft.sessions = {}
+    if fact.rung:
+        draft.rungs = (*draft.rungs, fact.rung)
+    draft.history = observe(draft.history, fact.observation)
+    draft.work = evolve_backlog.judged(draft.work, fact)
+    draft.breaker = fact.breaker
+    draft.exiting = fact.can_exit
+    draft.restore_to = fact.restore_to
+    draft.lesson = fact.lesson or draft.lesson
+    draft.findings = fact.findings
+    draft.to_ask = fact.questions
+    draft.consent_wanted = fact.consent_wanted
+    draft.iteration = fact.iteration
+    draft.iterations += 1
+    draft.qa_attempts += fact.rejected
+    draft.unsignalled = fact.unsignalled
+    draft.false_claims += fact.false_claim
+    _pass_over(draft)
+
+
+def _pass_over(draft: Draft) -> None:
+    """What is known of a pass alone goes with it."""
+    draft.outcomes = {}
+    draft.pass_effect = None
+    draft.passing = {}
+    draft.attempts = {}
+    draft.last_interrupted = Commit("")
+    draft.restored = False
+    draft.signal_asked = False
+    draft.reset = False
+    draft.crashes = 0
+    draft.overloads = 0
+
+
+def _set_aside(draft: Draft, fact: TurnSetAside) -> None:
+    saved = draft.outcomes.get(EffectId(f"save/{fact.turn}"))
+    if draft.pass_turn == fact.turn:
+        draft.pass_effect = None
+    draft.passing = {k: e for k, e in draft.passing.items() if e.turn != fact.turn}
+    draft.outcomes = {k: o for k, o in draft.outcomes.items() if isinstance(o, Measured) or k in draft.passing}
+    draft.attempts = {}
+    if fact.observation:
+        draft.history = observe(draft.history, fact.observation)
+    match fact.why:
+        case "absent":
+            draft.absent = (*draft.absent, fact.agent)
+            draft.absent_why = fact.detail
+        case "interrupted":
+            draft.last_interrupted = saved.commit if isinstance(saved, Saved) else Commit("")
+        case "planned" | "consent":
+            draft.crashes = 0
+            draft.overloads = 0
+        case "crashed":
+            draft.crashes += 1
+            draft.crashed_at = draft.now
+            draft.crash_detail = fact.detail
+
+
+def _moved(draft: Draft, fact: Moved) -> None:
+    left = replace(
+        draft.visits[-1],
+        completed_at=draft.now,
+        iterations=draft.iteration,
+        exit_reason=fact.reason,
+        forced=fact.forced,
     )
+    draft.visits = (*draft.visits[:-1], left, Visit(fact.stage, draft.now))
+    draft.work = evolve_backlog.moved(draft, fact)
+    measured = draft.last or draft.entry
+    proof = measured if fact.completed else draft.last
+    if (fact.previous == "RED" and not fact.forced) or fact.completed:
+        draft.tests_accepted = draft.head
+        draft.tests_ref = proof.tests_ref if proof else draft.tests_ref
+    draft.rejected = draft.head if fact.rejected else Commit("")
+    draft.findings = draft.findings if fact.rejected else ()
+    draft.stage = fact.stage
+    draft.entry = measured
+    draft.context += 1
+    draft.sessions = {}
+    withdraw(draft)
+    _stage_over(draft)
 
 
-def _set_aside(state: State, fact: TurnSetAside) -> State:
-    saved = state.outcomes.get(EffectId(f"save/{fact.turn}"))
-    passing = {k: e for k, e in state.passing.items() if e.turn != fact.turn}
-    state = replace(
-        state,
-        outcomes={k: o for k, o in state.outcomes.items() if isinstance(o, Measured) or k in passing},
-        pass_effect=None if state.pass_turn == fact.turn else state.pass_effect,
-        passing=passing,
-        attempts={},
-        absent=(*state.absent, fact.agent) if fact.why == "absent" else state.absent,
-        absent_why=fact.detail if fact.why == "absent" else state.absent_why,
-        history=observe(state.history, fact.observation) if fact.observation else state.history,
-    )
-    if fact.why == "interrupted":
-        return replace(state, last_interrupted=saved.commit if isinstance(saved, Saved) else Commit(""))
-    if fact.why in {"planned", "consent"}:
-        return replace(state, crashes=0, overloads=0)
-    if fact.why != "crashed":
-        return state
-    return replace(state, crashes=state.crashes + 1, crashed_at=state.now, crash_detail=fact.detail)
+def _stage_over(draft: Draft) -> None:
+    """What is known of a stay in a stage alone goes with it."""
+    draft.iteration = 0
+    draft.exiting = False
+    draft.breaker = CLOSED
+    draft.rungs = ()
+    draft.history = History()
+    draft.lesson = ()
+    draft.unsignalled = 0
+    draft.last = None
+    draft.judged = None
+    draft.outcomes = {}
+    draft.pass_effect = None
+    draft.passing = {}
+    draft.skipping = False
+    draft.reset = False
+    draft.restore_to = Commit("")
+    draft.signal_asked = False
+    draft.consent_wanted = ()
+    draft.best_score = None
 
 
-def _moved(state: State, fact: Moved) -> State:
-    visits = list(state.visits)
-    visits[-1] = replace(
-        visits[-1], completed_at=state.now, iterations=state.iteration, exit_reason=fact.reason, forced=fact.forced
-    )
-    tests = (fact.previous == "RED" and not fact.forced) or fact.completed
-    measured = state.last or state.entry
-    proof = measured if fact.completed else state.last
-    return replace(
-        withdrawn(state),
-        stage=fact.stage,
-        iteration=0,
-        visits=(*visits, Visit(fact.stage, state.now)),
-        exiting=False,
-        breaker=CLOSED,
-        rungs=(),
-        history=History(),
-        lesson=(),
-        unsignalled=0,
-        entry=measured,
-        last=None,
-        judged=None,
-        outcomes={},
-        pass_effect=None,
-        passing={},
-        work=evolve_backlog.moved(state, fact),
-        skipping=False,
-        reset=False,
-        restore_to=Commit(""),
-        signal_asked=False,
-        consent_wanted=(),
-        best_score=None,
-        tests_accepted=state.head if tests else state.tests_accepted,
-        tests_ref=proof.tests_ref if tests and proof else state.tests_ref,
-        rejected=state.head if fact.rejected else Commit(""),
-        findings=state.findings if fact.rejected else (),
-        context=state.context + 1,
-        sessions={},
-    )
+def _held(draft: Draft, fact: Held) -> None:
+    draft.held = fact
 
 
-def _held(state: State, fact: Held) -> State:
-    return replace(state, held=fact)
+def _limit_hit(draft: Draft, fact: LimitHit) -> None:
+    draft.limits = {**draft.limits, fact.agent: fact}
+    draft.overloads += 1
 
 
-def _limit_hit(state: State, fact: LimitHit) -> State:
-    return replace(state, limits={**state.limits, fact.agent: fact}, overloads=state.overloads + 1)
+def _window_opened(draft: Draft, _fact: WindowOpened) -> None:
+    draft.window = Window(draft.now)
+    draft.questions = {k: q for k, q in draft.questions.items() if q.question.name != "hourly-limit"}
+    draft.held = None
 
 
-def _window_opened(state: State, _fact: WindowOpened) -> State:
-    kept = {k: q for k, q in state.questions.items() if q.question.name != "hourly-limit"}
-    return replace(state, window=Window(state.now), questions=kept, held=None)
+def _breaker_changed(draft: Draft, fact: BreakerChanged) -> None:
+    draft.breaker = fact.breaker
 
 
-def _breaker_changed(state: State, fact: BreakerChanged) -> State:
-    return replace(state, breaker=fact.breaker)
+def _item_changed(draft: Draft, fact: ItemChanged) -> None:
+    draft.items = tuple(replace(i, status=fact.status) if i.id == fact.id else i for i in draft.items)
 
 
-def _item_changed(state: State, fact: ItemChanged) -> State:
-    return replace(state, items=tuple(replace(i, status=fact.status) if i.id == fact.id else i for i in state.items))
+def _learned(draft: Draft, fact: LearningRecorded) -> None:
+    draft.learnings = (*draft.learnings, fact)[-RECENT_LEARNINGS:]
+    draft.learned = fact.number
 
 
-def _learned(state: State, fact: LearningRecorded) -> State:
-    return replace(state, learnings=(*state.learnings, fact)[-RECENT_LEARNINGS:], learned=fact.number)
+def _nothing(_draft: Draft, _fact: Any) -> None:
+    """Told for people; nothing follows from it."""
 
 
-def _same(state: State, _fact: Any) -> State:
-    return state
+def _stopped(draft: Draft, fact: TaskStopped) -> None:
+    draft.stopped = fact
+    draft.pausing = False
 
 
-def _stopped(state: State, fact: TaskStopped) -> State:
-    return replace(state, stopped=fact, pausing=False)
-
-
-_TABLE: dict[type, Callable[[State, Any], State]] = {
+_TABLE: dict[type, Callable[[Draft, Any], None]] = {
     TaskOpened: _reopened,
     SessionStarted: _session_started,
     Begun: begun,
     Ended: ended,
     Judged: _judged,
-    BatchJudged: _same,
+    BatchJudged: _nothing,
     TurnSetAside: _set_aside,
     Moved: _moved,
     Held: _held,
@@ -306,7 +330,7 @@ _TABLE: dict[type, Callable[[State, Any], State]] = {
     BlockCleared: evolve_backlog.block_cleared,
     LearningRecorded: _learned,
     Consented: consented,
-    DocumentSeen: _same,
+    DocumentSeen: _nothing,
     PersonSpoke: person_spoke,
     QuestionClosed: question_closed,
     SettingsChanged: settings_changed,

@@ -17,21 +17,21 @@ from flyball.core.events import (
 )
 from flyball.core.observation import observe
 from flyball.core.outcomes import BacklogRead, Edited, Stale
-from flyball.core.state import Checkpoint, State, Work
+from flyball.core.state import Checkpoint, Draft, Work
 from flyball.core.task import Commit, EffectId, Item
 from flyball.core.work_edits import Reopen
 
 
-def read(state: State, _effect: Effect, outcome: BacklogRead) -> State:
-    return replace(state, work=replace(state.work, seen=outcome))
+def read(draft: Draft, _effect: Effect, outcome: BacklogRead) -> None:
+    draft.work = replace(draft.work, seen=outcome)
 
 
-def edited(state: State, effect: Effect, outcome: Edited | Stale) -> State:
+def edited(draft: Draft, effect: Effect, outcome: Edited | Stale) -> None:
     """Written or found changed: what was read before is no longer what there is."""
     made = effect.edits if isinstance(effect, EditBacklog) and isinstance(outcome, Edited) else ()
     again = {edit.issue for edit in made if isinstance(edit, Reopen)}
-    reopened = tuple(id for id in state.work.reopened if id not in again)
-    return replace(state, work=replace(state.work, seen=None, reopened=reopened))
+    reopened = tuple(id for id in draft.work.reopened if id not in again)
+    draft.work = replace(draft.work, seen=None, reopened=reopened)
 
 
 def taken_up(work: Work) -> Work:
@@ -39,9 +39,9 @@ def taken_up(work: Work) -> Work:
     return replace(work, seen=None, evaluated=None)
 
 
-def item_selected(state: State, fact: ItemSelected) -> State:
-    work = replace(
-        state.work,
+def item_selected(draft: Draft, fact: ItemSelected) -> None:
+    draft.work = replace(
+        draft.work,
         selected=fact.item.id,
         cycle=fact.cycle,
         reviews={},
@@ -49,8 +49,9 @@ def item_selected(state: State, fact: ItemSelected) -> State:
         settled=None,
         evaluated=None,
     )
-    best = _accepted(state) if fact.fresh else state.best
-    return replace(state, work=work, items=_with(state.items, fact.item), best=best)
+    draft.items = _with(draft.items, fact.item)
+    if fact.fresh:
+        draft.best = _accepted(draft)
 
 
 def _with(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
@@ -59,20 +60,17 @@ def _with(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
     return (*items, item)
 
 
-def _accepted(state: State) -> Checkpoint | None:
-    return next((c for c in reversed(state.checkpoints) if c.accepted), state.best)
+def _accepted(draft: Draft) -> Checkpoint | None:
+    return next((c for c in reversed(draft.checkpoints) if c.accepted), draft.best)
 
 
-def reviewed(state: State, fact: Reviewed) -> State:
+def reviewed(draft: Draft, fact: Reviewed) -> None:
     key = EffectId(f"turn/{fact.turn}")
-    return replace(
-        state,
-        work=replace(state.work, reviews={**state.work.reviews, fact.role: fact}),
-        outcomes={k: o for k, o in state.outcomes.items() if k != key},
-        passing={k: e for k, e in state.passing.items() if k != key},
-        crashes=0,
-        overloads=0,
-    )
+    draft.work = replace(draft.work, reviews={**draft.work.reviews, fact.role: fact})
+    draft.outcomes = {k: o for k, o in draft.outcomes.items() if k != key}
+    draft.passing = {k: e for k, e in draft.passing.items() if k != key}
+    draft.crashes = 0
+    draft.overloads = 0
 
 
 def judged(work: Work, fact: Judged) -> Work:
@@ -88,19 +86,19 @@ def judged(work: Work, fact: Judged) -> Work:
     )
 
 
-def moved(state: State, fact: Moved) -> Work:
+def moved(draft: Draft, fact: Moved) -> Work:
     """A decision is for the stay it was made in, and written by its end; a completed item's measurement is the branch's."""
-    work = state.work
-    proven = state.last or state.entry if fact.completed else work.proven
+    work = draft.work
+    proven = draft.last or draft.entry if fact.completed else work.proven
     if fact.stage == "SELECT":
         work = replace(work, previous=work.selected or work.previous, selected="", settled=None)
     return replace(work, evaluated=None, forgiven=(), proven=proven)
 
 
-def item_settled(state: State, fact: ItemSettled) -> State:
-    work, done = state.work, fact.status == "completed"
+def item_settled(draft: Draft, fact: ItemSettled) -> None:
+    work, done = draft.work, fact.status == "completed"
     status = "completed" if done else "blocked" if fact.status == "blocked" else "in-progress"
-    settled = replace(
+    draft.work = replace(
         work,
         settled=fact,
         idle_cycles=0 if done else work.idle_cycles + 1,
@@ -108,16 +106,15 @@ def item_settled(state: State, fact: ItemSettled) -> State:
         created=(*work.created, *(new.issue.id for new in fact.created)),
         answered=tuple(id for id in work.answered if id != fact.id or fact.status != "blocked"),
     )
-    items = tuple(replace(i, status=status) if i.id == fact.id else i for i in state.items)
-    return replace(state, work=settled, items=items)
+    draft.items = tuple(replace(i, status=status) if i.id == fact.id else i for i in draft.items)
 
 
-def item_reopened(state: State, fact: ItemReopened) -> State:
+def item_reopened(draft: Draft, fact: ItemReopened) -> None:
     """Rolled back: what was accepted with it no longer stands, so nothing is known of the branch but the baseline."""
-    work = replace(
-        state.work,
-        completed=tuple(id for id in state.work.completed if id != fact.id),
-        reopened=(*state.work.reopened, fact.id),
+    draft.work = replace(
+        draft.work,
+        completed=tuple(id for id in draft.work.completed if id != fact.id),
+        reopened=(*draft.work.reopened, fact.id),
         selected="",
         previous="",
         settled=None,
@@ -125,26 +122,24 @@ def item_reopened(state: State, fact: ItemReopened) -> State:
         reviews={},
         proven=None,
     )
-    items = tuple(replace(i, status="not-started") if i.id == fact.id else i for i in state.items)
-    known = state.baseline.tests_ref if state.baseline else ""
-    return replace(state, work=work, items=items, tests_accepted=Commit(""), tests_ref=known)
+    draft.items = tuple(replace(i, status="not-started") if i.id == fact.id else i for i in draft.items)
+    draft.tests_accepted = Commit("")
+    draft.tests_ref = draft.baseline.tests_ref if draft.baseline else ""
 
 
-def evaluated(state: State, fact: Evaluated) -> State:
+def evaluated(draft: Draft, fact: Evaluated) -> None:
     """The cycle is over; its reviews stay, for the next evaluation looks at them too."""
-    work = replace(
-        state.work,
+    draft.work = replace(
+        draft.work,
         evaluated=fact,
         evaluations=fact.number,
-        previous=state.work.selected or state.work.previous,
+        previous=draft.work.selected or draft.work.previous,
         selected="",
     )
-    return replace(state, work=work)
 
 
-def block_cleared(state: State, fact: BlockCleared) -> State:
-    work = replace(state.work, evaluated=None, settled=None, seen=None)
-    unproven = False
+def block_cleared(draft: Draft, fact: BlockCleared) -> None:
+    work = replace(draft.work, evaluated=None, settled=None, seen=None)
     match fact.trigger:
         case "failed_3x":
             work = replace(work, forgiven=(*work.forgiven, *fact.items), idle_cycles=0)
@@ -153,7 +148,8 @@ def block_cleared(state: State, fact: BlockCleared) -> State:
         case "critical_security" | "unrecoverable_error":
             work = replace(work, reviews={})
         case "build_failing" | "gates_unmet" | "unverified":
-            unproven = not work.completed
+            draft.baseline = draft.baseline if work.completed else None
         case _:
             work = replace(work, answered=tuple(dict.fromkeys((*work.answered, *fact.items))))
-    return replace(state, work=work, reset=False, baseline=None if unproven else state.baseline)
+    draft.work = work
+    draft.reset = False

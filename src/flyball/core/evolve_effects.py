@@ -13,7 +13,7 @@ from flyball.core.events import (
     Begun,
     Ended,
 )
-from flyball.core.evolve_people import with_answer
+from flyball.core.evolve_people import answer
 from flyball.core.outcomes import (
     Answered,
     BacklogRead,
@@ -25,8 +25,9 @@ from flyball.core.outcomes import (
     Saved,
     Stale,
     TurnEnded,
+    Usage,
 )
-from flyball.core.state import Asked, Checkpoint, Open, State, Window
+from flyball.core.state import Asked, Checkpoint, Draft, Open, Window
 from flyball.core.task import Commit
 
 RECENT_CHECKPOINTS = 64
@@ -36,110 +37,103 @@ class JournalOutOfOrder(Exception):
     """Facts do not follow each other as they must; the journal is damaged or was written by two hands."""
 
 
-def begun(state: State, fact: Begun) -> State:
+def begun(draft: Draft, fact: Begun) -> None:
     effect = fact.effect
-    known = state.open.get(effect.id)
-    begun_at = known.begun_at if known else state.now
-    opened = {**state.open, effect.id: Open(effect, fact.attempt, begun_at)}
-    attempts = {**state.attempts, effect.id: fact.attempt}
+    key = effect.id
+    known = draft.open.get(key)
+    draft.open = {**draft.open, key: Open(effect, fact.attempt, known.begun_at if known else draft.now)}
+    draft.attempts = {**draft.attempts, key: fact.attempt}
+    first = fact.attempt == 1
     if isinstance(effect, RunAgent):
-        return replace(
-            state,
-            open=opened,
-            attempts=attempts,
-            turns=max(state.turns, effect.turn),
-            pass_effect=state.pass_effect or effect,
-            passing={**state.passing, effect.id: effect},
-            tree_before=state.tree,
-            held=None,
-        )
-    if isinstance(effect, Ask):
-        return replace(
-            state,
-            open=opened,
-            attempts=attempts,
-            asks=state.asks + (fact.attempt == 1),
-            questions={**state.questions, effect.id: Asked(effect.question)},
-        )
-    if isinstance(effect, ReadBacklog):
-        work = replace(state.work, reads=state.work.reads + (fact.attempt == 1))
-        return replace(state, open=opened, attempts=attempts, work=work)
-    waits = state.waits + (fact.attempt == 1 and effect.id.startswith("wait/"))
-    return replace(state, open=opened, attempts=attempts, waits=waits)
+        draft.turns = max(draft.turns, effect.turn)
+        draft.pass_effect = draft.pass_effect or effect
+        draft.passing = {**draft.passing, key: effect}
+        draft.tree_before = draft.tree
+        draft.held = None
+    elif isinstance(effect, Ask):
+        draft.asks += first
+        draft.questions = {**draft.questions, key: Asked(effect.question)}
+    elif isinstance(effect, ReadBacklog):
+        draft.work = replace(draft.work, reads=draft.work.reads + first)
+    elif first and key.startswith("wait/"):
+        draft.waits += 1
 
 
-def ended(state: State, fact: Ended) -> State:
-    opened = state.open.get(fact.id)
+def ended(draft: Draft, fact: Ended) -> None:
+    opened = draft.open.get(fact.id)
     if opened is None or opened.attempt != fact.attempt:
         raise JournalOutOfOrder(f"{fact.id} attempt {fact.attempt} ended but was not under way")
-    still_open = dict(state.open)
-    del still_open[fact.id]
-    state = replace(state, open=still_open, outcomes={**state.outcomes, fact.id: fact.outcome})
+    draft.open = {key: other for key, other in draft.open.items() if key != fact.id}
+    draft.outcomes = {**draft.outcomes, fact.id: fact.outcome}
     apply = _OUTCOMES.get(type(fact.outcome))
-    return apply(state, opened.effect, fact.outcome) if apply else state
+    if apply:
+        apply(draft, opened.effect, fact.outcome)
 
 
-def _prepared(state: State, _effect: Effect, outcome: Prepared) -> State:
-    start = Checkpoint("start", outcome.base, outcome.tree, state.now, accepted=True, stage=state.stage)
-    return replace(
-        state,
-        prepared=outcome,
-        head=outcome.base,
-        tree=outcome.tree,
-        tests_accepted=outcome.base,
-        checkpoints=(start,),
-        best=start,
-    )
+def _prepared(draft: Draft, _effect: Effect, outcome: Prepared) -> None:
+    start = Checkpoint("start", outcome.base, outcome.tree, draft.now, accepted=True, stage=draft.stage)
+    draft.prepared = outcome
+    draft.head = outcome.base
+    draft.tree = outcome.tree
+    draft.tests_accepted = outcome.base
+    draft.checkpoints = (start,)
+    draft.best = start
 
 
-def _turn_ended(state: State, effect: Effect, outcome: TurnEnded) -> State:
+def _turn_ended(draft: Draft, effect: Effect, outcome: TurnEnded) -> None:
     assert isinstance(effect, RunAgent)
-    dearest = max(state.dearest_turn, outcome.usage, key=lambda u: (u.usd, u.input_tokens + u.output_tokens))
-    state = replace(state, window=_called(state), usage=state.usage.plus(outcome.usage), dearest_turn=dearest)
-    if not outcome.session or effect.copy:
-        return state
-    return replace(
-        state,
-        sessions={**state.sessions, effect.agent: outcome.session},
-        session_usage={**state.session_usage, effect.agent: outcome.session_usage},
-    )
+    draft.window = _called(draft)
+    draft.usage = draft.usage.plus(outcome.usage)
+    draft.dearest_turn = max(draft.dearest_turn, outcome.usage, key=_dearness)
+    if outcome.session and not effect.copy:
+        draft.sessions = {**draft.sessions, effect.agent: outcome.session}
+        draft.session_usage = {**draft.session_usage, effect.agent: outcome.session_usage}
 
 
-def _called(state: State) -> Window:
-    return Window(state.now, 1) if state.window is None else replace(state.window, calls=state.window.calls + 1)
+def _dearness(usage: Usage) -> tuple[float, int]:
+    return usage.usd, usage.input_tokens + usage.output_tokens
 
 
-def _broken_off(state: State, effect: Effect, _outcome: Interrupted) -> State:
+def _called(draft: Draft) -> Window:
+    return Window(draft.now, 1) if draft.window is None else Window(draft.window.started_at, draft.window.calls + 1)
+
+
+def _broken_off(draft: Draft, effect: Effect, _outcome: Interrupted) -> None:
     """A turn that was interrupted has called its provider all the same."""
-    return replace(state, window=_called(state)) if isinstance(effect, RunAgent) else state
+    if isinstance(effect, RunAgent):
+        draft.window = _called(draft)
 
 
-def _measured(state: State, effect: Effect, outcome: Measured) -> State:
-    measurement = outcome.measurement
+def _measured(draft: Draft, effect: Effect, outcome: Measured) -> None:
     if effect.id == "measure/baseline":
-        return replace(state, baseline=measurement, entry=measurement, tests_ref=measurement.tests_ref, outcomes={})
-    return state
+        draft.baseline = draft.entry = outcome.measurement
+        draft.tests_ref = outcome.measurement.tests_ref
+        draft.outcomes = {}
 
 
-def _saved(state: State, _effect: Effect, outcome: Saved) -> State:
+def _saved(draft: Draft, _effect: Effect, outcome: Saved) -> None:
     checkpoint = Checkpoint(
-        outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, state.stage, state.iteration + 1
+        outcome.label, outcome.commit, outcome.tree, draft.now, outcome.accepted, draft.stage, draft.iteration + 1
     )
-    known = (*state.checkpoints, checkpoint)[-RECENT_CHECKPOINTS:]
-    if not outcome.accepted:
-        return replace(state, checkpoints=known, tree=outcome.tree)
-    return replace(state, checkpoints=known, tree=outcome.tree, head=outcome.commit, best=checkpoint)
+    draft.checkpoints = (*draft.checkpoints[1 - RECENT_CHECKPOINTS :], checkpoint)
+    draft.tree = outcome.tree
+    if outcome.accepted:
+        draft.head = outcome.commit
+        draft.best = checkpoint
 
 
-def _restored(state: State, _effect: Effect, outcome: Restored) -> State:
-    return replace(state, restore_to=Commit(""), restores=state.restores + 1, restored=True, tree=outcome.tree)
+def _restored(draft: Draft, _effect: Effect, outcome: Restored) -> None:
+    draft.restore_to = Commit("")
+    draft.restores += 1
+    draft.restored = True
+    draft.tree = outcome.tree
 
 
-def _answered(state: State, effect: Effect, outcome: Answered) -> State:
-    return with_answer(state, effect.id, outcome.text, outcome.by)
+def _answered(draft: Draft, effect: Effect, outcome: Answered) -> None:
+    answer(draft, effect.id, outcome.text, outcome.by)
 
 
-_OUTCOMES: dict[type, Callable[[State, Effect, Any], State]] = {
+_OUTCOMES: dict[type, Callable[[Draft, Effect, Any], None]] = {
     Prepared: _prepared,
     TurnEnded: _turn_ended,
     Measured: _measured,

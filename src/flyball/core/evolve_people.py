@@ -14,112 +14,121 @@ from flyball.core.events import (
     PersonSpoke,
     QuestionClosed,
     SettingsChanged,
-    TaskStopped,
 )
 from flyball.core.observation import History
 from flyball.core.outcomes import (
     Conflicted,
 )
-from flyball.core.state import State
+from flyball.core.state import Draft
 from flyball.core.task import EffectId
 
 RECENT_GUIDANCE = 8
 
 
-def with_answer(state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> State:
-    asked = state.questions.get(question)
-    if asked is None:
-        return state
-    return replace(state, questions={**state.questions, question: replace(asked, answer=text, by=by)})
+def answer(draft: Draft, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> None:
+    asked = draft.questions.get(question)
+    if asked is not None:
+        draft.questions = {**draft.questions, question: replace(asked, answer=text, by=by)}
 
 
-def withdrawn(state: State) -> State:
+def withdraw(draft: Draft) -> None:
     """Nobody waits any more: neither for an answer nor for a time."""
-    under_way = {k: o for k, o in state.open.items() if not isinstance(o.effect, Ask | Wait)}
-    return replace(state, open=under_way, questions={}, to_ask=(), held=None)
+    draft.open = {k: o for k, o in draft.open.items() if not isinstance(o.effect, Ask | Wait)}
+    draft.questions = {}
+    draft.to_ask = ()
+    draft.held = None
 
 
-def items_set(state: State, fact: ItemsSet) -> State:
-    return replace(state, items=fact.items, items_confirmed=fact.by in {"document", "person"})
+def items_set(draft: Draft, fact: ItemsSet) -> None:
+    draft.items = fact.items
+    draft.items_confirmed = fact.by in {"document", "person"}
 
 
-def consented(state: State, fact: Consented) -> State:
-    return replace(
-        state,
-        consented={**state.consented, **dict.fromkeys(fact.paths, fact.commit)} if fact.allowed else state.consented,
-        refused=state.refused if fact.allowed else (*state.refused, *fact.paths),
-        consent_wanted=(),
-    )
+def consented(draft: Draft, fact: Consented) -> None:
+    if fact.allowed:
+        draft.consented = {**draft.consented, **dict.fromkeys(fact.paths, fact.commit)}
+    else:
+        draft.refused = (*draft.refused, *fact.paths)
+    draft.consent_wanted = ()
 
 
-def question_closed(state: State, fact: QuestionClosed) -> State:
-    return replace(
-        state,
-        questions={k: q for k, q in state.questions.items() if k != fact.id},
-        to_ask=tuple(q for q in state.to_ask if q.name != fact.name),
-        signal_asked=fact.name == "no-exit-signal" or state.signal_asked,
-        items_confirmed=fact.name == "criteria" or state.items_confirmed,
-    )
+def question_closed(draft: Draft, fact: QuestionClosed) -> None:
+    draft.questions = {k: q for k, q in draft.questions.items() if k != fact.id}
+    draft.to_ask = tuple(q for q in draft.to_ask if q.name != fact.name)
+    draft.signal_asked = fact.name == "no-exit-signal" or draft.signal_asked
+    draft.items_confirmed = fact.name == "criteria" or draft.items_confirmed
 
 
-def settings_changed(state: State, fact: SettingsChanged) -> State:
-    settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
-    stopped = None if state.stopped and state.stopped.kind == "limit" else state.stopped
-    return replace(state, task=replace(state.task, settings=settings), stopped=stopped)
+def settings_changed(draft: Draft, fact: SettingsChanged) -> None:
+    settings = replace(draft.task.settings, limits=fact.limits, attended=fact.attended)
+    draft.task = replace(draft.task, settings=settings)
+    if draft.stopped and draft.stopped.kind == "limit":
+        draft.stopped = None
 
 
-def person_spoke(state: State, fact: PersonSpoke) -> State:
-    if state.stopped is not None and state.stopped.kind in {"done", "aborted"}:
-        return state
-    if fact.word == "pause":
-        return replace(state, pausing=True)
-    if fact.word == "abort":
-        return replace(state, aborting=True, stopped=None)
-    if fact.word == "skip":
-        return replace(withdrawn(state), skipping=True, stopped=_unblocked(state.stopped))
-    if fact.word == "accept":
-        return replace(state, exiting=True, stopped=_unblocked(state.stopped))
-    if fact.word == "resume":
-        return _resumed(state)
-    if fact.word == "answer":
-        return replace(with_answer(state, EffectId(fact.question), fact.text), stopped=_unblocked(state.stopped))
-    if fact.word in {"reset", "modify"}:
-        guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:] if fact.text else state.guidance
-        return replace(
-            withdrawn(state),
-            guidance=guidance,
-            breaker=CLOSED,
-            history=History(),
-            rungs=(),
-            crashes=0,
-            overloads=0,
-            unsignalled=0,
-            signal_asked=False,
-            reset=True,
-            context=state.context + 1,
-            sessions={},
-            stopped=_unblocked(state.stopped),
-        )
-    return replace(state, stopped=_unblocked(state.stopped))
+def person_spoke(draft: Draft, fact: PersonSpoke) -> None:
+    if draft.stopped is not None and draft.stopped.kind in {"done", "aborted"}:
+        return
+    match fact.word:
+        case "pause":
+            draft.pausing = True
+        case "abort":
+            draft.aborting = True
+            draft.stopped = None
+        case "resume":
+            _resume(draft)
+        case "skip":
+            withdraw(draft)
+            draft.skipping = True
+            _unblock(draft)
+        case "accept":
+            draft.exiting = True
+            _unblock(draft)
+        case "answer":
+            answer(draft, EffectId(fact.question), fact.text)
+            _unblock(draft)
+        case "reset" | "modify":
+            _begin_anew(draft, fact.text)
+            _unblock(draft)
 
 
-def _resumed(state: State) -> State:
+def _begin_anew(draft: Draft, guidance: str) -> None:
+    """A person's word clears what was held against the loop, and a fresh context takes it up."""
+    withdraw(draft)
+    if guidance:
+        draft.guidance = (*draft.guidance, guidance)[-RECENT_GUIDANCE:]
+    draft.breaker = CLOSED
+    draft.history = History()
+    draft.rungs = ()
+    draft.crashes = 0
+    draft.overloads = 0
+    draft.unsignalled = 0
+    draft.signal_asked = False
+    draft.reset = True
+    draft.context += 1
+    draft.sessions = {}
+
+
+def _resume(draft: Draft) -> None:
     """A block without a question is looked at again, and one whose question may have been settled elsewhere."""
-    again = state.stopped is not None and state.stopped.kind == "blocked" and is_put_again(state)
-    baseline = None if again and state.baseline and state.baseline.broken else state.baseline
-    outcomes = {k: o for k, o in state.outcomes.items() if not isinstance(o, Conflicted)}
-    if again and state.stopped is not None and state.stopped.question:
-        state = withdrawn(state)
-    return replace(state, stopped=None if again else state.stopped, baseline=baseline, outcomes=outcomes)
+    draft.outcomes = {k: o for k, o in draft.outcomes.items() if not isinstance(o, Conflicted)}
+    if draft.stopped is None or draft.stopped.kind != "blocked" or not is_put_again(draft):
+        return
+    if draft.stopped.question:
+        withdraw(draft)
+    if draft.baseline and draft.baseline.broken:
+        draft.baseline = None
+    draft.stopped = None
 
 
-def is_put_again(state: State) -> bool:
+def is_put_again(known: Draft) -> bool:
     """Whether resuming is enough to have what blocks the task looked at again."""
-    if state.stopped is None or not state.stopped.question:
+    if known.stopped is None or not known.stopped.question:
         return True
-    asked = state.questions.get(state.stopped.question)
+    asked = known.questions.get(known.stopped.question)
     return asked is not None and asked.question.again
 
 
-def _unblocked(stopped: TaskStopped | None) -> TaskStopped | None:
-    return None if stopped is not None and stopped.kind == "blocked" else stopped
+def _unblock(draft: Draft) -> None:
+    if draft.stopped is not None and draft.stopped.kind == "blocked":
+        draft.stopped = None

@@ -146,9 +146,9 @@ def observe(history: History, seen: Observation) -> History:
     return History(
         iterations=history.iterations + 1,
         contexts=history.contexts + (last is None or seen.context != last.context),
-        results=(*history.results, result)[-RECENT_RESULTS:],
+        results=(*history.results[1 - RECENT_RESULTS :], result),
         items=_items(() if seen.restored else history.items, seen),
-        trees=(*trees, seen.tree)[-RECENT_TREES:] if seen.tree is not None else trees,
+        trees=(*trees[1 - RECENT_TREES :], seen.tree) if seen.tree is not None else trees,
         endings=(*history.endings, _ending(history))[-RECENT_ENDINGS:] if anew and last else history.endings,
         broken_on=_broken_on(history.broken_on, seen),
         best=_best(history.best, seen, result),
@@ -206,16 +206,12 @@ def _rate(seen: Observation) -> float | None:
 
 def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
     failing = frozenset(seen.failing or ())
-    fresh = {*failing, *seen.passed, *seen.failed}
-    kept: list[Item] = []
-    for item in known:
-        fresh.discard(item.id)
-        marked = _marked(item, seen, failing)
-        if marked.marks != _PASSED_THROUGHOUT or item.id in seen.passed:
-            kept.append(marked)
+    marked = [_marked(item, seen, failing) for item in known]
+    kept = [item for item in marked if item.marks != _PASSED_THROUGHOUT or item.id in seen.passed]
+    fresh = {*failing, *seen.passed, *seen.failed}.difference([item.id for item in known])
     for name in sorted(fresh):
-        marked = _marked(Item(name), seen, failing)
-        kept.append(marked if marked.marks else Item(name, "F"))
+        item = _marked(Item(name), seen, failing)
+        kept.append(item if item.marks else Item(name, "F"))
     if len(kept) > TRACKED_ITEMS:
         kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)

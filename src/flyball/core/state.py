@@ -90,8 +90,8 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     batches: History = History()
 
 
-class State(msgspec.Struct, frozen=True):
-    """Everything `decide` may look at."""
+class Draft(msgspec.Struct):
+    """What is known while facts are being added to it; its values are frozen, and what it holds is replaced, never changed."""
 
     task: Task
     now: datetime
@@ -175,6 +175,18 @@ class State(msgspec.Struct, frozen=True):
     def pass_turn(self) -> int:
         """The number of the present pass's turn; 0 between passes."""
         return self.pass_effect.turn if self.pass_effect else 0
+
+    def settled(self) -> State:
+        """The state these facts amount to."""
+        return State(*msgspec.structs.astuple(self))
+
+
+class State(Draft, frozen=True):  # type: ignore[misc]  # a draft that takes no more facts
+    """Everything `decide` may look at."""
+
+    def draft(self) -> Draft:
+        """A copy that takes further facts."""
+        return Draft(*msgspec.structs.astuple(self))
 
     @property
     def last_turn(self) -> TurnEnded | None:

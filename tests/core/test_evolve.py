@@ -1,0 +1,54 @@
+"""The fold: one draft for a whole journal says the same as a state for each event, and no state ever changes."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from flyball.core.events import Event
+from flyball.core.evolve import evolve, fold
+from flyball.core.state import State
+from flyball.testing.simulator import Honest, Simulator
+
+
+def a_journal() -> list[Event]:
+    simulator = Simulator(Honest())
+    for _ in range(60):
+        simulator.step()
+    return simulator.events
+
+
+def states(events: list[Event]) -> list[State]:
+    state: State | None = None
+    known: list[State] = []
+    for event in events:
+        state = evolve(state, event)
+        known.append(state)
+    return known
+
+
+def test_folding_a_journal_is_adding_its_events_one_by_one():
+    events = a_journal()
+    known = states(events)
+    for count in range(1, len(events) + 1):
+        assert fold(events[:count]) == known[count - 1]
+
+
+def test_a_state_stays_as_it_was_when_facts_are_added():
+    events = a_journal()
+    known = states(events)
+    before = [msgspec.json.encode(state) for state in known]
+    for state, event in zip(known, events[1:], strict=False):
+        evolve(state, event)
+    assert [msgspec.json.encode(state) for state in known] == before
+
+
+def test_nobody_can_change_a_state():
+    state = fold(a_journal())
+    assert state is not None
+    with pytest.raises(AttributeError, match="immutable"):
+        state.stage = "SHIP"  # type: ignore[misc]
+
+
+def test_a_journal_without_events_has_no_state():
+    assert fold([]) is None
