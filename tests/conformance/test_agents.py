@@ -129,6 +129,7 @@ class TestScriptedAgent(AgentSuite):
         return a_factory("scripted", sandbox.Unconfined())
 
 
+@pytest.mark.slow
 @pytest.mark.req("C2", "C3", "C11", "C60")
 class TestConfinedCommandAgent(AgentSuite):
     @pytest.fixture
@@ -136,6 +137,7 @@ class TestConfinedCommandAgent(AgentSuite):
         return a_factory("command", sandboxed)
 
 
+@pytest.mark.slow
 @pytest.mark.req("C2", "C3", "C11", "C60")
 class TestConfinedScriptedAgent(AgentSuite):
     @pytest.fixture

@@ -1,9 +1,12 @@
 """Numbers of the changed code, and what REFACTOR and DOCUMENT look at."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
+from tests.measures.conftest import Lab
 
-from flyball.core.task import CodeLimits
+from flyball.core.task import CodeLimits, Gate
 from flyball.measures.documents import is_decision_record, is_document
 from flyball.measures.quality import duplicated_lines
 
@@ -12,6 +15,18 @@ TANGLED = (
     + "".join(f"    if a == {n}:\n        return {n}\n" for n in range(12))
     + "    return 0\n"
 )
+
+
+@pytest.fixture
+def lab(new_lab: Callable[..., Lab]) -> Lab:
+    """Nobody here asks how the tests ended, so the gate is any program that ends well."""
+    return quick(new_lab())
+
+
+def quick(lab: Lab) -> Lab:
+    lab.gates(Gate("test", "true", 60.0))
+    lab.forget_tests()
+    return lab
 
 
 @pytest.mark.req("C41")
@@ -29,7 +44,7 @@ def test_refactor_names_the_changed_functions_beyond_the_limits(lab) -> None:
 
 @pytest.mark.req("C41")
 def test_old_functions_in_a_changed_file_are_not_held_against_the_candidate(new_lab) -> None:
-    lab = new_lab({"calc.py": TANGLED})
+    lab = quick(new_lab({"calc.py": TANGLED}))
     measured = lab.measure("refactor", {"calc.py": TANGLED + "\n\ndef small():\n    return 1\n"})
     assert measured.quality is not None
     assert measured.quality.over_limit == ()
