@@ -37,7 +37,7 @@ def spoken(folder: Path, prompt: str, *options: str, agent: tuple[str, ...] = ()
     command = agent or (sys.executable, str(AGENT))
     argv = [sys.executable, "-P", "-m", "flyball.agents.acp_client", *options, "--", *command]
     stdout = folder / "stdout.jsonl"
-    end = process.run(argv, cwd=folder, env=ENV, stdin=prompt.encode(), stdout=stdout, wall=60.0)
+    end = process.run(argv, cwd=folder, env=ENV, stdin=prompt.encode(), stdout=stdout, wall=600.0)
     return Spoken(folder, stdout, end.code)
 
 
@@ -56,6 +56,16 @@ def test_a_permission_that_offers_nothing_but_no_is_a_denial(tmp_path: Path) -> 
     turn = spoken(tmp_path, "refuse-me\n").turn
 
     assert (turn.kind, turn.detail) == ("denied", "denied: shell make")
+
+
+@pytest.mark.slow
+def test_a_question_is_for_a_person_with_what_it_offers_and_is_not_answered_meanwhile(tmp_path: Path) -> None:
+    told = spoken(tmp_path, "question Which database?\n")
+
+    assert {"type": "question", "text": "Which database?", "options": ["SQLite", "Postgres"]} in told.events
+    assert (told.turn.kind, told.turn.final_message) == ("question", "they said cancel")
+    (asked,) = told.turn.claim.questions
+    assert (asked.text, asked.options) == ("Which database?", ("SQLite", "Postgres"))
 
 
 @pytest.mark.slow

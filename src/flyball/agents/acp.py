@@ -14,7 +14,7 @@ from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, piece
-from flyball.agents.tool_calls import call_line
+from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
@@ -50,6 +50,7 @@ class _Story:
         self.result: Event | None = None
         self.error: Event | None = None
         self.refused: list[str] = []
+        self.question: Event = {}
         self.calls = 0
         self._speaking = False
         for event in lines:
@@ -63,6 +64,8 @@ class _Story:
                 self._update(as_dict(event.get("update")))
             case "permission" if not event.get("granted"):
                 self.refused.append(call_line(event.get("tool"), as_dict(event.get("input"))))
+            case "question":
+                self.question = event
             case "result":
                 self.result = event
             case "error":
@@ -120,6 +123,7 @@ class Acp(msgspec.Struct, frozen=True):
     def read(self, heard: Heard) -> Reading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard.now)
+        asks, options = question(story.question) if kind == "question" else ("", ())
         last = heard.stderr_text.strip().rpartition("\n")[2] if kind == "crashed" else ""
         return Reading(
             kind=kind,
@@ -128,6 +132,8 @@ class Acp(msgspec.Struct, frozen=True):
             usage=_usage(story),
             session=story.session,
             reset_at=reset_at,
+            question=asks,
+            options=options,
         )
 
     def show(self, event: Event) -> list[Shown]:
@@ -148,6 +154,8 @@ def _outcome(story: _Story, now: datetime) -> tuple[TurnKind, str, datetime | No
     if story.result is None:
         return "crashed", NO_RESULT, None
     reason = str(story.result.get("stop_reason"))
+    if story.question and reason in ("end_turn", "cancelled"):
+        return "question", "it asked a question", None
     if reason != "end_turn":
         kind, detail = _STOPPED.get(reason, ("crashed", f"the agent stopped with {reason!r}"))
         return kind, detail, None

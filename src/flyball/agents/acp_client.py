@@ -56,6 +56,18 @@ class Governed:
         outcome = schema.AllowedOutcome(outcome="selected", option_id=ranked[0].option_id)
         return schema.RequestPermissionResponse(outcome=outcome)
 
+    async def create_elicitation(self, message: str, mode: Any, **_: Any) -> schema.CancelElicitationResponse:
+        """A question to a person, who is asked by flyball when the turn has ended."""
+        from acp import schema  # noqa: PLC0415
+
+        fields = _plain(_plain(_plain(mode).get("requestedSchema")).get("properties")).values()
+        choices = [
+            (str(field.get("description") or ""), _labels(field)) for field in map(_plain, fields) if _labels(field)
+        ]
+        text = " ".join(filter(None, (message, *(about for about, _ in choices))))
+        tell("question", text=text, options=choices[0][1] if len(choices) == 1 else [])
+        return schema.CancelElicitationResponse(action="cancel")
+
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
         """A conversation that is loaded is told again first: that is not this turn's."""
         del session_id
@@ -80,7 +92,7 @@ class Governed:
         Path(path).write_text(content, encoding="utf-8")  # noqa: ASYNC240
 
     def __getattr__(self, name: str) -> Any:
-        """Terminals, elicitations and extensions are not offered."""
+        """Terminals and extensions are not offered."""
         if name.startswith("_"):
             raise AttributeError(name)
         return _refuse
@@ -104,9 +116,12 @@ async def converse(options: argparse.Namespace, prompt: str, env: Mapping[str, s
         *words,
         env=env,
         transport_kwargs=settings,
+        use_unstable_protocol=True,
     )
     async with spawned as (agent, _):
-        able = await agent.initialize(acp.PROTOCOL_VERSION, client_capabilities=acp.schema.ClientCapabilities())
+        forms = acp.schema.ElicitationCapabilities(form=acp.schema.ElicitationFormCapabilities())
+        capabilities = acp.schema.ClientCapabilities(elicitation=forms)
+        able = await agent.initialize(acp.PROTOCOL_VERSION, client_capabilities=capabilities)
         session = await _session(agent, able, options, env)
         client.listening = True
         answer = await agent.prompt(session, [acp.text_block(prompt)])
@@ -157,6 +172,14 @@ def _by_key(able: Any, env: Mapping[str, str]) -> str | None:
         if wanted and all(env.get(name) for name in wanted):
             return str(each["id"])
     return next((str(each["id"]) for each in methods if any(key in str(each.get("id")).lower() for key in _KEYS)), None)
+
+
+def _labels(field: Mapping[str, Any]) -> list[str]:
+    """What a field of a form offers to choose from."""
+    items = _plain(field.get("items"))
+    plain = field.get("enum") or items.get("enum") or ()
+    titled = [_plain(option) for option in field.get("oneOf") or items.get("anyOf") or ()]
+    return [*map(str, plain), *(str(option.get("title") or option.get("const")) for option in titled)]
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ KEY = "some-api-key"
 
 
 class Small:
-    """Its words: say TEXT, client-write PATH, ask, refuse-me, terminal, fail CODE MESSAGE, stop REASON, die."""
+    """Its words: say TEXT, client-write PATH, ask, refuse-me, question TEXT, terminal, fail CODE MESSAGE, stop REASON, die."""
 
     def __init__(self) -> None:
         self.logged_in = "--login" not in sys.argv
@@ -66,6 +66,8 @@ class Small:
                 await self.conn.write_text_file(session_id=session, path=path, content="written\n")
             case "ask" | "refuse-me":
                 await self.ask(session, ("allow_once", "reject_once") if word == "ask" else ("reject_once",))
+            case "question":
+                await self.question(session, rest)
             case "terminal":
                 await self.conn.create_terminal(session_id=session, command="ls")
             case "fail":
@@ -85,6 +87,13 @@ class Small:
         call = schema.ToolCallUpdate(tool_call_id="1", title="shell", raw_input={"command": "make"})
         given = await self.conn.request_permission(session_id=session, tool_call=call, options=options)
         await self.say(session, f"given {getattr(given.outcome, 'option_id', 'nothing')}")
+
+    async def question(self, session: str, text: str) -> None:
+        choice = schema.ElicitationStringPropertySchema(type="string", enum=["SQLite", "Postgres"])
+        form = schema.ElicitationSchema(type="object", properties={"database": choice})
+        mode = schema.ElicitationFormSessionMode(session_id=session, requested_schema=form)
+        given = await self.conn.create_elicitation(message=text, mode=mode)
+        await self.say(session, f"they said {given.action}")
 
 
 if __name__ == "__main__":
