@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -344,6 +345,18 @@ def test_an_ordinary_user_has_the_same_sandbox_and_can_nest_another(confine, pla
     )
     assert done.stdout.splitlines() == ["the candidateby the user", "nested"]
     assert (tree_in(place) / "who").read_text() == "changed\n"
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/var/tmp", "/dev/shm"])
+def test_a_file_a_command_names_can_be_read_wherever_the_sandbox_covers_it(tmp_path, place):
+    if not os.access(place, os.W_OK):
+        pytest.skip(f"{place} cannot be written")
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        program = Path(folder, "program.sh")
+        program.touch()
+        confined = Confined("bwrap", tmp_path, hidden=())
+        argv, _, _ = confined(["/bin/sh", str(program)], tree=tmp_path, env={})
+    assert f"--ro-bind {folder} {folder}" in " ".join(argv)
 
 
 def test_environment_folders_are_found_at_the_root_and_one_below(tmp_path):

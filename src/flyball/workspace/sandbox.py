@@ -27,6 +27,8 @@ _SECRETS = (
 # Whoever reaches one of these sockets can have files read and written from outside the sandbox.
 _SOCKETS = ("/run/docker.sock", "/run/podman", "/run/containerd", "/run/user", "/run/dbus")
 _PRIVATE = ("/tmp", "/var/tmp")
+_COVERED = (*_PRIVATE, "/dev/shm")
+"""Where nothing of the machine's own is seen unless it is shown."""
 _PROFILE = (
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -191,7 +193,7 @@ def _named(argv: Sequence[str]) -> list[Path]:
     words = [word for arg in argv for word in _words(arg)]
     paths = [Path(word) for word in words if word.startswith("/")]
     return [
-        path if path.is_dir() or str(path.parent) in _PRIVATE else _home_of(path) for path in paths if path.exists()
+        path if path.is_dir() or str(path.parent) in _COVERED else _home_of(path) for path in paths if path.exists()
     ]
 
 
@@ -210,7 +212,7 @@ def _words(arg: str) -> list[str]:
 def _private_folders(paths: Sequence[Path]) -> list[Path]:
     """Those of the paths that a private folder would hide, without those below another one."""
     real = {path.resolve() for path in paths if path.exists()}
-    below = [p for p in real if str(p) not in _PRIVATE and any(p.is_relative_to(above) for above in _PRIVATE)]
+    below = [p for p in real if str(p) not in _COVERED and any(p.is_relative_to(above) for above in _COVERED)]
     return sorted(p for p in below if not any(p != other and p.is_relative_to(other) for other in below))
 
 
