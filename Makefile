@@ -27,7 +27,7 @@ check: $(READY) ## the fast part, under two minutes: style, types, import rules,
 
 test: lint system mermaid ## everything: the checks above and every test, with real agents where they can be had
 	@tools/install-agents --few
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist=worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .

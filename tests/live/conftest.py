@@ -5,9 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,9 +79,10 @@ class Ran(NamedTuple):
 class Live:
     """A fresh HOME, a repository and the scripted models of one test."""
 
-    def __init__(self, folder: Path, home: Path) -> None:
-        self.folder, self.home = folder, home
-        self.repository = folder / "repository"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home, self.repository = folder / "user", folder / "repository"
+        self.home.mkdir()
         self.servers: list[ModelServer] = []
         self.number = 0
         _make_repository(self.repository, self.environment())
@@ -182,8 +181,9 @@ class Live:
         if isinstance(program, sandbox.Unavailable):
             return sandbox.Unconfined()
         hidden = sandbox.secret_paths(self.home)
+        # What lies in the test's folder cannot be seen in the sandbox; a user's HOME is there and read-only.
         programs = (Path(sys.prefix), BIN.parent)
-        return sandbox.Confined(program, self.repository, hidden=hidden, programs=programs)
+        return sandbox.Confined(program, self.repository, hidden=hidden, programs=programs, readable=(self.home,))
 
     def transcript(self, name: str = "stdout") -> str:
         """What the last turn printed."""
@@ -249,17 +249,9 @@ def _make_repository(path: Path, environment: Mapping[str, str]) -> None:
         subprocess.run(["git", *own, *words], cwd=path, env=environment, check=True, capture_output=True)
 
 
-@contextmanager
-def new_home() -> Iterator[Path]:
-    """A user's HOME: in the sandbox it is there and read-only, as nothing below the private /tmp would be."""
-    with tempfile.TemporaryDirectory(prefix="flyball-", dir="/var/tmp", ignore_cleanup_errors=True) as name:
-        yield Path(name)
-
-
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
-    with new_home() as home:
-        scene = Live(tmp_path, home)
-        yield scene
-        for server in scene.servers:
-            server.__exit__()
+    scene = Live(tmp_path)
+    yield scene
+    for server in scene.servers:
+        server.__exit__()

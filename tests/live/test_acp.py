@@ -23,7 +23,7 @@ SETTINGS = f"""\
 [agents.mine]
 type = "acp"
 command = {list(COMMAND)}
-env = ["GOOSE_MODE"]
+env = ["GOOSE_MODE", "GOOSE_PROVIDER_SKIP_BACKOFF"]
 """
 LIMITED = Step(fault=Fault(429, message="You have reached your usage limit. Try again in 3 seconds."), repeat=4)
 
@@ -35,11 +35,12 @@ def goose(live: Live) -> Live:
 
 
 def env(server: ModelServer) -> dict[str, str]:
-    """A Goose that asks before it does anything: the client grants it."""
+    """A Goose that asks before it does anything, which the client grants, and does not sleep on a limit."""
     model = {"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "scripted-model"}
     return {
         **model,
         "GOOSE_MODE": "approve",
+        "GOOSE_PROVIDER_SKIP_BACKOFF": "true",
         "GOOSE_DISABLE_KEYRING": "1",
         "OPENAI_API_KEY": "dummy",
         "OPENAI_HOST": server.url,

@@ -3,12 +3,11 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live.conftest import BIN, Live, new_home
+from tests.live.conftest import BIN, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.copilot import COPILOT
@@ -26,13 +25,13 @@ WEEKLY = Step(
 
 
 @pytest.fixture(scope="module")
-def unpacked() -> Iterator[Path]:
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HOME of somebody whose Copilot has unpacked itself."""
-    with new_home() as home:
-        if (BIN / "copilot").exists():
-            env = {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "HOME": str(home)}
-            subprocess.run([BIN / "copilot", "--version"], env=env, check=True, capture_output=True)
-        yield home
+    home = tmp_path_factory.mktemp("copilot")
+    if (BIN / "copilot").exists():
+        env = {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "HOME": str(home)}
+        subprocess.run([BIN / "copilot", "--version"], env=env, check=True, capture_output=True)
+    return home
 
 
 @pytest.fixture
