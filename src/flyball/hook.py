@@ -163,10 +163,10 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
 def _evaluated(root: str) -> Verdict:
     from pathlib import Path
 
-    from flyball.clock import system_clock
-    from flyball.wiring.evaluating import Given, evaluate_folder
+    from flyball.documents.work_folder import WorkFolder
+    from flyball.wiring.weighing import Given, weigh
 
-    said = evaluate_folder(Path(root), Given(), system_clock, write=False).evaluation
+    said = weigh(WorkFolder(Path(root)), Given()).evaluation
     following = f" Next issue: {said.next_issue}." if said.next_issue else ""
     return Verdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
 

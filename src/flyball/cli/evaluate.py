@@ -14,7 +14,7 @@ from flyball.cli.exits import BLOCKED, CONTINUE, DONE, told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.wiring.evaluating import Evaluated, Given
+    from flyball.wiring.weighing import Evaluated, Given
 
 _CODES = {"DONE": DONE, "CONTINUE": CONTINUE, "BLOCKED": BLOCKED}
 
@@ -56,7 +56,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, and exit 10, 0 or 3; the decision is written down first."""
-    from flyball.wiring.evaluating import Given
+    from flyball.wiring.weighing import Given
 
     with told():
         given = Given(
@@ -83,7 +83,8 @@ def _from_folder(root: Path | None, given: Given, *, dry_run: bool) -> Evaluated
 
 def _from_input(name: str, given: Given, root: Path | None) -> Evaluated:
     from flyball.documents.errors import EvaluationInputInvalid
-    from flyball.wiring.evaluating import Given, evaluate_input
+    from flyball.wiring.evaluating import evaluate_input
+    from flyball.wiring.weighing import Given
 
     if given != Given() or root is not None:
         raise EvaluationInputInvalid(

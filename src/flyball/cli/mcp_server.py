@@ -24,8 +24,9 @@ from flyball.documents.errors import DocumentError
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalUnwritable
 from flyball.ports import Refusal
 from flyball.wiring.desk import Desk, desk, gates, shown
-from flyball.wiring.evaluating import Given, evaluate_folder
+from flyball.wiring.evaluating import evaluate_folder
 from flyball.wiring.thresholds import thresholds_in
+from flyball.wiring.weighing import Given
 
 INSTRUCTIONS = (
     "flyball governs this repository's tasks: it measures the work and decides CONTINUE, DONE or BLOCKED. Ask get_task what is "

@@ -7,7 +7,6 @@ from typing import Literal, get_args
 import msgspec
 
 from flyball.core.measurement import Finding
-from flyball.core.text import scrub
 
 Status = Literal["complete", "in_progress", "blocked", "needs_clarification"]
 Verdict = Literal["pass", "warn", "fail"]
@@ -16,7 +15,6 @@ BlockerType = Literal["dependency", "external", "fundamental"]
 Source = Literal["report-file", "fenced-block", "native", "none"]
 Metric = int | float | str | bool
 
-MAX_TEXT = 4_000
 MAX_PLAN = 200_000
 MAX_ITEMS = 100
 MAX_METRICS = 200
@@ -167,9 +165,3 @@ CAUTION = {"status": ("blocked", "needs_clarification", "in_progress", "complete
 def meaning(kind: str, word: str) -> str:
     """What a word of the seeds, or our own, means; empty when it means nothing here."""
     return WORDS[kind].get(" ".join(word.upper().replace("_", " ").replace("-", " ").split()), "")
-
-
-def clean(text: str, limit: int = MAX_TEXT) -> str:
-    """Text fit to be stored and shown: no control sequences, no half characters, not longer than the limit."""
-    storable = text[: limit * 2].replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8")
-    return scrub(storable).strip()[:limit]

@@ -17,12 +17,12 @@ from flyball.core.claim_values import (
     ProposedIssue,
     ProtectedChange,
     Rejection,
-    clean,
 )
 from flyball.core.fences import Message, split_fences
 from flyball.core.measurement import Finding
 from flyball.core.native_markers import read_native
 from flyball.core.report_object import Unusable, is_partial, read_report
+from flyball.core.text import clean
 
 __all__ = [
     "Blocker",

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from flyball.core.claim_values import MAX_ITEMS, MAX_TEXT, DesignDecision, clean
+from flyball.core.claim_values import MAX_ITEMS, DesignDecision
+from flyball.core.text import MAX_TEXT, clean
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t](.*)")
 _BULLET = re.compile(r"(\s*)(?:[-*+]|[0-9]{1,3}[.)])\s+(.*)")

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue
-from flyball.core.claim_values import clean
 from flyball.core.issue_fields import Fields, created_at
 from flyball.core.issue_header import Unreadable, Value, quoted_titles, read_header
 from flyball.core.issue_scan import Block, scan
 from flyball.core.issue_sections import Sections
 from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, is_issue_file, number_of, status_of
-from flyball.core.text import scrub
+from flyball.core.text import clean, scrub
 
 MAX_BODY = 40_000
 _BULLET = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from flyball.core.claim_values import clean
+from flyball.core.text import clean
 
 MAX_TEXT = 500
 MAX_ENTRIES = 200

@@ -12,11 +12,12 @@ from typing import Any, cast
 import msgspec
 
 from flyball.core import status_block
-from flyball.core.claim_values import CAUTION, MAX_ITEMS, Blocker, Claim, Metric, OpenQuestion, clean, meaning
+from flyball.core.claim_values import CAUTION, MAX_ITEMS, Blocker, Claim, Metric, OpenQuestion, meaning
 from flyball.core.decisions_section import read_decisions
 from flyball.core.fences import Message
 from flyball.core.phase_metrics import parse_metrics
 from flyball.core.status_fields import BrokenBlock, StatusBlock
+from flyball.core.text import clean
 
 Echoed = Callable[[str], bool]
 

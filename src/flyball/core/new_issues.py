@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.core.backlog import Issue
-from flyball.core.claim_values import ProposedIssue, clean
+from flyball.core.claim_values import ProposedIssue
 from flyball.core.issue_words import NUMBERED, number_of
+from flyball.core.text import clean
 
 _PREFIXES = {
     "bug": "BUG",

@@ -13,7 +13,6 @@ from flyball.core.claim_values import (
     MAX_ITEMS,
     MAX_METRICS,
     MAX_PLAN,
-    MAX_TEXT,
     Blocker,
     BusinessDocSync,
     Claim,
@@ -24,10 +23,10 @@ from flyball.core.claim_values import (
     ProtectedChange,
     Rejection,
     Source,
-    clean,
     meaning,
 )
 from flyball.core.measurement import Finding
+from flyball.core.text import MAX_TEXT, clean
 
 MAX_REPORT_BYTES = 1024 * 1024
 # The journal stores 64-bit whole numbers.

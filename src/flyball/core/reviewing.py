@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from flyball.core.backlog import Validation
-from flyball.core.claim_values import clean
 from flyball.core.claims import ProposedIssue
 from flyball.core.effects import RunAgent
 from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded, Reviewed
@@ -20,6 +19,7 @@ from flyball.core.outcomes import TurnEnded
 from flyball.core.signature import signature
 from flyball.core.state import State
 from flyball.core.task import Commit
+from flyball.core.text import clean
 from flyball.core.validation_summary import NoSummary, of_claim, read_summaries
 
 KINDS = {

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from flyball.core.backlog import Evaluation, Session, Validation
-from flyball.core.claim_values import clean
 from flyball.core.evaluator_rules import FAILURES_THAT_BLOCK, idle_cycles
+from flyball.core.text import clean
 
 OWN = "flyball"
 _COMPLETED = ("issues_completed", "issues_completed_session", "completed_issues")

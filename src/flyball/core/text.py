@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+MAX_TEXT = 4_000
+
 # A string sequence without its terminator loses only its introducer: a program must not be able to hide what follows.
 # No body may contain an introducer, which keeps the match linear on hostile input.
 _UNSAFE = re.compile(
@@ -31,3 +33,9 @@ def spelt(value: Any) -> Any:
 def scrub(text: str) -> str:
     """Remove control characters but newline and tab, escape sequences and bidirectional controls."""
     return _UNSAFE.sub("", text)
+
+
+def clean(text: str, limit: int = MAX_TEXT) -> str:
+    """Text fit to be stored and shown: no control sequences, no half characters, not longer than the limit."""
+    storable = text[: limit * 2].replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8")
+    return scrub(storable).strip()[:limit]

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from flyball.core.backlog import Result, Validation
-from flyball.core.claim_values import Claim, clean, meaning
+from flyball.core.claim_values import Claim, meaning
 from flyball.core.fences import split_fences
 from flyball.core.report_object import Unusable, read_report
+from flyball.core.text import clean
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]+Summary[ \t#:]*", re.IGNORECASE)
 _FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\**([A-Za-z][A-Za-z ]{0,40}?)(?::\**|\**[ \t]*:\**)[ \t]*(.*)")
