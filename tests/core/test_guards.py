@@ -195,6 +195,15 @@ def test_with_every_agent_absent_or_limited_the_first_limit_to_end_is_waited_for
     assert gone.kind == "no_agent"
 
 
+@pytest.mark.req("C1")
+def test_turns_that_run_together_have_room_in_the_budget_for_each_of_them() -> None:
+    known = state(task(limits=Limits(budget_usd=1)), usage=Usage(usd=0.4), dearest_turn=Usage(usd=0.2))
+    assert guards.before_turn(known, "implementer", beside=2) is None
+    stopped = guards.before_turn(known, "implementer", beside=3)
+    assert stopped is not None
+    assert _name(stopped) == "limit"
+
+
 @pytest.mark.req("C11")
 def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_agent_names_its_reset() -> None:
     now = START + 5 * HOUR

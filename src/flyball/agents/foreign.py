@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +21,12 @@ def as_count(value: Any) -> int:
 
 def as_money(value: Any) -> float:
     known = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**9
-    return round(float(value), 6) if known else 0.0
+    return rounded_up(value) if known else 0.0
+
+
+def rounded_up(usd: float) -> float:
+    """Money to a millionth, never less than it was but for what floating point adds: budgets hold however many turns there are."""
+    return math.ceil(round(usd * 1e6, 3)) / 1e6
 
 
 def as_moment(seconds: Any) -> datetime | None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from flyball.agents.echo import Echo
+from flyball.agents.foreign import rounded_up
 from flyball.agents.frame import Ran
 from flyball.agents.prices import priced
 from flyball.core.claims import Claim, read_claim
@@ -161,7 +162,7 @@ def told_usage(claim: Claim) -> Usage:
     told = {name: float(value) for name, value in claim.metrics.items() if name in _AMOUNTS and _is_amount(value)}
     if not told:
         return Usage(estimated=True)
-    return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), round(told.get("usd", 0.0), 6))
+    return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), rounded_up(told.get("usd", 0.0)))
 
 
 def _is_amount(value: object) -> bool:

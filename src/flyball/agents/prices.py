@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import msgspec
 
+from flyball.agents.foreign import rounded_up
 from flyball.core.outcomes import Usage
 
 
@@ -17,7 +18,7 @@ def priced(usage: Usage, model: str) -> Usage:
     if usage.usd or not (usage.input_tokens or usage.output_tokens):
         return usage
     price = _price(usage, model) if model else None
-    return msgspec.structs.replace(usage, usd=round(float(price or 0), 6), estimated=True)
+    return msgspec.structs.replace(usage, usd=rounded_up(float(price or 0)), estimated=True)
 
 
 def _price(usage: Usage, model: str) -> Decimal | None:

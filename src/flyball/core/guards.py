@@ -91,7 +91,7 @@ def _hourly(state: State, _role: str, beside: int) -> Next | None:
     ends_at = window.started_at + HOUR
     if state.now >= ends_at:
         return record(WindowOpened())
-    reserved = beside + sum(o.effect.id.startswith("turn/") for o in state.open.values())
+    reserved = _reserved(state, beside)
     limit = state.task.settings.limits.calls_per_hour
     if window.calls + reserved < limit:
         return None
@@ -104,18 +104,24 @@ def _hourly(state: State, _role: str, beside: int) -> Next | None:
     return questions.put(state, questions.hourly_limit(held.reason, ends_at))
 
 
+def _reserved(state: State, beside: int) -> int:
+    """Turns that are running, or asked for together with this one."""
+    return beside + sum(o.effect.id.startswith("turn/") for o in state.open.values())
+
+
 def _budget(state: State, _role: str, beside: int) -> Next | None:
     limits = state.task.settings.limits
     tokens = state.usage.input_tokens + state.usage.output_tokens
     dearest = state.dearest_turn
+    ahead = 1 + _reserved(state, beside)
     dearest_tokens = dearest.input_tokens + dearest.output_tokens
     hours = state.elapsed.total_seconds() / 3600
     reached = (
         _reached(state.iterations, limits.max_iterations, "iterations")
         or _reached(state.turns + beside, limits.max_turns, "turns")
         or _reached(round(hours, 2), limits.max_hours, "hours")
-        or _exceeded(state.usage.usd, dearest.usd, limits.budget_usd, "USD")
-        or _exceeded(tokens, dearest_tokens, limits.budget_tokens, "tokens")
+        or _exceeded(state.usage.usd, dearest.usd * ahead, limits.budget_usd, "USD")
+        or _exceeded(tokens, dearest_tokens * ahead, limits.budget_tokens, "tokens")
     )
     return record(TaskStopped("limit", reached)) if reached else None
 

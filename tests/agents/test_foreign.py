@@ -1,0 +1,27 @@
+"""Money out of foreign JSON is never less than it was, and nothing else is money."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from flyball.agents.foreign import as_money
+
+
+@pytest.mark.parametrize(
+    ("told", "usd"),
+    [(0.0024000000000000002, 0.0024), (0.0000004, 0.000001), (0.25, 0.25), (3, 3.0), (0.1234561, 0.123457)],
+)
+def test_money_is_rounded_up_to_a_millionth(told: float, usd: float) -> None:
+    assert as_money(told) == usd
+
+
+@pytest.mark.parametrize("told", [None, True, "0.1", -1, 0, float("nan"), float("inf"), 10**9])
+def test_what_is_no_amount_is_nothing(told: Any) -> None:
+    assert as_money(told) == 0.0
+
+
+@pytest.mark.req("C1")
+@given(st.lists(st.floats(1e-7, 1.0), max_size=50))
+def test_many_turns_together_never_count_less_than_they_cost(costs: list[float]) -> None:
+    assert sum(map(as_money, costs)) >= sum(costs) - 1e-7
