@@ -80,6 +80,14 @@ def test_what_was_rendered_by_an_earlier_run_is_replaced_without_ado(
     assert names(folder.path) == ["plan.md"]
 
 
+def test_an_empty_file_such_as_a_power_cut_leaves_is_not_kept_aside(folder: LoopFolder) -> None:
+    folder.render({"plan.md": "one"})
+    (folder.path / "plan.md").write_text("")
+    assert folder.render({"plan.md": "one"}) == ()
+    assert names(folder.path) == ["plan.md"]
+    assert (folder.path / "plan.md").read_text() == "one"
+
+
 def test_without_a_memory_a_file_that_differs_counts_as_edited(folder: LoopFolder, tree: Path, memory: Path) -> None:
     folder.render({"plan.md": "one"})
     memory.write_text("not json")

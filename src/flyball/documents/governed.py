@@ -1,6 +1,6 @@
 """Which unfinished tasks work in a tree, as small files in flyball's own folder.
 
-A hook reads them in a few milliseconds, so this module needs the standard library only. They are rendered from the
+A hook reads them in a few milliseconds, so this module needs no more than the standard library. They are rendered from the
 journal; losing them loses nothing.
 """
 
@@ -9,6 +9,8 @@ import json
 import os
 from contextlib import suppress
 from typing import Any
+
+from flyball.swap import swap_in
 
 FOLDER = "trees"
 
@@ -20,7 +22,7 @@ def govern(home: str, tree: str, task: str, *, verdict: str, lock: str) -> None:
     fresh = os.path.join(folder, f".{task}.new")
     with open(fresh, "w", encoding="utf-8") as file:
         file.write(f'{{"lock": {json.dumps(lock)}, "verdict": {verdict.strip()}}}\n')
-    os.replace(fresh, os.path.join(folder, f"{task}.json"))
+    swap_in(fresh, os.path.join(folder, f"{task}.json"))
 
 
 def release(home: str, tree: str, task: str) -> None:

@@ -2,7 +2,7 @@
 
 What was rendered last is known by hash, kept outside the repository. A file that is neither that nor what is to be
 written was edited: it is renamed to `NAME.edited-N` and told. Nothing here is durable on purpose: `.loop/` can be rendered
-again from the journal, so a file costs a rename and no fsync. No symbolic link is followed, since agents can plant them.
+again from the journal, so a file costs an exchange of names and no fsync. No symbolic link is followed, since agents can plant them.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from flyball import faults
 from flyball.core.naming import next_number, parse_task_id
 from flyball.core.task import TaskId
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
+from flyball.swap import swap_in
 
 FOLDER = ".loop"
 MONITOR_PAGE = "loop-state.md"
@@ -174,6 +175,9 @@ class LoopFolder:
         return kept
 
     def _is_rendered(self, name: str, current: bytes | None) -> bool:
+        """Whether a file is flyball's own; so is an empty one, which a power cut may leave and nobody would miss."""
+        if current == b"":
+            return True
         return current is not None and hashlib.sha256(current).hexdigest() in self._known().get(name, [])
 
     def _told(self, path: PurePosixPath, kept_as: str) -> KeptAside:
@@ -284,5 +288,5 @@ def _replace(folder: int, name: str, raw: bytes) -> None:
     with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
         file.write(raw)
     faults.point("loop.write.inside")
-    os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    swap_in(fresh, name, folder=folder)
     faults.point("loop.write.after")

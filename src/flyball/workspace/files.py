@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flyball import faults
+from flyball.swap import swap_in
 
 _NUMBERS = itertools.count(1)
 
@@ -70,7 +71,7 @@ def scratch_copy(index: Path) -> Iterator[Path]:
         yield scratch
         if scratch.exists():
             faults.point("index.replace.before")
-            scratch.replace(index)
+            swap_in(str(scratch), str(index))
             faults.point("index.replace.after")
     finally:
         for left in (scratch, scratch.with_name(f"{scratch.name}.lock")):
