@@ -1,5 +1,6 @@
 """Saving a working tree as a commit in the vault, and making it that commit's tree again."""
 
+import re
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote
@@ -7,12 +8,14 @@ from urllib.parse import unquote
 import msgspec
 
 from flyball import faults
+from flyball.workspace import loose
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
+from flyball.workspace.refs import RefUpdate
 from flyball.workspace.staging import LOOP, stage
 from flyball.workspace.trees import changed, replace_path
-from flyball.workspace.vault import RefUpdate, Vault
+from flyball.workspace.vault import Vault
 
 
 def label_name(label: str) -> str:
@@ -125,19 +128,20 @@ def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at
     """Write a commit whose id depends on nothing but what is given."""
     if at.tzinfo is None:
         raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
-    date = f"@{int(at.timestamp())} +0000"
-    who = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", author.name), ("EMAIL", author.email), ("DATE", date))
-    }
-    parents = ["-p", parent] if parent else []
+    who = f"{_name(author.name)} <{_name(author.email)}> {int(at.timestamp())} +0000"
+    parents = [f"parent {vault.commit(parent)}"] if parent else []
+    head = "\n".join((f"tree {vault.tree(tree)}", *parents, f"author {who}", f"committer {who}"))
     faults.point("checkpoint.commit.before")
-    commit = vault.git().line("commit-tree", tree, *parents, "-F", "-", input=_text(message), env=who)
+    commit = loose.write(vault.objects, vault.object_format, "commit", head.encode() + b"\n\n" + _text(message))
     faults.point("checkpoint.commit.after")
     vault.known.know_tree(tree, commit)
     vault.known.know_commit(commit, commit)
     return commit
+
+
+def _name(given: str) -> str:
+    """A name or address without what ends it in a commit."""
+    return given.translate({ord(each): None for each in "<>\n\0"}).strip()
 
 
 def _text(message: str) -> bytes:
@@ -154,10 +158,13 @@ def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at:
     known = vault.refs(prefix)
     tip, there = known.get("tip"), known.get(label_name(label))
     if there is None:
-        refs = (RefUpdate(prefix + "tip", "", tip), RefUpdate(prefix + label_name(label), "", None))
+        refs = (RefUpdate(prefix + label_name(label), "", None), RefUpdate(prefix + "tip", "", tip))
         return work.snapshot(tip, message, at, author, refs)
     if _is_repeated(vault, there, message, at):
-        return Snapshot(there, vault.tree(there), parent_of(vault, there))
+        parent = parent_of(vault, there)
+        # The kill may have come before the tip followed its label.
+        vault.move([RefUpdate(prefix + "tip", there, tip)] if tip == parent else [])
+        return Snapshot(there, vault.tree(there), parent)
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):
         raise CheckpointExists(
@@ -168,8 +175,9 @@ def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at:
 
 
 def _is_repeated(vault: Vault, commit: str, message: str, at: datetime) -> bool:
-    known = vault.git().out("log", "-1", "--no-show-signature", "--format=%at%n%B", commit)
-    return known.rstrip(b"\n") == b"%d\n%b" % (int(at.timestamp()), _text(message).rstrip(b"\n"))
+    head, _, told = vault.content("commit", commit).partition(b"\n\n")
+    when = re.search(rb"^author .* (\d+) [+-]\d{4}$", head, re.MULTILINE)
+    return told == _text(message) and when is not None and int(when[1]) == int(at.timestamp())
 
 
 def parent_of(vault: Vault, commit: str) -> str | None:

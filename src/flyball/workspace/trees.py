@@ -97,7 +97,7 @@ def _content(vault: Vault, name: str) -> bytes:
     """The bytes of a blob named by its id, or by a tree's id and a path."""
     known = vault.known.contents.get(name)
     if known is None:
-        known = vault.git().out("cat-file", "blob", name)
+        known = vault.content("blob", name)
         if len(known) <= _SMALL:
             vault.known.contents.put(name, known, len(known) + len(name))
     return known

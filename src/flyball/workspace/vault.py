@@ -6,23 +6,17 @@ from pathlib import Path
 import msgspec
 
 from flyball import faults, process
+from flyball.workspace import loose, refs
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.files import write_file
 from flyball.workspace.git import LONG, Git, failure, quoted
 from flyball.workspace.objects import Objects
+from flyball.workspace.refs import NotPlain, RefUpdate
 from flyball.workspace.repository import Repository, bare_git_dir
 
 # The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
 # looked up, and no file can hide from a diff by calling itself binary.
 _ATTRIBUTES = b"* -text !eol -ident -filter -working-tree-encoding !diff !merge !export-ignore !export-subst\n"
-
-
-class RefUpdate(msgspec.Struct, frozen=True):
-    """Move `ref` to `new` if it stands at `old`; None as `old` means it must not exist yet."""
-
-    ref: str
-    new: str
-    old: str | None
 
 
 def move_refs(git: Git, updates: Sequence[RefUpdate], zero: str) -> process.Captured:
@@ -104,20 +98,30 @@ class Vault(msgspec.Struct, frozen=True):
         return done.stdout.decode().strip() or None
 
     def refs(self, prefix: str) -> dict[str, str]:
-        """All refs below `prefix`, by the rest of their name."""
-        lines = self.git().out("for-each-ref", "--format=%(objectname) %(refname)", prefix).decode().splitlines()
-        return {name.removeprefix(prefix): commit for commit, _, name in (line.partition(" ") for line in lines)}
+        """All refs below `prefix`, which ends with a slash, by the rest of their name."""
+        try:
+            found = refs.read(self.git_dir, prefix)
+        except NotPlain:
+            lines = self.git().out("for-each-ref", "--format=%(objectname) %(refname)", prefix).decode().splitlines()
+            found = {name: commit for commit, _, name in (line.partition(" ") for line in lines)}
+        return {name.removeprefix(prefix): commit for name, commit in found.items()}
 
     def move(self, updates: Iterable[RefUpdate]) -> None:
-        """Move refs together, all or none, each only from where it is said to stand."""
+        """Move refs, each only from where it is said to stand; none if one is elsewhere. A kill may leave the first moved."""
         wanted = list(updates)
         if not wanted:
             return
         faults.point("vault.refs.before")
-        done = move_refs(self.git(), wanted, self.zero)
-        if done.code != 0:
-            raise failure(("update-ref", *(each.ref for each in wanted)), done)
+        if not refs.move(self.git_dir, wanted):
+            done = move_refs(self.git(), wanted, self.zero)
+            if done.code != 0:
+                raise failure(("update-ref", *(each.ref for each in wanted)), done)
         faults.point("vault.refs.after")
+
+    def content(self, kind: str, name: str) -> bytes:
+        """What an object holds: a blob's bytes, or a commit as git stores it."""
+        found = loose.read(self.objects, name)
+        return found[1] if found is not None and found[0] == kind else self.git().out("cat-file", kind, name)
 
     def commit(self, name: str) -> str:
         """The full id of a commit that is in reach."""

@@ -14,10 +14,11 @@ from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_t
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
+from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Mount
 from flyball.workspace.trees import Change, Lines
-from flyball.workspace.vault import RefUpdate, Vault
+from flyball.workspace.vault import Vault
 
 
 class GitWorkspace:
@@ -61,12 +62,12 @@ class GitWorkspace:
     @property
     def base(self) -> Commit:
         """The commit the task started from."""
-        return Commit(self.vault.commit(f"refs/flyball/{self.task}/base"))
+        return self._standing("base")
 
     @property
     def tip(self) -> Commit:
         """The newest checkpoint, or the one last restored."""
-        return Commit(self.vault.commit(f"refs/flyball/{self.task}/tip"))
+        return self._standing("tip")
 
     @property
     def checkpoints(self) -> dict[str, Commit]:
@@ -137,6 +138,10 @@ class GitWorkspace:
         """Where the task's refs lie in the vault, and where each stands now, by the rest of its name."""
         prefix = f"refs/flyball/{self.task}/"
         return prefix, self.vault.refs(prefix)
+
+    def _standing(self, name: str) -> Commit:
+        prefix, known = self._refs()
+        return Commit(known.get(name) or self.vault.commit(prefix + name))
 
     def _meant(self, name: str, known: Mapping[str, str]) -> Commit:
         return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
@@ -233,15 +238,16 @@ class GitWorkspace:
 
     def _base(self) -> Commit:
         """Fix the starting point once: the user may move HEAD while the task runs."""
-        ref = f"refs/flyball/{self.task}/base"
-        known = self.vault.ref(ref)
-        if known is not None:
-            return Commit(known)
+        prefix, known = self._refs()
+        if "base" in known:
+            return Commit(known["base"])
         base = self.repository.require_commit()
         publishing.check_name(self.repository, self.branch)
         publishing.check_branch(self.repository, self.branch, publishing.look(self.repository, self.branch), None)
         self.vault.protect(base)
-        self.vault.move([RefUpdate(ref, base, None), RefUpdate(f"refs/flyball/{self.task}/tip", base, None)])
+        tip = known.get("tip")
+        self.vault.move([RefUpdate(f"{prefix}tip", base, tip)] if tip != base else [])
+        self.vault.move([RefUpdate(f"{prefix}base", base, None)])
         return Commit(base)
 
     def _make_tree(self) -> None:
