@@ -1,4 +1,5 @@
 import hashlib
+import os
 from pathlib import Path
 from threading import Thread
 
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from flyball.journal.blobs import FileBlobs
-from flyball.journal.errors import BlobCorrupt, BlobMissing
+from flyball.journal.errors import BlobCorrupt, BlobMissing, BlobUnwritable
 from flyball.journal.memory import MemoryBlobs
 
 TEXT = b"what the agent said"
@@ -61,6 +62,25 @@ def test_a_damaged_text_is_noticed_left_alone_and_healed_by_putting_it_again(tmp
     assert path.read_bytes() == TEXT[:-1]
     blobs.put(TEXT)
     assert blobs.get(REF) == TEXT
+
+
+def test_a_text_that_a_kill_left_torn_is_replaced_when_it_is_put_again(tmp_path: Path) -> None:
+    path = tmp_path / REF[:2] / REF[2:4] / REF
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"")
+    blobs = FileBlobs(tmp_path)
+    assert blobs.get(blobs.put(TEXT)) == TEXT
+    assert [each.name for each in path.parent.iterdir()] == [REF]
+
+
+def test_what_the_disk_refuses_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BlobUnwritable, match="No space left"):
+        FileBlobs(tmp_path).put(TEXT)
+    assert not [each for each in tmp_path.rglob("*") if each.is_file()]
 
 
 @pytest.mark.parametrize("ref", ["", "abc", "../" * 20 + "etc/passwd", REF.upper(), REF + "0"])
