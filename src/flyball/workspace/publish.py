@@ -1,7 +1,7 @@
 """Gives the task's result to the user as a branch in their repository, and changes nothing else there."""
 
-import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -15,10 +15,11 @@ from flyball.workspace.vault import Vault, move_refs
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a branch of the user's repository stands, and the branches beside which it cannot exist."""
+    """Where a branch of the user's repository stands, the folder it is checked out in, and what it cannot exist beside."""
 
     tip: str | None
     in_the_way: tuple[str, ...] = ()
+    used: str | None = None
 
 
 def look(repository: Repository, branch: str) -> Place:
@@ -27,10 +28,19 @@ def look(repository: Repository, branch: str) -> Place:
         return Place(None)
     own, parts = f"refs/heads/{branch}", branch.split("/")
     above = ["refs/heads/" + "/".join(parts[:count]) for count in range(1, len(parts))]
-    listing = repository.git().out("for-each-ref", "--format=%(objectname) %(refname)", *above, own)
-    tips = {name: tip for tip, _, name in (line.partition(" ") for line in os.fsdecode(listing).splitlines())}
+    git = repository.git()
+    told = _told(git.out("for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)%00", *above, own))
+    tips = {name: tip for tip, name, _ in told}
     clashing = [name for name in tips if name in above or name.startswith(f"{own}/")]
-    return Place(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing))
+    # A branch without a commit is no ref yet, but a tree may be on it all the same.
+    used = {name: folder for _, name, folder in told}[own] if own in tips else _checked_out_at(git, branch)
+    return Place(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing), used or None)
+
+
+def _told(listing: bytes) -> list[tuple[str, str, str]]:
+    """Tip, name and folder of each ref; the folder's name may hold blanks and newlines."""
+    lines = (record.removeprefix("\n").partition(" ") for record in records(listing))
+    return [(tip, *rest.partition(" ")[::2]) for tip, _, rest in lines if tip]
 
 
 def publish(
@@ -41,7 +51,7 @@ def publish(
         raise _lost(vault, base)
     if there.tip == commit:
         return
-    check_branch(repository, branch, there, old)
+    check_branch(branch, there, old)
     faults.point("publish.objects.before")
     _send(repository, vault, commit, _known_to_user(repository, vault, base, there.tip))
     faults.point("publish.branch.before")
@@ -73,18 +83,17 @@ def check_name(repository: Repository, branch: str) -> None:
         raise BranchBlocked(f"{branch} is no name for a branch.", "Choose another name for the task.")
 
 
-def check_branch(repository: Repository, branch: str, there: Place, old: str | None) -> None:
+def check_branch(branch: str, there: Place, old: str | None) -> None:
     """Refuse a branch that is not at `old`, is in use, or cannot exist beside another."""
     if there.tip != old:
         raise BranchMoved(
             f"The branch {branch} was expected {_place(old)} but is {_place(there.tip)}.",
             f"Keep your work under another name and try again: git branch -m {branch} {branch}-mine",
         )
-    used = _checked_out_at(repository.git(), branch)
-    if used is not None:
+    if there.used is not None:
         raise BranchCheckedOut(
-            f"The branch {branch} is checked out in {used}; moving it would leave that tree confused.",
-            f"Switch it to another branch and try again: git -C '{used}' switch --detach",
+            f"The branch {branch} is checked out in {there.used}; moving it would leave that tree confused.",
+            f"Switch it to another branch and try again: git -C '{there.used}' switch --detach",
         )
     for other in there.in_the_way:
         raise BranchBlocked(
@@ -132,7 +141,7 @@ def _lost(vault: Vault, base: str) -> BaseLost:
 
 def _send(repository: Repository, vault: Vault, commit: str, known: list[str]) -> None:
     """Write the missing objects as one pack into the user's store, by the vault's settings and not by theirs."""
-    shared = repository.shared_setting()
+    shared = _shared(repository)
     git = Git(
         vault.git_dir,
         objects=repository.objects,
@@ -143,6 +152,12 @@ def _send(repository: Repository, vault: Vault, commit: str, known: list[str]) -
     pack = str(repository.objects / "pack" / "pack")
     Path(pack).parent.mkdir(exist_ok=True)
     git.out("pack-objects", "--revs", "--quiet", "--non-empty", pack, input=wanted.encode(), timeout=LONG)
+
+
+@lru_cache(maxsize=8)
+def _shared(repository: Repository) -> str | None:
+    """Asked once for each repository: nobody changes it while a task runs."""
+    return repository.shared_setting()
 
 
 def _move(repository: Repository, branch: str, commit: str, old: str | None, zero: str) -> None:

@@ -243,7 +243,7 @@ class GitWorkspace:
             return Commit(known["base"])
         base = self.repository.require_commit()
         publishing.check_name(self.repository, self.branch)
-        publishing.check_branch(self.repository, self.branch, publishing.look(self.repository, self.branch), None)
+        publishing.check_branch(self.branch, publishing.look(self.repository, self.branch), None)
         self.vault.protect(base)
         tip = known.get("tip")
         self.vault.move([RefUpdate(f"{prefix}tip", base, tip)] if tip != base else [])
