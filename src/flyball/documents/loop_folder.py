@@ -111,12 +111,18 @@ class LoopFolder:
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
         """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
         wanted = {name: text.encode() for name, text in files.items()}
+        kept: list[KeptAside] = []
         with self._explained():
-            return tuple(kept for name in self._stale(wanted) if (kept := self._write(name, wanted[name])))
+            stale = self._stale(wanted)
+            for parent in dict.fromkeys(PurePosixPath(name).parent for name in stale):
+                with self._folder(parent) as folder:
+                    below = [name for name in stale if PurePosixPath(name).parent == parent]
+                    kept += [told for name in below if (told := self._write(folder, name, wanted[name], stale[name]))]
+        return tuple(kept)
 
     def append(self, name: str, entry: str, *, whole: Callable[[], str] | None = None) -> None:
         """Add an entry to a log, unless it is its last already; `whole` gives a log that was deleted."""
-        with self._explained(), self._folder(PurePosixPath(name)) as folder:
+        with self._explained(), self._folder(PurePosixPath(name).parent) as folder:
             descriptor = self._open_log(folder, name, whole)
             with os.fdopen(descriptor, "ab+") as file:
                 raw = entry.encode()
@@ -129,7 +135,7 @@ class LoopFolder:
 
     def end_of(self, name: str) -> str:
         """The last lines of a log, about as many as an entry has; nothing where there is none."""
-        with self._explained(), self._folder(PurePosixPath(name)) as folder:
+        with self._explained(), self._folder(PurePosixPath(name).parent) as folder:
             return (_content(folder, PurePosixPath(name).name) or b"")[-_LONGEST_ENTRY:].decode(errors="replace")
 
     def _open_log(self, folder: int, name: str, whole: Callable[[], str] | None) -> int:
@@ -143,35 +149,36 @@ class LoopFolder:
             _replace(folder, leaf, whole().encode() if whole else b"")
         return os.open(leaf, flags, dir_fd=folder)
 
-    def _stale(self, wanted: Mapping[str, bytes]) -> list[str]:
-        """The files that are not on disk as wanted; what will be written is remembered before it is."""
+    def _stale(self, wanted: Mapping[str, bytes]) -> dict[str, str]:
+        """The files that are not on disk as wanted, with their hashes; what will be written is remembered before it is."""
         hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in wanted.items()}
-        stale = [name for name, digest in hashes.items() if self._stamps.get(name) != (digest, self._stamp(name))]
+        stale = {
+            name: digest for name, digest in hashes.items() if self._stamps.get(name) != (digest, self._stamp(name))
+        }
         known = self._known()
-        new = {name: [hashes[name]] for name in stale if known.get(name, [""])[-1] != hashes[name]}
+        new = {name: [digest] for name, digest in stale.items() if known.get(name, [""])[-1] != digest}
         if new:
             self._remember(new)
         return stale
 
     def _stamp(self, name: str) -> Stamp | None:
         try:
-            facts = (self.path / name).lstat()
+            return _stamp((self.path / name).lstat())
         except OSError:
             return None
-        return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
-    def _write(self, name: str, raw: bytes) -> KeptAside | None:
+    def _write(self, folder: int, name: str, raw: bytes, digest: str) -> KeptAside | None:
         path = PurePosixPath(name)
-        kept = None
-        with self._folder(path) as folder:
-            current = _content(folder, path.name)
-            if current != raw:
-                if _facts(folder, path.name) is not None and not self._is_rendered(name, current):
-                    kept = self._told(path, _rename_aside(folder, path.name))
-                _replace(folder, path.name, raw)
-        stamp = self._stamp(name)
+        kept, facts = None, _facts(folder, path.name)
+        untouched = name in self._stamps and self._stamps[name][1] == _stamp(facts)
+        current = None if untouched else _content(folder, path.name)
+        if current != raw:
+            if facts is not None and not untouched and not self._is_rendered(name, current):
+                kept = self._told(path, _rename_aside(folder, path.name))
+            _replace(folder, path.name, raw)
+        stamp = _stamp(_facts(folder, path.name))
         if stamp is not None:
-            self._stamps[name] = (hashlib.sha256(raw).hexdigest(), stamp)
+            self._stamps[name] = (digest, stamp)
         return kept
 
     def _is_rendered(self, name: str, current: bytes | None) -> bool:
@@ -213,10 +220,10 @@ class LoopFolder:
         faults.point("loop.memory.after")
 
     @contextmanager
-    def _folder(self, path: PurePosixPath) -> Iterator[int]:
-        """The open folder a file belongs into, made where it is missing."""
-        steps = (FOLDER, self._task, *path.parent.parts)
-        assert not {"/", ".."} & set(path.parts), f"{path} leads out of the folder"
+    def _folder(self, parent: PurePosixPath) -> Iterator[int]:
+        """The open folder that files belong into, made where it is missing."""
+        steps = (FOLDER, self._task, *parent.parts)
+        assert not {"/", ".."} & set(steps), f"{parent} leads out of the folder"
         descriptor = os.open(self._tree, _DIRECTORY & ~os.O_NOFOLLOW)
         try:
             for depth, step in enumerate(steps, start=1):
@@ -258,6 +265,10 @@ def _facts(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
+
+
+def _stamp(facts: os.stat_result | None) -> Stamp | None:
+    return None if facts is None else (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
 
 def _content(folder: int, name: str) -> bytes | None:
