@@ -28,6 +28,13 @@ Listing = Mapping[str, Entry]
 """All files of a tree by path, in git's order."""
 
 
+class Listed(msgspec.Struct, frozen=True):
+    """A tree's files, and the ids of the trees of its folders."""
+
+    files: Listing
+    folders: Mapping[str, str]
+
+
 class Recall(Generic[Value]):
     """The values last asked for, up to a total weight; one that outweighs all the room there is is not kept."""
 
@@ -56,13 +63,17 @@ class Recall(Generic[Value]):
 
 
 class Objects:
-    """Commits and trees by the id they were asked for, whole listings by tree, contents of small files by blob."""
+    """Commits and trees by the id they were asked for, whole listings by tree, contents of small files by blob.
+
+    `latest` is what was listed last, from which the next listing grows.
+    """
 
     def __init__(self) -> None:
         self.commits: Recall[str] = Recall(_MOST_NAMES)
         self.trees: Recall[str] = Recall(_MOST_NAMES)
         self.listings: Recall[Listing] = Recall(_MOST_FILES)
         self.contents: Recall[bytes] = Recall(_MOST_BYTES)
+        self.latest: Listed | None = None
 
     def know_tree(self, tree: str, *names: str) -> None:
         """Remember the tree that full ids stand for, its own included; a name that may come to mean another is not kept."""

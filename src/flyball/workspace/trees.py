@@ -11,6 +11,7 @@ import msgspec
 
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.git import Git, failure, records
+from flyball.workspace.listing import listed
 from flyball.workspace.objects import Entry, Listing
 from flyball.workspace.repository import GITLINK
 from flyball.workspace.vault import Vault
@@ -52,7 +53,7 @@ def entries(vault: Vault, tree: str, paths: Sequence[str] = ()) -> list[Entry]:
 def _listing(vault: Vault, tree: str) -> Listing:
     known = vault.known.listings.get(tree)
     if known is None:
-        known = {entry.path: entry for entry in _listed(vault, tree, ())}
+        known = listed(vault, tree).files
         vault.known.listings.put(tree, known, len(known))
     return known
 
