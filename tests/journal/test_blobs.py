@@ -37,24 +37,24 @@ def test_memory_keeps_any_bytes(data: bytes) -> None:
     assert blobs.get(blobs.put(data)) == data
 
 
-def test_texts_are_spread_over_two_levels_of_folders(tmp_path: Path) -> None:
+def test_texts_are_spread_over_folders_by_the_first_letters_of_their_names(tmp_path: Path) -> None:
     FileBlobs(tmp_path).put(TEXT)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / REF[:2] / REF[2:4] / REF]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / REF[:2] / REF]
 
 
 def test_a_text_put_twice_is_kept_once_and_not_written_again(tmp_path: Path) -> None:
     blobs = FileBlobs(tmp_path)
     blobs.put(TEXT)
-    before = (tmp_path / REF[:2] / REF[2:4] / REF).stat()
+    before = (tmp_path / REF[:2] / REF).stat()
     blobs.put(TEXT)
-    after = (tmp_path / REF[:2] / REF[2:4] / REF).stat()
+    after = (tmp_path / REF[:2] / REF).stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
 @pytest.mark.req("C62")
 def test_a_damaged_text_is_noticed_left_alone_and_healed_by_putting_it_again(tmp_path: Path) -> None:
     blobs = FileBlobs(tmp_path)
-    path = tmp_path / REF[:2] / REF[2:4] / REF
+    path = tmp_path / REF[:2] / REF
     blobs.put(TEXT)
     path.write_bytes(TEXT[:-1])
     with pytest.raises(BlobCorrupt, match="damaged"):
@@ -65,7 +65,7 @@ def test_a_damaged_text_is_noticed_left_alone_and_healed_by_putting_it_again(tmp
 
 
 def test_a_text_that_a_kill_left_torn_is_replaced_when_it_is_put_again(tmp_path: Path) -> None:
-    path = tmp_path / REF[:2] / REF[2:4] / REF
+    path = tmp_path / REF[:2] / REF
     path.parent.mkdir(parents=True)
     path.write_bytes(b"")
     blobs = FileBlobs(tmp_path)

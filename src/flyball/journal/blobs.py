@@ -16,7 +16,7 @@ _REF = re.compile(r"[0-9a-f]{64}")
 
 
 class FileBlobs:
-    """A folder of texts, spread over two levels of folders so that none grows too long."""
+    """A folder of texts, spread over 256 folders so that none grows too long; more would each have to reach the disk."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -26,9 +26,9 @@ class FileBlobs:
         ref = hashlib.sha256(data).hexdigest()
         path = self._path(ref)
         try:
-            above = path.parents[:3]
+            above = path.parents[:2]
             if not _holds(path, data):
-                above = above[: 1 + _made(path.parent, self._directory)]
+                above = above[: 1 + _made(path.parent)]
                 _write(path, data)
             # Once, after all was made: each sync of its own would wait for the disk again.
             for folder in above:
@@ -55,16 +55,15 @@ class FileBlobs:
     def _path(self, ref: str) -> Path:
         if not _REF.fullmatch(ref):
             raise ValueError(f"{ref!r} does not name a text; expected 64 hexadecimal digits.")
-        return self._directory / ref[:2] / ref[2:4] / ref
+        return self._directory / ref[:2] / ref
 
 
-def _made(folder: Path, directory: Path) -> int:
-    """How many of the two folders of a text had to be made."""
-    make_directory(directory)
-    missing = [each for each in (folder.parent, folder) if not each.is_dir()]
-    for each in missing:
-        each.mkdir(mode=0o700, exist_ok=True)
-    return len(missing)
+def _made(folder: Path) -> bool:
+    """Whether the folder of a text had to be made."""
+    make_directory(folder.parent)
+    missing = not folder.is_dir()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return missing
 
 
 def _holds(path: Path, data: bytes) -> bool:
