@@ -3,7 +3,8 @@
     python benchmarks/overhead.py [iteration|start|resume|memory ...]
 
 The floor of an iteration is the same git work (add to a private index, write-tree, commit-tree, update-ref, diff) and the same number of
-durable appends to SQLite, done by hand on the same repository. Agent and gate time are subtracted.
+durable appends to SQLite, done by hand on the same repository. Own time runs from the first verdict to the last; agent and
+gate time are subtracted.
 """
 
 from __future__ import annotations
@@ -54,19 +55,17 @@ def iteration(folder: Path) -> tuple[str, float, float]:
         check=True,
     )
     events = [json.loads(line) for line in done.stdout.splitlines()][:-1]
-    iterations = [e for e in events if e["fact"]["fact"] == "iteration.judged"]
-    own = _own_seconds(events) / len(iterations)
-    appends = round(len(events) / len(iterations))
-    return "own time per iteration", own, _floor(repository, folder, appends)
+    judged = [n for n, e in enumerate(events) if e["fact"]["fact"] == "iteration.judged"]
+    seen, iterations = events[judged[0] : judged[-1] + 1], len(judged) - 1
+    appends = round((len(seen) - 1) / iterations)
+    return "own time per iteration", _own_seconds(seen) / iterations, _floor(repository, folder, appends)
 
 
 def _own_seconds(events: list[dict[str, Any]]) -> float:
-    """From the first verdict to the last, less what agents and gates took."""
-    judged = [n for n, e in enumerate(events) if e["fact"]["fact"] == "iteration.judged"]
-    seen = events[: judged[-1] + 1]
-    total = (_at(seen[-1]) - _at(seen[0])).total_seconds()
+    """From the first event to the last, less what agents and gates took after the first."""
+    total = (_at(events[-1]) - _at(events[0])).total_seconds()
     taken = 0.0
-    for event in seen:
+    for event in events[1:]:
         outcome = event["fact"].get("outcome", {})
         if not isinstance(outcome, dict):
             continue
