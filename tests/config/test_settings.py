@@ -123,6 +123,16 @@ def test_a_reviewer_set_by_the_user_is_kept_even_with_the_same_model() -> None:
     assert found.notes == ("qa uses the same model as the implementer: as configured",)
 
 
+@pytest.mark.req("C2")
+def test_what_is_true_of_several_reviewers_is_said_once() -> None:
+    found = built('agent = "main"\nworkflow = "backlog"\n' + TWO + '[roles.spec-auditor]\nagent = "main"\n' + GATE)
+    others, own = found.notes
+    assert others.startswith(
+        "code-reviewer, security-auditor and performance-reviewer use second (small), another model"
+    )
+    assert own == "spec-auditor uses the same model as the implementer: as configured"
+
+
 @pytest.mark.req("C12")
 def test_fallback_agents_come_with_the_agent_or_the_role() -> None:
     text = 'agent = "main"\n' + TWO.replace('model = "large"\n', 'model = "large"\nfallback = ["second"]\n') + GATE

@@ -200,15 +200,15 @@ def _with_reviewers(
     given = explicit or {}
     result = {"default": default, **chosen}
     implementer = result.get(IMPLEMENTER, default)
-    notes = []
+    said: dict[str, list[str]] = {}
     for role in (role for role in dict.fromkeys(roles) if role in REVIEWING):
         choice = result.get(role, default)
         if not given.get(role) and (other := _other(implementer, result.values(), specs)) is not None:
             kept = choice.fallback if role in chosen else other.fallback
             choice = AgentChoice(other.agent, other.model, tuple(name for name in kept if name != other.agent))
         result[role] = choice
-        notes.append(_note(role, choice, implementer, chosen_by_person=bool(given.get(role))))
-    return Cast(tuple(specs.values()), result, tuple(notes))
+        said.setdefault(_note(choice, implementer, chosen_by_person=bool(given.get(role))), []).append(role)
+    return Cast(tuple(specs.values()), result, tuple(_of_all(names, note) for note, names in said.items()))
 
 
 def _other(
@@ -223,11 +223,17 @@ def _model(choice: AgentChoice) -> str:
     return choice.model or f"agent {choice.agent}"
 
 
-def _note(role: str, choice: AgentChoice, implementer: AgentChoice, *, chosen_by_person: bool) -> str:
+def _of_all(roles: list[str], note: str) -> str:
+    """One sentence for all roles of which the same is true."""
+    *others, last = roles
+    return f"{', '.join(others)} and {last} use {note}" if others else f"{last} uses {note}"
+
+
+def _note(choice: AgentChoice, implementer: AgentChoice, *, chosen_by_person: bool) -> str:
     if _model(choice) != _model(implementer):
-        return f"{role} uses {_spoken(choice)}, another model than the implementer's {_spoken(implementer)}"
+        return f"{_spoken(choice)}, another model than the implementer's {_spoken(implementer)}"
     why = "as configured" if chosen_by_person else "no other is configured"
-    return f"{role} uses the same model as the implementer: {why}"
+    return f"the same model as the implementer: {why}"
 
 
 def _spoken(choice: AgentChoice) -> str:
