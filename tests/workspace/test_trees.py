@@ -81,6 +81,7 @@ def test_an_overlay_swaps_a_file_for_a_folder_and_back(workspace, at):
     assert workspace.overlay(second, {"thing": None}) == workspace.tree_of(workspace.base)
 
 
+@pytest.mark.slow
 def test_many_paths_can_be_overlaid(workspace, at):
     for number in range(1200):
         (workspace.root / f"f{number}").write_text("x")

@@ -11,6 +11,7 @@ import pytest
 
 NOBODY = 65534
 TESTS = Path(__file__).parent
+BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def base():
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: the tests themselves run without special rights")
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv, which makes root an ordinary user, is missing")
 def test_checkpoints_exports_and_branches_work_for_an_ordinary_user(base):
@@ -30,7 +32,7 @@ def test_checkpoints_exports_and_branches_work_for_an_ordinary_user(base):
     done = subprocess.run(
         ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *pytest_call, str(TESTS), "-k", chosen],
         cwd=TESTS.parent.parent,
-        env={"PATH": os.environ["PATH"], "HOME": str(base), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={"PATH": os.environ["PATH"], "HOME": str(base), "PYTHONDONTWRITEBYTECODE": "1", **BARE},
         capture_output=True,
         text=True,
         check=False,
