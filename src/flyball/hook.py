@@ -139,7 +139,7 @@ def _of_task(known: dict[str, Any]) -> Verdict:
 
 
 def _of_backlog(home: str, folder: str) -> Verdict | None:
-    """The evaluator's word on the nearest `.work`; reading one takes ten times as long as this, so an unchanged one is not."""
+    """The evaluator's word on the nearest `.work`; reading one takes longer than all the rest, so an unchanged one is not."""
     root = os.path.realpath(folder)
     while not os.path.isdir(os.path.join(root, ".work", "agent", "issues")):
         above = os.path.dirname(root)

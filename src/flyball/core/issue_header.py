@@ -12,7 +12,6 @@ import re
 from typing import Any
 
 import msgspec
-import yaml
 
 MAX_HEADER = 32 * 1024
 # PyYAML's time grows with the square of the depth.
@@ -126,6 +125,8 @@ def _scalar(text: str) -> str:
 
 
 def _loaded(text: str) -> dict[str, Value] | Unreadable:
+    import yaml  # noqa: PLC0415 - takes longer than reading a small backlog, and few have a header that needs it
+
     if _depth(text) > MAX_DEPTH:
         return Unreadable(0, "the header is nested too deeply")
     try:
