@@ -330,7 +330,7 @@ class TestSettled:
 @pytest.mark.req("C11")
 def test_a_client_that_says_it_tries_again_and_falls_silent_is_ended_and_was_no_failure(scene: Scene) -> None:
     asleep = 'print("again: 429", flush=True)\ntime.sleep(600)'
-    ended = scene.turn(Spoken(asleep, retrying="^again"), patience=Patience(30.0, 30.0, 0.3, 0.2, retry_s=0.5))
+    ended = scene.turn(Spoken(asleep, retrying="^again"), patience=Patience(300.0, 300.0, 0.3, 0.2, retry_s=0.5))
     assert (ended.kind, ended.detail) == ("overloaded", "it went to sleep on a limit: again: 429")
 
 

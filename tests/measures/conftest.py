@@ -103,7 +103,7 @@ class Lab:
         self.base = self.workspace.base
         self.accepted = self.base
         self.blobs = FileBlobs(home / "blobs")
-        self.settings = Settings(gates=(Gate("test", PYTEST, 60.0),), sandbox="none")
+        self.settings = Settings(gates=(Gate("test", PYTEST, 600.0),), sandbox="none")
         self.baseline_ref = keep(self.blobs, {"tests/test_old.py::test_add": "passing"})
         self.accepted_ref = self.baseline_ref
         self.rejected = Commit("")

@@ -65,7 +65,7 @@ def test_known_failures_do_not_fail_the_gate_and_may_not_grow(new_lab) -> None:
 )
 def test_a_gate_that_cannot_run_is_broken_at_the_baseline(new_lab, command, files, why) -> None:
     lab = new_lab(files)
-    lab.gates(Gate("test", command.replace("PYTEST", lab.settings.gates[0].command), 60.0))
+    lab.gates(Gate("test", command.replace("PYTEST", lab.settings.gates[0].command), 600.0))
     measured = lab.measure("baseline")
     assert measured.gates[0].broken.startswith(why), measured.gates[0]
     assert measured.broken.startswith("test: ")
@@ -106,7 +106,7 @@ def test_a_baseline_that_tests_an_installed_copy_is_broken_and_says_where(new_la
     place.mkdir(parents=True)
     (place / "calc.py").write_text("def add(a, b):\n    return a + b\n")
     lab.gates(
-        Gate("test", f"PYTHONPATH={place} {lab.settings.gates[0].command}".replace("-m pytest", "-P -m pytest"), 60.0)
+        Gate("test", f"PYTHONPATH={place} {lab.settings.gates[0].command}".replace("-m pytest", "-P -m pytest"), 600.0)
     )
     broken = lab.measure("baseline").broken
     assert "wrong-tree" in broken
@@ -145,12 +145,12 @@ def test_zero_of_zero_tests_is_not_green(new_lab) -> None:
 @pytest.mark.req("C31")
 def test_a_command_without_a_report_is_judged_by_its_exit_code_and_says_so(lab) -> None:
     lab.forget_tests()
-    lab.gates(Gate("check", "test -f calc.py", 60.0))
+    lab.gates(Gate("check", "test -f calc.py", 600.0))
     measured = lab.measure("gates")
     assert measured.gates[0].passed
     assert measured.gates[0].counts is None
     assert any("exit code alone" in note for note in measured.notes)
-    lab.gates(Gate("check", "echo wrong; exit 3", 60.0))
+    lab.gates(Gate("check", "echo wrong; exit 3", 600.0))
     measured = lab.measure("gates")
     assert not measured.gates[0].passed
     assert measured.gates[0].output == "wrong\n"
@@ -160,7 +160,7 @@ def test_a_command_without_a_report_is_judged_by_its_exit_code_and_says_so(lab) 
 @pytest.mark.req("C31")
 def test_any_runner_that_writes_junit_is_counted(lab) -> None:
     xml = '<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"><failure message="no"/></testcase></testsuite>'
-    lab.gates(Gate("js", f"printf '%s' '{xml}' > {{junit}}; exit 1", 60.0))
+    lab.gates(Gate("js", f"printf '%s' '{xml}' > {{junit}}; exit 1", 600.0))
     lab.forget_tests()
     measured = lab.measure("gates")
     assert (measured.counts.total, measured.counts.passing, measured.failing) == (2, 1, ("a::c",))
@@ -168,7 +168,7 @@ def test_any_runner_that_writes_junit_is_counted(lab) -> None:
 
 @pytest.mark.req("C42")
 def test_a_report_that_was_asked_for_and_not_written_is_named_report_missing(lab) -> None:
-    lab.gates(Gate("js", "true {junit}", 60.0))
+    lab.gates(Gate("js", "true {junit}", 600.0))
     measured = lab.measure("gates")
     assert [t.kind for t in measured.tricks] == ["report-missing"]
     assert not measured.gates[0].passed
@@ -177,14 +177,14 @@ def test_a_report_that_was_asked_for_and_not_written_is_named_report_missing(lab
 @pytest.mark.req("C42")
 def test_a_report_lying_in_the_tree_is_not_taken_for_a_fresh_one(lab) -> None:
     command = f"{lab.settings.gates[0].command} --junitxml=report.xml"
-    lab.gates(Gate("test", command, 60.0))
+    lab.gates(Gate("test", command, 600.0))
     xml = '<testsuite><testcase classname="tests.test_old" name="test_add"/></testsuite>'
     measured = lab.measure("green", {"report.xml": xml, "calc.py": "def add(a, b):\n    return 0\n"})
     assert measured.failing == ("tests/test_old.py::test_add",)
 
 
 def test_the_outside_environment_does_not_reach_the_gate(lab) -> None:
-    lab.gates(Gate("env", "env; exit 1", 60.0))
+    lab.gates(Gate("env", "env; exit 1", 600.0))
     shown = lab.measure("gates").gates[0].output
     assert "PYTHONPATH" not in shown
     assert "--collect-only" not in shown
@@ -197,7 +197,7 @@ def test_only_the_candidate_the_environment_and_what_is_carried_lie_in_the_gate(
     lab.settings = replace(
         lab.settings, carry=(".env",), setup="mkdir -p node_modules && echo > node_modules/m && echo > junk"
     )
-    lab.gates(Gate("list", "ls -A; touch left-over; exit 1", 60.0))
+    lab.gates(Gate("list", "ls -A; touch left-over; exit 1", 600.0))
     lab.measure("baseline")
     shown = lab.measure("gates").gates[0].output.split()
     assert sorted(shown) == sorted([".env", ".gitignore", "calc.py", "node_modules", "pyproject.toml", "tests"])
@@ -205,7 +205,7 @@ def test_only_the_candidate_the_environment_and_what_is_carried_lie_in_the_gate(
 
 def test_setup_runs_at_the_baseline_and_again_only_when_a_manifest_changed(lab) -> None:
     count = lab.home / "setups"
-    lab.settings = replace(lab.settings, setup=f"echo x >> {count}", gates=(Gate("ok", "true", 60.0),))
+    lab.settings = replace(lab.settings, setup=f"echo x >> {count}", gates=(Gate("ok", "true", 600.0),))
     lab.measure("baseline")
     lab.measure("gates", {"calc.py": "X = 1\n"})
     assert count.read_text() == "x\n"
@@ -224,7 +224,7 @@ def test_a_setup_that_fails_is_a_broken_gate(lab) -> None:
 
 def test_huge_and_wild_output_is_bounded_and_scrubbed(lab) -> None:
     noise = "import sys\nsys.stdout.buffer.write(b'\\x1b]0;evil\\x07\\xff\\x00' * 3_000_000)"
-    lab.gates(Gate("noise", f'{sys.executable} -c "{noise}"; printf "\\033[31mend\\033[0m"; exit 1', 60.0))
+    lab.gates(Gate("noise", f'{sys.executable} -c "{noise}"; printf "\\033[31mend\\033[0m"; exit 1', 600.0))
     result = lab.measure("gates").gates[0]
     assert len(result.output) < 9 * 1024
     assert result.output.endswith("end")
@@ -263,7 +263,7 @@ def test_pythons_own_runner_is_judged_by_exit_code_and_by_how_many_tests_it_ran(
     test = "import unittest\n\nfrom calc import add\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(add(1, 1), 2)\n"
     lab = new_lab({"tests/test_old.py": test, "tests/__init__.py": ""})
     lab.forget_tests()
-    lab.gates(Gate("unit", f"{sys.executable} -m unittest", 60.0))
+    lab.gates(Gate("unit", f"{sys.executable} -m unittest", 600.0))
     base = lab.measure("baseline")
     assert not base.broken
     assert any("exit code alone" in note for note in base.notes)
@@ -271,7 +271,7 @@ def test_pythons_own_runner_is_judged_by_exit_code_and_by_how_many_tests_it_ran(
     forced = lab.measure("green", {"calc.py": "import os\n\nos._exit(0)\n"})
     assert [t.kind for t in forced.tricks] == ["exit-forced"]
     assert forced.green_runs == 0
-    lab.gates(Gate("unit", f"{sys.executable} -m unittest discover -s tests -p 'none*.py'", 60.0))
+    lab.gates(Gate("unit", f"{sys.executable} -m unittest discover -s tests -p 'none*.py'", 600.0))
     empty = lab.measure("green", {"calc.py": "def add(a, b):\n    return a + b\n"})
     assert not empty.gates[0].passed
     assert empty.green_runs == 0
@@ -280,16 +280,16 @@ def test_pythons_own_runner_is_judged_by_exit_code_and_by_how_many_tests_it_ran(
 def test_folders_with_spaces_work(new_lab, tmp_path, monkeypatch) -> None:
     lab = new_lab()
     lab.home = tmp_path / "a folder with 'odd' names"
-    lab.gates(Gate("test", f"{lab.settings.gates[0].command} --junitxml={{junit}}", 60.0))
+    lab.gates(Gate("test", f"{lab.settings.gates[0].command} --junitxml={{junit}}", 600.0))
     assert lab.measure("green").green_runs == 2
     lab.gates(
-        Gate("test", f"{lab.settings.gates[0].command.partition(' --junit')[0]} --junitxml 'some where.xml'", 60.0)
+        Gate("test", f"{lab.settings.gates[0].command.partition(' --junit')[0]} --junitxml 'some where.xml'", 600.0)
     )
     assert lab.measure("green").green_runs == 2
 
 
 def test_all_gates_are_run_and_one_that_fails_is_enough(lab) -> None:
-    lab.gates(*lab.settings.gates, Gate("lint", "false", 60.0))
+    lab.gates(*lab.settings.gates, Gate("lint", "false", 600.0))
     measured = lab.measure("green")
     assert [gate.passed for gate in measured.gates] == [True, False]
     assert measured.green_runs == 0
@@ -297,7 +297,7 @@ def test_all_gates_are_run_and_one_that_fails_is_enough(lab) -> None:
 
 @pytest.mark.req("C42")
 def test_a_suite_named_by_its_file_has_its_canary_too(lab) -> None:
-    lab.gates(Gate("test", f"{lab.settings.gates[0].command} tests/test_old.py", 60.0))
+    lab.gates(Gate("test", f"{lab.settings.gates[0].command} tests/test_old.py", 600.0))
     measured = lab.measure("green")
     assert measured.green_runs == 2, measured.tricks
 

@@ -24,7 +24,7 @@ def lab(new_lab: Callable[..., Lab]) -> Lab:
 
 
 def quick(lab: Lab) -> Lab:
-    lab.gates(Gate("test", "true", 60.0))
+    lab.gates(Gate("test", "true", 600.0))
     lab.forget_tests()
     return lab
 

@@ -330,7 +330,7 @@ def test_a_package_imported_from_another_tree_is_named_wrong_tree(green_lab, tmp
     elsewhere.mkdir()
     (elsewhere / "calc.py").write_text("def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n")
     command = f"PYTHONPATH={elsewhere} {green_lab.settings.gates[0].command}".replace("-m pytest", "-P -m pytest")
-    green_lab.gates(Gate("test", command, 60.0))
+    green_lab.gates(Gate("test", command, 600.0))
     measured = green_lab.measure("green")
     tricked(measured, "wrong-tree")
     assert str(elsewhere) in measured.tricks[0].detail
@@ -429,7 +429,7 @@ def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
     lab = new_lab({"Makefile": f"test:\n\tPYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest\n"})
     changed = {"Makefile": "test:\n\ttrue\n"}
     assert lab.measure("green", changed).tricks == ()
-    lab.gates(Gate("test", "make test", 60.0))
+    lab.gates(Gate("test", "make test", 600.0))
     measured = lab.measure("green", changed)
     tricked(measured, "test-config-changed", "Makefile")
     assert measured.counts.total == 1, "pytest started by make was counted, too"
@@ -437,7 +437,7 @@ def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
 
 def test_a_forced_exit_under_make_is_caught_because_its_tests_are_no_longer_reported(new_lab) -> None:
     lab = new_lab({"Makefile": f"test:\n\tPYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest\n"})
-    lab.gates(Gate("test", "make test", 60.0))
+    lab.gates(Gate("test", "make test", 600.0))
     assert lab.measure("green").green_runs == 2
     measured = lab.measure("green", {"calc.py": "import os\n\nos._exit(0)\n"})
     tricked(measured, "report-missing")
