@@ -98,6 +98,48 @@ def test_nested_suites_are_read_once(tmp_path) -> None:
     assert sorted(read(tmp_path, xml)) == ["c::d", "c::e"]
 
 
+def test_a_test_is_counted_wherever_it_stands(tmp_path) -> None:
+    xml = """<testsuites><testcase classname="c" name="top"/><testsuites><testsuite name="a">
+      <testsuite name="b"><testcase classname="c" name="deep"><failure/></testcase></testsuite></testsuite></testsuites>
+      <testcase classname="c" name="last"><skipped/></testcase></testsuites>"""
+    assert read(tmp_path, xml) == {"c::top": "passing", "c::deep": "failing", "c::last": "skipped"}
+
+
+NODE = """<testsuites>
+  <testcase name="add" time="0.001" classname="test"/>
+  <testsuite name="calc"><testcase name="add" classname="test"/>
+    <testsuite name="inner"><testcase name="add" classname="test" failure="z"><failure message="z"/></testcase></testsuite>
+  </testsuite>
+  <testcase name="add" time="0.002" classname="test"/>
+  <testcase name="add" classname="test" file="/gate/src/sum.test.ts"/>
+  <testcase name="/gate/pkg/sum_test.go" classname="test"><failure type="testCodeFailure" message="test failed"/></testcase>
+  <!-- tests 6 -->
+</testsuites>"""
+
+
+def test_every_test_of_nodes_own_reporter_has_an_id_of_its_own(tmp_path) -> None:
+    assert read(tmp_path, NODE) == {
+        "test::add": "passing",
+        "test::calc::add": "passing",
+        "test::calc::inner::add": "failing",
+        "test::add (2)": "passing",
+        "src/sum.test.ts::test::add": "passing",
+        "pkg/sum_test.go": "failing",
+    }
+
+
+def test_a_file_node_could_not_load_is_uncollected_and_named_as_in_the_tree(tmp_path) -> None:
+    path = tmp_path / "report.xml"
+    path.write_text(NODE)
+    cases = read_report(path, TreeIndex(FILES)).values()
+    assert [(case.id, case.file) for case in cases if case.uncollected] == [("pkg/sum_test.go", "pkg/sum_test.go")]
+
+
+def test_an_absolute_path_means_the_file_of_the_tree_it_ends_with() -> None:
+    index = TreeIndex(("a/x.js", "x.js", "b/y.js"))
+    assert [index.path(f"/gate/{each}") for each in ("a/x.js", "x.js", "y.js")] == ["a/x.js", "x.js", ""]
+
+
 def test_of_a_test_reported_twice_the_worst_stands(tmp_path) -> None:
     xml = """<testsuite><testcase classname="c" name="d"><failure/></testcase><testcase classname="c" name="d"/></testsuite>"""
     assert read(tmp_path, xml) == {"c::d": "failing"}

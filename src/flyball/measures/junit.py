@@ -2,7 +2,8 @@
 
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ LARGEST = 64 * 1024 * 1024
 DETAIL = 4000
 _WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+_NODE = "test"
+"""The class Node's own reporter gives to every test: only the suites around it, and its file if said, tell it from others."""
 
 
 class ReportUnreadable(Exception):
@@ -44,10 +47,13 @@ class TreeIndex:
             self._by_name.setdefault(PurePosixPath(file).name, []).append(file)
 
     def path(self, reported: str) -> str:
-        """The tree's path for a reported one, which may be relative to a folder inside the tree."""
+        """The tree's path for a reported one, which may be relative to a folder inside the tree, or absolute."""
         if reported in self.files:
             return reported
-        ends = [f for f in self._by_name.get(PurePosixPath(reported).name, ()) if f.endswith("/" + reported)]
+        alike = self._by_name.get(PurePosixPath(reported).name, ())
+        if reported.startswith("/"):
+            return max((f for f in alike if reported.endswith("/" + f)), key=len, default="")
+        ends = [f for f in alike if f.endswith("/" + reported)]
         return ends[0] if len(ends) == 1 else ""
 
     def module(self, dotted: str) -> tuple[str, tuple[str, ...]]:
@@ -70,7 +76,7 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
     try:
         root = junitparser.JUnitXml.fromfile(str(path))
-        cases = [_case(each, index) for suite in _suites(root) for each in suite]
+        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in _reported(root)))
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
         raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
     found: dict[str, Case] = {}
@@ -81,17 +87,21 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     return found
 
 
-def _suites(root: Any) -> list[Any]:
-    top = [root] if isinstance(root, junitparser.TestSuite) else list(root)
-    found = []
-    while top:
-        suite = top.pop()
-        found.append(suite)
-        top.extend(suite.testsuites())
-    return found
+def _reported(root: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Every test of the report in its order, wherever it stands, with the names of the suites around it."""
+    # junitparser itself finds the tests of suites only.
+    waiting: list[tuple[Any, tuple[str, ...]]] = [(root._elem, ())]  # noqa: SLF001 - it has no other way to the elements
+    while waiting:
+        element, suites = waiting.pop()
+        if element.tag == "testcase":
+            yield junitparser.TestCase.fromelem(element), suites  # type: ignore[no-untyped-call]
+            continue
+        if element.tag == "testsuite":
+            suites = (*suites, element.get("name") or "")
+        waiting.extend((child, suites) for child in reversed(element))
 
 
-def _case(each: Any, index: TreeIndex) -> Case:
+def _case(each: Any, suites: tuple[str, ...], index: TreeIndex) -> Case:
     name = str(each.name or "")
     classname = str(each.classname or "")
     reported = str(each._elem.attrib.get("file") or "")  # noqa: SLF001 - junitparser has no name for this attribute
@@ -103,12 +113,24 @@ def _case(each: Any, index: TreeIndex) -> Case:
     if file:
         return Case(stable("::".join((file, *classes, name))), file, outcome, message, text)
     file = index.path(reported) or index.path(classname) or reported
-    parts = [p for p in (file, "" if classname in {file, reported} else classname, name) if p]
+    around = suites if classname == _NODE else ()
+    parts = [p for p in (file, "" if classname in {file, reported} else classname, *around, name) if p]
     return Case(stable("::".join(parts)), file, outcome, message, text)
 
 
+def _told_apart(cases: Iterable[tuple[str, Case]]) -> Iterator[Case]:
+    """Node reports no test twice, and may leave out the file: the second of two tests of one name has its number."""
+    times: Counter[str] = Counter()
+    for classname, case in cases:
+        times[case.id] += classname == _NODE
+        again = times[case.id]
+        yield msgspec.structs.replace(case, id=f"{case.id} ({again})") if again > 1 else case
+
+
 def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bool:
-    """Whether a case stands for a whole file: pytest says so, unittest by a class, others by the module's own name."""
+    """Whether a case stands for a whole file: pytest says so, unittest by a class, others by the file's own name."""
+    if classname == _NODE:
+        return bool(index.path(name))
     if classname:
         return classname.endswith("unittest.loader._FailedTest")
     file, classes = index.module(name)
