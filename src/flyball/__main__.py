@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line."""
+    _hold_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):
         from flyball import __version__
 
@@ -19,6 +21,16 @@ def main() -> None:
     from flyball.cli.app import run
 
     run()
+
+
+def _hold_streams() -> None:
+    """Services may start with closed streams: no file opened later may take their numbers, and there is nothing to read."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typer.main import get_command
 from flyball.__main__ import main
 from flyball.cli import app as table, crash
 from flyball.cli.completion import task_ids
+from flyball.core.task import TaskId
 from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
@@ -116,6 +117,28 @@ def test_a_closed_standard_output_causes_no_complaint_either(told, repository):
     )
     assert done.returncode == 141
     assert done.stderr == ""
+
+
+def with_closed(streams: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = f"exec {shlex.join([sys.executable, '-m', 'flyball', *words])} {streams}"
+    return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=cwd, timeout=300)
+
+
+RUN = ("run", "y", "--agent-command", "true", "--gate", "test=true", "--sandbox", "none", "--max-turns", "1")
+
+
+def test_with_a_closed_standard_input_nobody_attends(repository, site):
+    done = with_closed("<&-", *RUN, cwd=repository)
+    assert "internal error" not in done.stderr
+    assert done.returncode == 4
+    assert not site.state(TaskId("001-y")).task.settings.attended
+
+
+@pytest.mark.parametrize("words", [["status", "nothing"], ["hook", "stop"]])
+def test_a_closed_standard_input_has_nothing_to_read(told, repository, words):
+    told(short_tdd_run())
+    closed, empty = (with_closed(streams, *words, cwd=repository) for streams in ("<&-", "</dev/null"))
+    assert (closed.returncode, closed.stdout, closed.stderr) == (empty.returncode, empty.stdout, empty.stderr)
 
 
 def test_task_ids_are_completed_from_the_journal(told, repository, monkeypatch, tmp_path):
