@@ -6,8 +6,10 @@ import tomllib
 import pytest
 
 from flyball.core.task import Gate, Item, Settings
-from flyball.measures.protected import exempt, is_configuration, is_shadow
+from flyball.measures.gate_scripts import started_within
+from flyball.measures.protected import exempt, is_configuration
 from flyball.measures.sections import restore
+from flyball.measures.shadows import is_shadow
 from flyball.measures.sources import is_test_file, source_tests
 from flyball.measures.weakening import compare
 
@@ -236,3 +238,41 @@ class Case(unittest.TestCase):
         "t.py::Case::test_e",
     ]
     assert source_tests(b"def (", "t.py") is None
+
+
+SCRIPTS = {
+    "check.sh": b'#!/bin/sh\nset -e\n. "$(dirname "$0")/tools/env.sh"\nsh tools/run.sh "$1"\npython app/main.py\n',
+    "tools/run.sh": b"python scripts/check_all.py && ./tools/deep.sh\n",
+    "tools/env.sh": b"",
+    "tools/deep.sh": b"sh tools/run.sh\n",
+    "scripts/check_all.py": b"import rules\nfrom helpers import x\nimport os\n",
+    "scripts/rules.py": b"",
+    "scripts/helpers.py": b"",
+    "scripts/release.py": b"",
+    "app/main.py": b"",
+    "Makefile": b"test:\n\tsh tools/other.sh\n",
+    "tools/other.sh": b"",
+    "package.json": b'{"scripts": {"test": "node tools/test-all.js"}}',
+    "tools/test-all.js": b"",
+}
+
+
+@pytest.mark.parametrize(
+    ("commands", "started"),
+    [
+        (
+            "sh check.sh {junit}",
+            "check.sh tools/run.sh tools/env.sh tools/deep.sh scripts/check_all.py scripts/rules.py scripts/helpers.py",
+        ),
+        ("make test", "Makefile tools/other.sh"),
+        ("npm test", "tools/test-all.js"),
+        ("pytest", ""),
+    ],
+)
+def test_what_a_gates_script_starts_in_turn_belongs_to_the_gate(commands: str, started: str) -> None:
+    assert started_within(commands, frozenset(SCRIPTS), SCRIPTS.get) == set(started.split())
+
+
+@pytest.mark.parametrize("path", [".npmrc", "web/.yarnrc.yml", "bunfig.toml", ".cargo/config.toml", ".mvn/jvm.config"])
+def test_settings_that_say_how_a_runner_is_started_are_test_configuration(path: str) -> None:
+    assert is_configuration(path, Settings())

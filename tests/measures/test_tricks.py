@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
+from tests.measures.conftest import PYTEST
 
 from flyball.core.measurement import Measurement
 from flyball.core.task import Gate
@@ -210,6 +211,7 @@ def test_collect_only_in_the_manifest_is_named_and_its_other_sections_are_the_ca
         "sitecustomize.py",
         "usercustomize.py",
         "tests/unittest.py",
+        "pygments.py",
         "evil.pth",
     ],
 )
@@ -218,6 +220,49 @@ def test_a_file_in_place_of_the_runner_is_removed_and_named_runner_shadowed(gree
     tricked(measured, "runner-shadowed", path)
     assert not_passing(measured)
     assert measured.counts.total == 5
+
+
+BAD = MUL.replace("a * b", "0")
+MEND = "import calc\n\ncalc.mul = lambda a, b: a * b\n\n\ndef test_more():\n    assert calc.add(1, 1) == 2\n"
+
+
+@pytest.mark.parametrize("path", ["tests/__init__.py", "tests/test_aaa.py"])
+@pytest.mark.parametrize("kind", ["green", "refactor", "document", "qa"])
+def test_a_new_file_that_mends_the_product_while_tests_run_is_named_test_aided(green_lab, path, kind) -> None:
+    measured = green_lab.measure(kind, {"calc.py": BAD, path: MEND})
+    tricked(measured, "test-aided", path)
+    assert "test_ac_1_multiplies" in measured.tricks[0].detail
+
+
+def test_new_tests_and_packages_around_tests_that_mend_nothing_are_nobodys_aid(green_lab) -> None:
+    measured = green_lab.measure(
+        "green", {"calc.py": MUL, "tests/__init__.py": "", "tests/test_more.py": MEND.replace("calc.mul =", "unused =")}
+    )
+    assert (measured.tricks, measured.green_runs, measured.counts.passing) == ((), 2, 6)
+
+
+def test_a_new_file_beside_the_tests_may_be_consented_to(green_lab) -> None:
+    green_lab.consented = ("tests/__init__.py",)
+    assert green_lab.measure("green", {"calc.py": BAD, "tests/__init__.py": MEND}).tricks == ()
+
+
+@pytest.mark.parametrize("path", ["tests/calc.py", "src/calc.py", "lib/calc/__init__.py"])
+def test_a_new_module_of_the_same_name_as_the_one_under_test_is_named_wrong_tree(green_lab, path) -> None:
+    measured = green_lab.measure("green", {"calc.py": BAD, path: MUL})
+    tricked(measured, "wrong-tree", path)
+    assert "calc.py" in measured.tricks[0].detail
+    assert not_passing(measured)
+
+
+def test_code_imported_from_neither_tree_nor_environment_is_named_wrong_tree(green_lab) -> None:
+    away = green_lab.home / "away"
+    away.mkdir()
+    (away / "elsewhere.py").write_text("def mul(a, b):\n    return a * b\n")
+    lent = f"import sys\nsys.path.insert(0, {str(away)!r})\nfrom elsewhere import mul\n\ndef add(a, b):\n    return a + b\n"
+    green_lab.gates(Gate("test", f"TMPDIR={green_lab.home / 'gate'} {PYTEST}", 600.0))
+    tricked(green_lab.measure("green", {"calc.py": lent}), "wrong-tree")
+    green_lab.gates(Gate("test", f"TMPDIR={green_lab.home / 'gate'} PYTHONPATH={away} {PYTEST}", 600.0))
+    assert green_lab.measure("green", {"calc.py": lent}).tricks == ()
 
 
 FORGE = """

@@ -39,6 +39,7 @@ TrickKind = Literal[
     "test-deleted",
     "test-weakened",
     "test-skipped",
+    "test-aided",
     "test-config-changed",
     "runner-shadowed",
     "exit-forced",

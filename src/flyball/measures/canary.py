@@ -2,7 +2,7 @@
 
 The planted file is a copy of an accepted test file with the canary as its last test, so the product code is imported and
 called in the same process before it, and it lies beside the original, so the same configuration applies. The canary's
-message says where the tree's own packages were imported from.
+message says where the tree's own packages were imported from, and what came from where no environment has it.
 """
 
 import ast
@@ -27,7 +27,9 @@ def {name}():
     import importlib.util as _util
     import json as _json
     import os as _os
+    import subprocess as _subprocess
     import sys as _sys
+    import tempfile as _tempfile
 
     def _origin(name):
         module = _sys.modules.get(name)
@@ -40,8 +42,20 @@ def {name}():
             path = found and (found.origin or next(iter(found.submodule_search_locations or ()), ""))
         return _os.path.realpath(path) if path else ""
 
+    def _strangers():
+        library = _os.path.dirname(_os.__file__)
+        homes = [root, library, _sys.prefix, _sys.base_prefix, _tempfile.gettempdir()]
+        homes = tuple(_os.path.join(_os.path.realpath(home), "") for home in homes)
+        tops = {{name.partition(".")[0] for name in list(_sys.modules)}}
+        origins = {{name: _origin(name) for name in tops if getattr(_sys.modules.get(name), "__file__", None)}}
+        far = {{name: path for name, path in origins.items() if not path.startswith(homes)}}
+        ask = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
+        asked = far and _subprocess.run([_sys.executable, "-c", ask, *far], capture_output=True, text=True)
+        return {{name: path for name, path in far.items() if name not in asked.stdout.split()}}
+
     root = _os.path.realpath(_os.path.join(_os.path.dirname(__file__), {up!r}))
-    raise AssertionError("{mark} " + _json.dumps([root, {{name: _origin(name) for name in {names!r}}}]) + " {mark}")
+    told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers()]
+    raise AssertionError("{mark} " + _json.dumps(told) + " {mark}")
 """
 
 
@@ -132,7 +146,7 @@ def _origins(
     if not canary.packages:
         return (), (f"{unchecked}: no test imports a module of the tree",)
     try:
-        root, origins = json.loads(told[1]) if told else ("", {})
+        root, origins, strangers = json.loads(told[1]) if told else ("", {}, {})
     except ValueError:
         return (), (unchecked,)
     foreign = {name: path for name, path in origins.items() if path and not _inside(path, root, environments)}
@@ -143,6 +157,10 @@ def _origins(
             f"{name} is imported from {path}, not from the candidate's tree {root}; let setup install it in editable mode",
         )
         for name, path in foreign.items()
+    )
+    tricks += tuple(
+        Trick("wrong-tree", gate, f"{name} is imported from {path}, which is neither in the tree nor installed")
+        for name, path in sorted(strangers.items())
     )
     unknown = sorted(name for name in canary.packages if not origins.get(name))
     return tricks, (f"{unchecked}: {', '.join(unknown)}",) if unknown else ()

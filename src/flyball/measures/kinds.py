@@ -13,7 +13,7 @@ from flyball.measures.junit import Outcome
 from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.quality import ChangedCode, changed_code, measure_quality
 from flyball.measures.red import accepted_outcomes, new_tests
-from flyball.measures.sources import is_test_file, source_tests
+from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -123,6 +123,38 @@ def green(examination: Examination, protection: Protection) -> Found:
         quality=numbers,
         checks=checks,
         passing_on_rejected=vacuous,
+    )
+
+
+def unaided(examination: Examination, protection: Protection, found: Found) -> tuple[Trick, ...]:
+    """Once more without what is new and loaded with the tests: those that were accepted must not need it.
+
+    Such a file runs before the tests and could put right in the runner what is wrong in the tree.
+    """
+    request, accepted = examination.request, examination.expectations.accepted
+    new = () if request.kind in {"baseline", "red"} or not found.trial.green else _loaded_unasked(examination)
+    if not (new and accepted):
+        return ()
+    without = dict(protection.overlay) | dict.fromkeys(new)
+    examination.use(examination.workspace.overlay(request.candidate, without), protection.rewritten)
+    trial = examination.trial()
+    if trial.green:
+        return ()
+    lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
+    detail = f"accepted tests pass only with new files beside them ({_few(new)}): {_few(lost) or 'the gate fails'}"
+    return (Trick("test-aided", new[0], detail),)
+
+
+def _loaded_unasked(examination: Examination) -> tuple[str, ...]:
+    request, workspace = examination.request, examination.workspace
+    old = frozenset(workspace.list_files(request.accepted))
+    tests = tuple(path for path in old if looks_like_test(path))
+    return tuple(
+        path
+        for path in examination.index.files
+        if path not in old
+        and path not in request.consented
+        and is_loaded_unasked(path, workspace.read_file(request.candidate, path), tests)
     )
 
 

@@ -17,7 +17,7 @@ from flyball.measures.examination import Examination
 from flyball.measures.expectations import Expectations, keep, load
 from flyball.measures.gate_tree import GateTree
 from flyball.measures.gates import count
-from flyball.measures.kinds import KINDS, Found
+from flyball.measures.kinds import KINDS, Found, unaided
 from flyball.measures.protected import Protection, protect
 from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
@@ -80,6 +80,8 @@ class TreeMeasurer:
         )
         sha = examination.use_protected(protection)
         found = KINDS[request.kind](examination, protection)
+        if aided := unaided(examination, protection, found):
+            found = replace(found, tricks=(*found.tricks, *aided), green_runs=0)
         return storable(self._assembled(examination, protection, sha, found))
 
     def _expectations(self, request: Measure, protection: Protection) -> Expectations:

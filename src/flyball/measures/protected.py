@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from functools import partial
 from pathlib import PurePosixPath
 
 import msgspec
@@ -11,41 +11,24 @@ import msgspec
 from flyball.core.effects import Measure
 from flyball.core.measurement import Trick
 from flyball.core.task import Commit, Item, Settings
+from flyball.measures.gate_scripts import is_gate_file, started_within
 from flyball.measures.sections import is_sectioned, restore
+from flyball.measures.shadows import shadow
 from flyball.measures.sources import is_test_file, looks_like_test
 from flyball.measures.trees import Trees
 from flyball.measures.weakening import compare, forced
 
 _CONFIGURATION = re.compile(
     r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
+    r"|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|bunfig\.toml|\.bazelrc"
     r"|(jest|vitest|cypress|playwright)\.(config|setup|workspace)\..*|\.mocharc.*|karma\.conf\..*|phpunit\.xml(\.dist)?"
 )
 _CI = re.compile(
     r"\.gitlab-ci\.yml|Jenkinsfile|azure-pipelines.*|\.travis\.yml|bitbucket-pipelines\.yml|\.?appveyor\.yml"
 )
 _CI_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".ci/", ".buildkite/", ".gitlab/ci/")
-_BUILDERS = {
-    "make": ("Makefile", "makefile", "GNUmakefile", "*.mk"),
-    "just": ("justfile", ".justfile", "Justfile"),
-    "task": ("Taskfile.y*ml",),
-    "rake": ("Rakefile",),
-}
-_INTERPRETER = re.compile(
-    r"python[0-9.]*|pypy[0-9.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|Rscript|(ba|da|k|z)?sh|env|exec|time|run"
-)
+_RUNNER_FOLDERS = (".cargo/", ".mvn/")
 _ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)")
-_RUNNER = re.compile(
-    r"_?pytest|pluggy|iniconfig|unittest|sitecustomize|usercustomize|xdist|coverage|junitparser|nose2?|py|pytest_cov|doctest"
-)
-_STARTED = re.compile(
-    r"abc|argparse|ast|atexit|codecs|collections|contextlib|copy|dataclasses|dis|enum|errno|fnmatch|functools|gc|glob"
-    r"|importlib|inspect|io|itertools|json|linecache|locale|logging|operator|os|pathlib|pickle|platform|posixpath|pprint"
-    r"|re|runpy|shlex|shutil|signal|site|stat|string|struct|subprocess|sys|tempfile|textwrap|threading|time|token|tokenize"
-    r"|traceback|types|typing|uuid|warnings|weakref|xml|zipfile"
-)
-"""Modules of Python's own that a test runner imports when it starts."""
-
-
 _WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "protected-changed"})
 """Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
 
@@ -78,61 +61,20 @@ def is_ci(path: str) -> bool:
 def is_configuration(path: str, settings: Settings) -> bool:
     """Whether a path is test or CI configuration as a whole, or what the gate commands are made of."""
     name = PurePosixPath(path).name
-    if is_ci(path) or _CONFIGURATION.fullmatch(name):
+    if is_ci(path) or path.startswith(_RUNNER_FOLDERS) or _CONFIGURATION.fullmatch(name):
         return True
     if any(_matches(path, pattern) for pattern in settings.protected):
         return True
-    commands = " ; ".join(gate.command for gate in settings.gates)
-    for word, patterns in _BUILDERS.items():
-        if re.search(rf"\b{word}\b", commands) and any(fnmatchcase(name, pattern) for pattern in patterns):
-            return True
-    return _is_gate_script(path, commands)
+    return is_gate_file(path, _commands(settings))
+
+
+def _commands(settings: Settings) -> str:
+    return " ; ".join(gate.command for gate in settings.gates)
 
 
 def _matches(path: str, pattern: str) -> bool:
     folder = pattern.rstrip("/*")
     return path == pattern or fnmatchcase(path, pattern) or path.startswith(folder + "/")
-
-
-def _is_gate_script(path: str, commands: str) -> bool:
-    """A script that a gate command starts: a product file named there is what is tested, not what tests.
-
-    What is handed the report's path to write is a runner, whatever its name.
-    """
-    if looks_like_test(path):
-        return False
-    words = {word.removeprefix("./") for word in re.split(r"[\s;&|()\"']+", commands)}
-    named = path.endswith((".sh", ".bash")) or re.search(r"test|check|ci\b|lint|verif|validat", path) is not None
-    return (path in words and named) or path in _reporting_scripts(commands)
-
-
-def _reporting_scripts(commands: str) -> set[str]:
-    """The files started by those parts of the gate commands that write a report."""
-    found = set()
-    for part in re.split(r"[;&|()\n]+", commands):
-        if "{junit}" in part:
-            words = [word.strip("\"'") for word in part.split()]
-            words = [word for word in words if not word.startswith("-") and not re.match(r"\w+=", word)]
-            started = pairwise(("sh", *words))
-            found |= {word for by, word in started if _INTERPRETER.fullmatch(PurePosixPath(by).name)}
-    return {word.removeprefix("./") for word in found}
-
-
-def is_shadow(path: str, files: frozenset[str]) -> bool:
-    """Whether a new file would be imported in place of the test runner or of Python's own start-up modules."""
-    if path.endswith((".pth", ".pyc")):
-        return True
-    parts = PurePosixPath(path).parts
-    top = next(
-        (at for at in range(len(parts) - 1) if "/".join((*parts[: at + 1], "__init__.py")) in files), len(parts) - 1
-    )
-    name = parts[top].split(".")[0]
-    if not path.endswith((".py", ".so", ".pyd")):
-        return False
-    if _RUNNER.fullmatch(name):
-        return True
-    roots = {".", "src", "lib"} | {str(PurePosixPath(f).parent) for f in files if looks_like_test(f)}
-    return bool(_STARTED.fullmatch(name)) and ("/".join(parts[:top]) or ".") in roots
 
 
 def exempt(path: str, items: Iterable[Item]) -> bool:
@@ -150,17 +92,18 @@ def exempt(path: str, items: Iterable[Item]) -> bool:
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """The files of the accepted and of the candidate tree, and what differs."""
+    """The files of the accepted and of the candidate tree, what differs, and the accepted scripts that gates start."""
 
     accepted: frozenset[str]
     candidate: frozenset[str]
     written: frozenset[str]
     changed: tuple[str, ...]
+    scripts: frozenset[str]
 
 
 def protect(request: Measure, settings: Settings, workspace: Trees) -> Protection:
     """Compare the candidate with what was accepted and say what must be measured instead of it."""
-    sides = _sides(request, workspace)
+    sides = _sides(request, settings, workspace)
     overlay: dict[str, Commit | None] = {}
     rewritten: dict[str, bytes] = {}
     tricks: list[Trick] = []
@@ -193,7 +136,7 @@ def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _sides(request: Measure, workspace: Trees) -> _Sides:
+def _sides(request: Measure, settings: Settings, workspace: Trees) -> _Sides:
     accepted = frozenset(workspace.list_files(request.accepted))
     candidate = frozenset(workspace.list_files(request.candidate))
     return _Sides(
@@ -201,6 +144,7 @@ def _sides(request: Measure, workspace: Trees) -> _Sides:
         candidate,
         frozenset(changed_paths(workspace, request.base, request.accepted)),
         changed_paths(workspace, request.accepted, request.candidate),
+        started_within(_commands(settings), accepted, partial(workspace.read_file, request.accepted)),
     )
 
 
@@ -211,7 +155,7 @@ def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]
 
 def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
     """The tricks of one changed path; empty when the path is not protected."""
-    if is_configuration(path, settings):
+    if is_configuration(path, settings) or path in sides.scripts:
         before, after = _versions(path, request, workspace)
         return (_configuration(path, before, after),)
     if _ENTRY_POINTS.fullmatch(path):
@@ -236,30 +180,8 @@ def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]
     """What a new file pretends to be, if anything."""
     if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
         return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
-    if is_shadow(path, sides.candidate):
-        return (
-            Trick("runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own"),
-        )
-    if hidden := _hides(path, sides.accepted):
-        return (Trick("runner-shadowed", path, f"a new file would be imported in place of the accepted {hidden}"),)
-    return ()
-
-
-def _hides(path: str, accepted: frozenset[str]) -> str:
-    """The accepted test module that Python would no longer import, since what is new comes first."""
-    place = PurePosixPath(path)
-    folder = f"{path.removesuffix('.py')}/"
-    if path.endswith(".py") and f"{folder}__init__.py" not in accepted:
-        hidden = sorted(f for f in accepted if f.startswith(folder) and f.endswith(".py") and looks_like_test(f))
-        if hidden:
-            return hidden[0]
-    if place.name == "__init__.py":
-        module = f"{place.parent}.py"
-    elif place.suffix in {".so", ".pyd"}:
-        module = str(place.with_name(place.name.partition(".")[0] + ".py"))
-    else:
-        return ""
-    return module if module in accepted and looks_like_test(module) else ""
+    found = shadow(path, sides.accepted, sides.candidate)
+    return (found,) if found else ()
 
 
 def _configuration(path: str, before: bytes | None, after: bytes | None) -> Trick:
@@ -281,8 +203,7 @@ def _sectioned(
 ) -> tuple[Mapping[str, bytes], tuple[Trick, ...]]:
     candidate = workspace.read_file(request.candidate, path)
     accepted = workspace.read_file(request.accepted, path)
-    commands = " ; ".join(gate.command for gate in settings.gates)
-    found = restore(path, accepted, candidate or b"", commands)
+    found = restore(path, accepted, candidate or b"", _commands(settings))
     if found is None:
         return {}, ()
     where = ", ".join(found.changed)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 import msgspec
@@ -12,6 +13,7 @@ _OTHER = re.compile(
     r".*_test\.(go|exs?|dart|cc|cpp|c|rb|clj)|.*[.-](test|spec)\.[cm]?[jt]sx?|.*_spec\.(rb|lua|cr)"
     r"|.*(Test|Tests|Spec|IT)\.(java|kt|scala|groovy|cs|swift|php)|Test.*\.(java|kt)"
 )
+_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")
 
 
@@ -50,6 +52,17 @@ def is_test_file(path: str, *sources: bytes | None) -> bool:
         return True
     held = [source for source in sources if source is not None]
     return not held or any(source_tests(source, path) is None or source_tests(source, path) for source in held)
+
+
+def is_loaded_unasked(path: str, source: bytes | None, tests: Iterable[str]) -> bool:
+    """Whether a runner loads a new file though none of the `tests` names it: a test, a package around tests, a script among them."""
+    place = PurePosixPath(path)
+    if place.name == "__init__.py":
+        return any(test.startswith(f"{place.parent}/") for test in tests)
+    if _SCRIPT.fullmatch(path) and in_test_folder(path):
+        return True
+    named = _PYTHON.fullmatch(place.name) or _OTHER.fullmatch(place.name)
+    return named is not None and is_test_file(path, source)
 
 
 def is_code(path: str) -> bool:
