@@ -12,7 +12,8 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from flyball import __version__
 
-        sys.stdout.write(f"flyball {__version__}\n")
+        if sys.stdout is not None:
+            sys.stdout.write(f"flyball {__version__}\n")
         return
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from flyball.hook import main as hook
@@ -24,13 +25,14 @@ def main() -> None:
 
 
 def _hold_streams() -> None:
-    """Services may start with closed streams: no file opened later may take their numbers, and there is nothing to read."""
+    """Services may start with closed streams: no file opened later may take their numbers, there is nothing to read, and what is said is lost."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 if __name__ == "__main__":

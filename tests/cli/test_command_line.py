@@ -141,6 +141,34 @@ def test_a_closed_standard_input_has_nothing_to_read(told, repository, words):
     assert (closed.returncode, closed.stdout, closed.stderr) == (empty.returncode, empty.stdout, empty.stderr)
 
 
+@pytest.mark.parametrize(
+    ("streams", "words", "code"),
+    [
+        ("2>&-", ["status", "7"], 0),
+        ("2>&-", ["status", "nothing"], 2),
+        (">&-", ["status", "nothing"], 2),
+        (">&-", ["--version"], 0),
+        (">&-", ["--help"], 0),
+        ("2>&-", RUN, 4),
+        (">&-", RUN, 4),
+        ("<&- >&- 2>&-", RUN, 4),
+    ],
+)
+def test_a_closed_stream_changes_no_exit_code(told, repository, tmp_path, streams, words, code):
+    told(short_tdd_run())
+    done = with_closed(streams, *words, cwd=repository)
+    assert (done.returncode, list((tmp_path / "home").glob("crash-*"))) == (code, [])
+
+
+def test_a_reader_of_standard_error_that_has_gone_changes_no_exit_code(repository):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "flyball", "status"]
+    done = subprocess.run(command, stderr=writer, check=False, cwd=repository, timeout=300)
+    os.close(writer)
+    assert done.returncode == 2
+
+
 def test_task_ids_are_completed_from_the_journal(told, repository, monkeypatch, tmp_path):
     told(short_tdd_run())
     assert task_ids("00") == [("007-parse-rows", "parse the rows")]

@@ -218,7 +218,7 @@ def test_a_reader_that_goes_away_does_not_end_the_work(monkeypatch: pytest.Monke
         def fileno(self) -> int:
             raise OSError
 
-    monkeypatch.setattr("flyball.cli.plain.silence", lambda: None)
+    monkeypatch.setattr("flyball.cli.plain.silence", lambda _stream: None)
     monkeypatch.setattr("sys.stdout", Gone())
     shown = PlainScreen(Chronicle())
     play(shown, short_tdd_run())

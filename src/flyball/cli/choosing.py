@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from flyball.cli.output import asked, at_terminal
+from flyball.cli.output import asked, at_terminal, tell
 from flyball.core.naming import Match, Several, TaskName, resolve
 from flyball.core.task import TaskId
 from flyball.projections.standing import task_status
@@ -45,7 +43,7 @@ def _unfinished(site: Site, tasks: list[TaskId]) -> TaskId:
 def _one_of(site: Site, tasks: list[TaskId], why: str) -> TaskId:
     """Show the list; ask where somebody is there, refuse where nobody is."""
     for number, task in enumerate(tasks, 1):
-        sys.stderr.write(f"{number:>3}  {listed(site, task)}\n")
+        tell(f"{number:>3}  {listed(site, task)}\n")
     if not at_terminal():
         raise NoSuchTask(f"{why}. Name one of: {', '.join(tasks)}")
     word = asked(f"{why}. Which one? [1-{len(tasks)}, empty for none] ")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from pathlib import Path
 
 from flyball.cli.exits import INTERNAL, say
+from flyball.cli.output import tell
 
 
 def ended(error: BaseException) -> int:
     """Keep the traceback, say one sentence, give the exit code."""
-    kept = _kept("".join(traceback.format_exception(error)))
+    text = "".join(traceback.format_exception(error))
+    kept = _kept(text)
     name = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     if kept is None:
-        traceback.print_exception(error, file=sys.stderr)
+        tell(text)
         say(f"internal error: {name}. What is in the journal is safe; go on with: flyball resume")
     else:
         say(f"internal error: {name}. The traceback is in {kept}. Go on with: flyball resume")

@@ -86,7 +86,7 @@ def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) -> int:
     """Run the controller with a screen and, where somebody is there, a person to ask."""
     past = site.journal.read(task)
-    with screen(as_json=as_json, terminal=sys.stdout.isatty(), past=past) as shown:
+    with screen(as_json=as_json, terminal=_shown_to_person(), past=past) as shown:
         people = TerminalPeople(shown) if attended else NobodyThere()
         controller = Controller(
             site,
@@ -99,6 +99,10 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) 
         state = controller.run(*said)
         shown.closing(state)
     return exit_code(state)
+
+
+def _shown_to_person() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
@@ -124,7 +128,7 @@ def _configured(site: Site, flags: RunFlags) -> Configured:
     file = config_file.read(site.repository.root)
     sandbox = available()
     missing = sandbox.reason if isinstance(sandbox, Unavailable) else ""
-    configured = build(file, flags, Here(sys.stdin.isatty() and sys.stdout.isatty(), missing))
+    configured = build(file, flags, Here(sys.stdin.isatty() and _shown_to_person(), missing))
     trust.require(site.home, file, flags)
     return configured
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flyball.agents.script import ScriptInvalid
+from flyball.cli.output import tell
 from flyball.config.errors import ConfigError
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.state import State
@@ -70,4 +71,4 @@ def told() -> Iterator[None]:
 
 def say(sentence: str) -> None:
     """A sentence on stderr."""
-    sys.stderr.write(f"flyball: {sentence}\n")
+    tell(f"flyball: {sentence}\n")

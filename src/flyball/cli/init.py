@@ -10,7 +10,7 @@ import typer
 
 from flyball.cli.arguments import AsJson
 from flyball.cli.exits import told
-from flyball.cli.output import put, put_json
+from flyball.cli.output import put, put_json, tell
 
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
@@ -88,7 +88,7 @@ def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
 
     def notify(kind: str, line: str) -> None:
         if kind == "command" and not quiet:
-            typer.echo(f"trying: {scrub(line)}", err=True)
+            tell(f"trying: {scrub(line)}\n")
 
     return tried(site, trial_settings(proposal), environment=environment(), notify=notify)
 

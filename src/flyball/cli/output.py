@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 READER_GONE = 141
 """What a shell reports of a program that wrote into a closed pipe."""
@@ -48,15 +48,24 @@ def put_bytes(data: bytes) -> None:
 
 def reader_gone() -> NoReturn:
     """End as programs do whose reader has gone."""
-    silence()
+    silence(sys.stdout)
     sys.exit(READER_GONE)
 
 
-def silence() -> None:
+def silence(stream: TextIO) -> None:
     """Let what is still written go nowhere, so that the interpreter's last flush says nothing."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def tell(text: str) -> None:
+    """Something for a person, on stderr; where it cannot be written nobody reads it, and the command goes on."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        silence(sys.stderr)
 
 
 def at_terminal() -> bool:
@@ -66,6 +75,5 @@ def at_terminal() -> bool:
 
 def asked(question: str) -> str:
     """A person's line, asked for on stderr so that a piped result stays clean; empty where none comes."""
-    sys.stderr.write(question)
-    sys.stderr.flush()
+    tell(question)
     return sys.stdin.readline().strip()

@@ -9,6 +9,7 @@ import termios
 from contextlib import nullcontext
 
 from flyball.cli.answers import NotAnAnswer, understood
+from flyball.cli.output import tell
 from flyball.cli.screen import Screen
 from flyball.clock import system_clock
 from flyball.core.effects import Question
@@ -40,17 +41,17 @@ class TerminalPeople:
         """The answer; None when nobody gave one, and then its default is taken."""
         with self._screen.suspended() if self._screen else nullcontext():
             self._forget_typed()
-            _write(shown(task, question))
+            tell(shown(task, question))
             while True:
-                _write("> ")
+                tell("> ")
                 typed = self._line(question, stop)
                 if typed is None:
-                    _write("\n")
+                    tell("\n")
                     return None
                 try:
                     return understood(question, typed)
                 except NotAnAnswer as error:
-                    _write(f"{error}\n")
+                    tell(f"{error}\n")
 
     @property
     def _source(self) -> int:
@@ -91,8 +92,3 @@ def shown(task: Task, question: Question) -> str:
     if question.deadline_at is not None:
         lines.append(f"  (until {stamp(question.deadline_at)})")
     return "\n".join(lines) + "\n"
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

@@ -23,7 +23,7 @@ class PlainScreen:
 
     def __init__(self, chronicle: Chronicle) -> None:
         self.chronicle = chronicle
-        self._gone = False
+        self._gone = sys.stdout is None
 
     def __enter__(self) -> Self:
         return self
@@ -55,7 +55,7 @@ class PlainScreen:
             sys.stdout.flush()
         except BrokenPipeError:
             self._gone = True
-            silence()
+            silence(sys.stdout)
 
 
 class JsonScreen(PlainScreen):
