@@ -1,6 +1,7 @@
 """init, trust and doctor."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,18 @@ def test_trust_shows_what_would_run_and_wants_a_person(repository, site, flyball
     assert "gate test runs: make test" in refused.err
     assert "flyball trust --yes" in refused.err
     assert not trust.is_trusted(site.home, config_file.read(repository))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["trust"], ["init"], ["init", "--force"], ["init", "--constitution"], ["run", "y", "--gate", "test=true"]],
+)
+def test_a_pipe_in_place_of_the_settings_is_named_and_not_waited_for(repository, flyball, words):
+    os.mkfifo(repository / "flyball.toml")
+    refused = flyball(*words)
+    assert refused.code == 2
+    assert "flyball.toml, line 1: it is not a regular file" in refused.err
+    assert len(refused.err.splitlines()) == 1
 
 
 def test_trust_is_recorded_once_per_content(repository, site, flyball):

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -202,9 +203,20 @@ def test_settings_in_both_files_are_an_error_that_names_both(tmp_path: Path) -> 
         read(tmp_path)
 
 
+def test_settings_that_are_no_regular_file_are_refused_without_waiting_for_them(tmp_path: Path) -> None:
+    path = tmp_path / "flyball.toml"
+    os.mkfifo(path)
+    with pytest.raises(ConfigInvalid, match=r"flyball.toml, line 1: it is not a regular file; expected settings"):
+        read(tmp_path)
+    path.unlink()
+    path.symlink_to("/dev/null")
+    with pytest.raises(ConfigInvalid, match="it is not a regular file"):
+        read(tmp_path)
+
+
 def test_a_settings_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "flyball.toml").mkdir()
-    with pytest.raises(ConfigInvalid, match=r"it cannot be read \(Is a directory\); expected a readable TOML file"):
+    with pytest.raises(ConfigInvalid, match="it is not a regular file; expected settings in TOML"):
         read(tmp_path)
     (tmp_path / "flyball.toml").rmdir()
     (tmp_path / "flyball.toml").symlink_to("nowhere")

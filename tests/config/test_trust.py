@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,8 @@ def test_the_content_of_a_script_counts(home: RepositoryHome, tmp_path: Path) ->
     script.write_text("two")
     assert not trust.is_trusted(home, config)
     script.unlink()
+    assert not trust.is_trusted(home, config)
+    os.mkfifo(script)
     assert not trust.is_trusted(home, config)
 
 

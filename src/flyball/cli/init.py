@@ -71,6 +71,8 @@ def _free(site: Site, *, force: bool) -> Path:
 
     path = site.repository.root / config_file.FILE
     shared = site.repository.root / config_file.SHARED_FILE
+    if path.exists():
+        config_file.require_regular(path)
     if not (path.exists() or path.is_symlink()):
         there = config_file.read(site.repository.root)
         if there is not None:

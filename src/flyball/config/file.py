@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import stat
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -113,12 +114,21 @@ def _shared_table(data: Mapping[str, Any], origin: Origin) -> dict[str, Any] | N
 
 def _bytes(path: Path) -> bytes:
     try:
+        require_regular(path)
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigInvalid(
             path, 1, "", f"it cannot be read ({error.strerror}); expected a readable TOML file."
         ) from error
+
+
+def require_regular(path: Path) -> None:
+    """Refuse what would keep a reader or writer waiting: a pipe, a socket, a device; a folder too."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ConfigInvalid(
+            path, 1, "", "it is not a regular file; expected settings in TOML. Put a file in its place."
+        )
 
 
 def _text(path: Path, raw: bytes) -> str:

@@ -136,7 +136,8 @@ def _higher(section: str, given: Mapping[str, float], defaults: Mapping[str, flo
 def _script_content(file: FileConfig, table: schema.AgentTable) -> str:
     if table.script is None:
         return ""
+    script = file.origin.path.parent / table.script
     try:
-        return hashlib.sha256((file.origin.path.parent / table.script).read_bytes()).hexdigest()
+        return hashlib.sha256(script.read_bytes()).hexdigest() if script.is_file() else "unreadable"
     except OSError:
         return "unreadable"

@@ -58,7 +58,7 @@ def project_facts(site: Site) -> ProjectFacts:
 
 def _text(path: Path) -> str | None:
     try:
-        if path.stat().st_size > _LARGEST:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
             return None
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
