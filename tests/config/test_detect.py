@@ -104,6 +104,13 @@ def test_where_no_tests_are_found_no_gate_is_invented(files: dict[str, str]) -> 
     assert parse(text).gates == {}
 
 
+@pytest.mark.parametrize(
+    "files", [{"pyproject.toml": "a=" + "[" * 100_000}, {"package.json": '{"a":' + "[" * 100_000}], ids=["toml", "json"]
+)
+def test_a_manifest_nested_without_end_proposes_nothing(files: dict[str, str]) -> None:
+    assert not look(files).gates
+
+
 def test_two_stacks_have_a_gate_each() -> None:
     found = look({**PYTEST, **package(devDependencies={"vitest": "1"})})
     assert list(gates(found)) == ["test-python", "test-node"]

@@ -214,6 +214,28 @@ def test_settings_that_are_no_regular_file_are_refused_without_waiting_for_them(
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a=" + "[" * 100_000, "line 1: lists"),
+        ("a=" + "{b=" * 100_000, "line 1: lists"),
+        ("\na=" + "[" * 100 + "]" * 100, "line 2: a: lists"),
+        ("\n[" + "a." * 1000 + "a]\n", "line 2: a: lists"),
+        ("\n" + "a." * 1000 + "a = 1\n", "line 2: a: lists"),
+    ],
+)
+def test_settings_nested_without_end_are_refused(text: str, place: str) -> None:
+    with pytest.raises(ConfigInvalid, match=f"flyball.toml, {place} or tables are nested too deeply; expected at most"):
+        parse(text)
+
+
+def test_what_is_deep_in_other_tables_of_a_shared_file_is_not_ours(tmp_path: Path) -> None:
+    deep = "[" * 150 + "]" * 150
+    (tmp_path / "pyproject.toml").write_text(f"[tool.other]\nx = {deep}\n[tool.flyball]\nlint = 1\n")
+    with pytest.raises(ConfigInvalid, match="line 4: tool.flyball.lint: expected a command line"):
+        read(tmp_path)
+
+
 def test_a_settings_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "flyball.toml").mkdir()
     with pytest.raises(ConfigInvalid, match="it is not a regular file; expected settings in TOML"):

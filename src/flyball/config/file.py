@@ -23,6 +23,8 @@ _WHERE = re.compile(r"(?s)(.*?) - at `\$(.*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
+_DEEPEST = 16
+_TOO_DEEP = f"lists or tables are nested too deeply; expected at most {_DEEPEST} levels."
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -150,19 +152,23 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         problem = match[1] if match else str(error)
         line = int(match[2]) if match and match[2] else text.rstrip("\n").count("\n") + 1
         raise ConfigInvalid(path, line, "", f"this is not valid TOML: {problem}.") from error
+    except RecursionError:
+        raise ConfigInvalid(path, 1, "", _TOO_DEEP) from None
 
 
-def _refuse_nul(value: object, key: locator.Path, origin: Origin) -> None:
-    """No program can be handed a NUL character, and no setting needs one."""
+def _refuse_strange(value: object, key: locator.Path, origin: Origin) -> None:
+    """No program can be handed a NUL character, and no setting needs one, or many levels."""
+    if len(key) > _DEEPEST:
+        raise origin.invalid(key[:1], _TOO_DEEP)
     if isinstance(value, str) and "\0" in value:
         raise origin.invalid(key, "expected a text without NUL characters")
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, part in inner:
-        _refuse_nul(part, (*key, step), origin)
+        _refuse_strange(part, (*key, step), origin)
 
 
 def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
-    _refuse_nul(data, (), origin)
+    _refuse_strange(data, (), origin)
     top = {key: value for key, value in data.items() if key not in schema.TABLES}
     tables = {name: _table(data.get(name, {}), (name,), origin) for name in schema.TABLES}
     convert = _Conversion(origin)

@@ -16,6 +16,8 @@ _STRINGS = re.compile(
     r'"""(?:[^\\]|\\.)*?"""("{0,2})|\'\'\'.*?\'\'\'(\'{0,2})|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', re.DOTALL
 )
 _SCALAR = re.compile(r"[^,\]}#\n]+")
+_DEEPEST = 64
+"""Names of a dotted key that are kept: each is kept with all before it."""
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\"}
 _ESCAPE = re.compile(r'\\(?:([btnfr"\\])|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))')
 
@@ -26,8 +28,11 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line_of(text: str, path: Path) -> int:
-    """The line of a key; of the nearest table around it where it is not in the text; 1 where there is none."""
-    known = lines(text)
+    """The line of a key; of the nearest table around it where it is not in the text; 1 where there is none, or it is out of reach."""
+    try:
+        known = lines(text)
+    except RecursionError:
+        return 1
     return next((known[path[:length]] for length in range(len(path), 0, -1) if path[:length] in known), 1)
 
 
@@ -92,7 +97,7 @@ class _Scanner:
             names.append(self._name())
             self._blanks()
             if not self._text.startswith(".", self._at):
-                return names
+                return names[:_DEEPEST]
             self._at += 1
 
     def _name(self) -> str:

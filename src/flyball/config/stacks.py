@@ -199,13 +199,13 @@ def _sub(table: dict[str, Any], name: str) -> dict[str, Any]:
 def _toml(text: str | None) -> dict[str, Any]:
     try:
         return tomllib.loads(text or "")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 
 
 def _json(text: str | None) -> dict[str, Any]:
     try:
         value = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
