@@ -38,7 +38,7 @@ def test_a_second_sigint_ends_at_once_and_the_task_is_still_resumable(world: Wor
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
     assert process.returncode == 130
-    world.said(process)
+    assert f"ended at once; go on with: flyball resume {TASK}" in world.said(process)
     assert world.state().stopped is None, "an end that waited for the agent would have been recorded"
     assert world.orphans() == []
     world.finish()

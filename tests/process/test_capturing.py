@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
-from flyball.process import CommandTimedOut, ProgramMissing, capture
+from flyball.process import CommandTimedOut, ProgramMissing, capture, kill_captured
 
 if TYPE_CHECKING:
     from tests.process.conftest import Scene
@@ -20,6 +22,18 @@ def test_capture_gives_code_and_output(scene: Scene) -> None:
 def test_capture_kills_what_does_not_end_in_time(scene: Scene) -> None:
     with pytest.raises(CommandTimedOut, match=r"sleep 60.*did not end within 0.3 s"):
         capture(["sh", "-c", "trap '' TERM; sleep 60 & sleep 60"], cwd=scene.folder, env=scene.env, timeout=0.3)
+    assert scene.becomes_empty()
+
+
+def test_who_ends_without_waiting_leaves_no_short_command_behind(scene: Scene) -> None:
+    ends: list[int] = []
+    argv = ["sh", "-c", "trap '' TERM; sleep 60 & sleep 60"]
+    thread = threading.Thread(target=lambda: ends.append(capture(argv, cwd=scene.folder, env=scene.env).code))
+    thread.start()
+    assert scene.eventually(lambda: len(scene.alive()) == 3)
+    kill_captured()
+    thread.join(60)
+    assert ends == [-signal.SIGKILL]
     assert scene.becomes_empty()
 
 

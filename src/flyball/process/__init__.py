@@ -1,6 +1,6 @@
 """The only starter of processes: `run` for programs that are not trusted to end, `capture` for short ones that are."""
 
-from flyball.process.capturing import Captured, capture
+from flyball.process.capturing import Captured, capture, kill_captured
 from flyball.process.errors import CommandTimedOut, ProgramMissing, WardenFailed
 from flyball.process.output import OnOutput
 from flyball.process.running import run
@@ -17,5 +17,6 @@ __all__ = [
     "Stop",
     "WardenFailed",
     "capture",
+    "kill_captured",
     "run",
 ]

@@ -14,6 +14,9 @@ import msgspec
 
 from flyball.process.errors import CommandTimedOut, ProgramMissing, why_missing
 
+_running: set[int] = set()
+"""The process groups of the commands that have not ended yet."""
+
 
 class Captured(msgspec.Struct, frozen=True):
     """What a short command said; a negative code is the signal that ended it."""
@@ -52,14 +55,27 @@ def capture(
             raise
         step = "chdir" if error.filename == cwd else "exec"
         raise ProgramMissing(why_missing(argv[0], cwd, env, step, error.errno)) from None
+    _running.add(process.pid)
     with process:
         try:
             stdout, stderr = process.communicate(input or None, timeout)
         except BaseException as error:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill(process.pid)
             if isinstance(error, subprocess.TimeoutExpired):
                 command = " ".join(argv)
                 raise CommandTimedOut(f"{command!r} did not end within {timeout:g} s in {cwd} and was killed") from None
             raise
+        finally:
+            _running.discard(process.pid)
     return Captured(process.returncode, stdout, stderr)
+
+
+def kill_captured() -> None:
+    """Kill every command that runs now, for who is about to end without waiting for anybody."""
+    for group in list(_running):
+        _kill(group)
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)

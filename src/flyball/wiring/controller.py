@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flyball import __version__, process
@@ -82,7 +83,7 @@ class Controller:
                 settled=rendering.settle,
                 check=held.lease.check,
             )
-            return asyncio.run(_driven(driver, said))
+            return asyncio.run(_driven(driver, self._task, said))
 
     def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
         settings, home = task.settings, self._site.home
@@ -116,13 +117,16 @@ class Controller:
         )
 
 
-async def _driven(driver: Driver, said: Sequence[Fact]) -> State:
+async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact]) -> State:
     """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
     loop = asyncio.get_running_loop()
     seen: list[int] = []
 
     def on_signal(number: int) -> None:
         if seen:
+            process.kill_captured()
+            with suppress(OSError):
+                os.write(2, f"ended at once; go on with: flyball resume {task}\n".encode())
             os._exit(130)
         seen.append(number)
         driver.interrupt(f"interrupted by {signal.Signals(number).name}")
