@@ -232,7 +232,7 @@ def test_settings_nested_without_end_are_refused(text: str, place: str) -> None:
 def test_what_is_deep_in_other_tables_of_a_shared_file_is_not_ours(tmp_path: Path) -> None:
     deep = "[" * 150 + "]" * 150
     (tmp_path / "pyproject.toml").write_text(f"[tool.other]\nx = {deep}\n[tool.flyball]\nlint = 1\n")
-    with pytest.raises(ConfigInvalid, match="line 4: tool.flyball.lint: expected a command line"):
+    with pytest.raises(ConfigInvalid, match=r"line 4: tool\.flyball\.lint: expected a command line"):
         read(tmp_path)
 
 

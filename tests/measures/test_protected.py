@@ -182,6 +182,17 @@ def test_test_scripts_and_runner_keys_of_a_json_manifest_are_put_back() -> None:
     assert restore("package.json", json.dumps(accepted).encode(), json.dumps(candidate).encode(), "npm test") is None
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("pyproject.toml", "a=" + "[" * 100_000), ("package.json", '{"jest":{}, "a":' + "[" * 100_000)],
+)
+def test_a_manifest_nested_without_end_is_put_back_whole(path: str, text: str) -> None:
+    restored = restore(path, b"{}", text.encode(), "")
+    assert restored is not None
+    assert restored.content == b"{}"
+    assert "nested too deeply" in restored.changed[0]
+
+
 def test_test_sections_of_an_ini_manifest_are_put_back() -> None:
     accepted = "[metadata]\nname = a\n\n[tool:pytest]\naddopts = -q\n"
     candidate = "[metadata]\nname = b\n\n[tool:pytest]\naddopts = --co\n"

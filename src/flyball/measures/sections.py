@@ -44,7 +44,10 @@ def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) 
     kind = _toml if name == "pyproject.toml" else _json if name == "package.json" else _ini
     before = (accepted or b"").decode("utf-8", "replace")
     after = candidate.decode("utf-8", "replace")
-    content, changed = kind(before, after, commands)
+    try:
+        content, changed = kind(before, after, commands)
+    except RecursionError:
+        content, changed = before, ("the whole file, which is nested too deeply",)
     return Restored(content.encode(), changed) if changed else None
 
 
@@ -96,7 +99,7 @@ def _blocks(text: str, header: re.Pattern[str], names: tuple[str, ...], *, keep:
 def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:
     old, new = _object(before), _object(after)
     if new is None:
-        return before, ("the whole file, which is no longer valid JSON",)
+        return before, ("the whole file, which is no longer valid JSON, or nested too deeply",)
     old = old or {}
     keys = [key for key in _JSON_KEYS if old.get(key) != new.get(key)]
     was, now = old.get("scripts") or {}, new.get("scripts") or {}
@@ -113,7 +116,7 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
 def _object(text: str) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
