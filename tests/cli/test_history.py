@@ -225,6 +225,17 @@ def test_an_impossible_rollback_changes_nothing(work, site, flyball):
     assert (work.tree / "rows.py").read_text() == "worse\n"
 
 
+@pytest.mark.req("O45")
+@pytest.mark.parametrize("word", ["-1", "-2", "-1000"])
+def test_a_negative_number_of_steps_back_is_refused_with_what_is_allowed(work, site, flyball, word):
+    before = list(site.journal.read(TASK))
+    refused = flyball("rollback", "1", "--to", word)
+    assert refused.code == 2
+    assert f"{word} is no number of checkpoints back; expected 1 for" in refused.err
+    assert "a label, a commit or last-good" in refused.err
+    assert list(site.journal.read(TASK)) == before
+
+
 @pytest.mark.req("O45", "C63")
 def test_rollback_is_refused_while_a_controller_runs(work, site, flyball):
     before = list(site.journal.read(TASK))

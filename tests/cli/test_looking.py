@@ -68,6 +68,13 @@ def test_words_that_match_several_tasks_give_the_list_and_exit_2(told, site, fly
     assert "008-parse-columns" in flyball("status", "columns").out
 
 
+def test_a_negative_number_names_no_task(told, site, flyball):
+    told(short_tdd_run())
+    refused = flyball("status", "--", "-7")
+    assert refused.code == 2
+    assert refused.err == "flyball: -7 is no number of a task; they begin at 1. See: flyball list\n"
+
+
 def test_words_that_match_nothing_exit_2_and_list_what_there_is(told, site, flyball):
     told(short_tdd_run())
     found = flyball("report", "zebra")

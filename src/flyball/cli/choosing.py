@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from flyball.cli.output import asked, at_terminal, tell
 from flyball.core.naming import Match, Several, TaskName, resolve
 from flyball.core.task import TaskId
 from flyball.projections.standing import task_status
 from flyball.projections.wording import plain
 from flyball.wiring.site import NoSuchTask, Site
+
+_NEGATIVE = re.compile(r"-[0-9]+")
 
 
 def chosen(site: Site, words: str = "") -> TaskId:
@@ -17,6 +21,8 @@ def chosen(site: Site, words: str = "") -> TaskId:
         raise NoSuchTask('There is no task in this repository yet. Start one with: flyball run "…"')
     if not words.strip():
         return _unfinished(site, [r.id for r in records])
+    if _NEGATIVE.fullmatch(words.strip()):
+        raise NoSuchTask(f"{words.strip()} is no number of a task; they begin at 1. See: flyball list")
     found = resolve(words, [TaskName(r.id, r.title) for r in records])
     if isinstance(found, Match):
         return found.task.id

@@ -25,7 +25,8 @@ from flyball.wiring.site import Site
 from flyball.wiring.words import require_open
 from flyball.workspace.workspace import GitWorkspace
 
-_STEPS_BACK = re.compile(r"-?\d{1,3}")
+_STEPS_BACK = re.compile(r"[0-9]{1,3}")
+_NEGATIVE = re.compile(r"-[0-9]+")
 _SHORTEST_SHA = 4
 _AGAIN = "rollback-"
 START = "start"
@@ -71,10 +72,15 @@ def named(task: TaskId, found: list[Kept], word: str) -> Kept:
     if labelled:
         return labelled[-1]
     if _STEPS_BACK.fullmatch(word):
-        back = abs(int(word))
+        back = int(word)
         if back < len(accepted):
             return accepted[-1 - back]
         raise NoSuchCheckpoint(f"{task} has {len(accepted)} accepted checkpoints; {back} back is before the first.")
+    if _NEGATIVE.fullmatch(word):
+        raise NoSuchCheckpoint(
+            f"{word} is no number of checkpoints back; expected 1 for the accepted checkpoint before the last, 2 for the one"
+            f" before that, or a label, a commit or last-good. See: flyball checkpoints {task}"
+        )
     by_commit = [kept for kept in found if len(word) >= _SHORTEST_SHA and kept.commit.startswith(word.lower())]
     if len({kept.commit for kept in by_commit}) == 1:
         return by_commit[-1]
