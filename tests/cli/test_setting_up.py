@@ -150,6 +150,16 @@ def test_doctor_looks_at_what_it_can_outside_a_repository(tmp_path, monkeypatch)
     assert {"git", "sandbox", "clock", "home", "disk"} <= {check.name for check in checks}
 
 
+def test_doctor_sends_nobody_to_make_a_damaged_repository_anew(repository):
+    objects = repository / ".git" / "objects"
+    objects.rename(repository / "lost")
+    for _ in ("no folder of objects", "an empty one"):
+        check = next(check for check in checkup(repository) if check.name == "repository")
+        assert (check.level, check.fix) == ("fail", "git fsck")
+        assert "damaged" in check.says
+        objects.mkdir(exist_ok=True)
+
+
 def test_doctor_says_when_home_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "file" / "home"))

@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from flyball.workspace import Repository
 from flyball.workspace.errors import (
     BareRepository,
+    DamagedRepository,
     DubiousOwnership,
     NotARepository,
     OperationInProgress,
@@ -30,6 +32,46 @@ def test_a_repository_is_found_from_a_folder_inside_it(user):
 def test_a_folder_in_no_repository_is_refused_with_the_command_to_type(tmp_path):
     with pytest.raises(NotARepository, match="git init"):
         Repository.find(tmp_path)
+
+
+def damage(git_dir: Path, how: str) -> None:
+    match how:
+        case "an empty HEAD":
+            (git_dir / "HEAD").write_text("")
+        case "no objects":
+            shutil.rmtree(git_dir / "objects")
+        case "a bad setting":
+            (git_dir / "config").write_text("[[[")
+        case "a file that leads nowhere":
+            shutil.rmtree(git_dir)
+            git_dir.write_text("gitdir: nowhere\n")
+
+
+@pytest.mark.parametrize("how", ["an empty HEAD", "no objects", "a bad setting", "a file that leads nowhere"])
+def test_a_repository_that_git_cannot_use_is_said_to_be_damaged_and_not_made_anew(user, how):
+    damage(user.root / ".git", how)
+    with pytest.raises(DamagedRepository) as refused:
+        Repository.find(user.root / "src")
+    assert str(refused.value).startswith(f"The git repository at {user.root} is damaged: git says: fatal: ")
+    assert refused.value.remedy == "Look into it: git fsck"
+    assert "git init" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"), [("lost", "missing object"), ("nonsense", "broken ref|valid object"), ("detached", "cat-file")]
+)
+def test_a_head_whose_commit_is_lost_is_damage_and_not_a_repository_without_commits(user, how, said):
+    if how == "detached":
+        user.git("checkout", "-q", "--detach")
+    if how == "nonsense":
+        (user.root / ".git" / "refs" / "heads" / "main").write_text("nonsense\n")
+    else:
+        shutil.rmtree(user.root / ".git" / "objects")
+        (user.root / ".git" / "objects").mkdir()
+    found = Repository.find(user.root)
+    with pytest.raises(DamagedRepository, match=said) as refused:
+        found.require_commit()
+    assert "commit --allow-empty" not in str(refused.value)
 
 
 def test_a_missing_folder_is_refused(tmp_path):
@@ -202,7 +244,7 @@ def test_a_repository_of_somebody_else_is_refused_until_it_is_declared_safe(user
 
 def test_a_repository_with_a_broken_config_is_refused_in_one_sentence(user):
     (user.root / ".git" / "config").write_text("[core\n")
-    with pytest.raises(NotARepository, match="bad config"):
+    with pytest.raises(DamagedRepository, match="bad config"):
         Repository.find(user.root)
 
 

@@ -28,6 +28,7 @@ from flyball.wiring.presence import controller_of
 from flyball.wiring.roster import Listed, listed
 from flyball.wiring.site import Site
 from flyball.workspace import git
+from flyball.workspace.errors import DamagedRepository
 from flyball.workspace.sandbox import Unavailable, available
 
 Level = Literal["ok", "warn", "fail"]
@@ -57,6 +58,9 @@ def checkup(here: Path) -> Iterator[Check]:
     yield from _home()
     try:
         site = Site.find(here)
+    except DamagedRepository as error:
+        yield Check("repository", "fail", error.sentence, "git fsck")
+        return
     except (Refusal, ConfigError) as error:
         yield Check("repository", "fail", str(error), "run flyball doctor inside the repository you want to work on")
         return
@@ -111,6 +115,8 @@ def _home() -> Iterator[Check]:
 
 def _repository(site: Site) -> Check:
     repository = site.repository
+    if repository.damage:
+        return Check("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
     if repository.unborn:
         return Check("repository", "fail", f"{repository.root} has no commit", 'git commit --allow-empty -m "Start"')
     if repository.in_progress:

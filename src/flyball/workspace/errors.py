@@ -8,7 +8,8 @@ class WorkspaceError(Refusal):
 
     WorkspaceError
     ├── GitMissing, GitTooOld, GitFailed
-    ├── NotARepository, BareRepository, DubiousOwnership, UnbornHead, OperationInProgress, HomeInsideRepository
+    ├── NotARepository, DamagedRepository, BareRepository, DubiousOwnership, UnbornHead, OperationInProgress,
+    │   HomeInsideRepository
     ├── CheckpointExists, UnknownCommit
     └── BranchMoved, BranchCheckedOut, BranchBlocked, BaseLost, PushRefused
     """
@@ -39,6 +40,10 @@ class GitFailed(WorkspaceError):
 
 class NotARepository(WorkspaceError):
     """The folder is in no git repository."""
+
+
+class DamagedRepository(WorkspaceError):
+    """There is a repository that git itself cannot use; the sentence carries its words."""
 
 
 class BareRepository(WorkspaceError):

@@ -13,6 +13,7 @@ from flyball import process
 from flyball.workspace import git as git_program
 from flyball.workspace.errors import (
     BareRepository,
+    DamagedRepository,
     DubiousOwnership,
     NotARepository,
     OperationInProgress,
@@ -59,6 +60,8 @@ class Repository(msgspec.Struct, frozen=True):
     object_format: str
     in_progress: str | None
     shallow: bool
+    damage: str = ""
+    """Why HEAD has no commit though it should have one, in git's words."""
 
     @classmethod
     def find(cls, start: Path) -> "Repository":
@@ -84,6 +87,7 @@ class Repository(msgspec.Struct, frozen=True):
             object_format=store.line("rev-parse", "--show-object-format"),
             in_progress=next((word for mark, word in _MARKS if (git_dir / mark).exists()), None),
             shallow=seen.line("--is-shallow-repository") == "true",
+            damage="" if head.stdout else _damage(store),
         )
 
     @property
@@ -109,6 +113,8 @@ class Repository(msgspec.Struct, frozen=True):
 
     def require_commit(self) -> str:
         """The commit HEAD stands on."""
+        if self.damage:
+            raise damaged(self.root, self.damage)
         if self.head is None:
             raise UnbornHead(
                 f"{self.root} has no commit to start from.", 'Make one first: git commit --allow-empty -m "Start"'
@@ -220,12 +226,37 @@ def _git_dir(start: Path) -> Path:
     if done.code == 0:
         return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
     said = done.stderr.decode("utf-8", "backslashreplace").strip()
-    if "not a git repository" in said:
-        raise NotARepository(
-            f"{start} is not in a git repository.",
-            'Make it one first: git init && git add -A && git commit -m "Start"',
-        )
-    raise NotARepository(f"Git cannot read the repository at {start}: {said}", "Repair it and try again: git status")
+    place = _marked(start.absolute())
+    if place is not None:
+        raise damaged(place, said)
+    raise NotARepository(
+        f"{start} is not in a git repository.",
+        'Make it one first: git init && git add -A && git commit -m "Start"',
+    )
+
+
+def damaged(place: Path, said: str) -> DamagedRepository:
+    """The refusal of a repository that git cannot use; to make a new one in its place could lose what is left."""
+    words = " ".join(said.split()) or "it said nothing"
+    return DamagedRepository(f"The git repository at {place} is damaged: git says: {words}.", "Look into it: git fsck")
+
+
+def _marked(start: Path) -> Path | None:
+    """The nearest folder with a `.git`, on the disk git would search."""
+    try:
+        disk = start.stat().st_dev
+        near = [folder for folder in (start, *start.parents) if folder.stat().st_dev == disk]
+    except OSError:
+        return None
+    return next((folder for folder in near if os.path.lexists(folder / ".git")), None)
+
+
+def _damage(store: Git) -> str:
+    """What git says of a HEAD without a commit; nothing of a branch that has none yet."""
+    named = store.run("symbolic-ref", "--quiet", "HEAD")
+    branch = os.fsdecode(named.stdout.removesuffix(b"\n"))
+    asked = store.run("for-each-ref", branch) if named.code == 0 else store.run("cat-file", "-t", "HEAD")
+    return asked.stderr.decode("utf-8", "backslashreplace").strip()
 
 
 def _check_owner(root: Path, git_dir: Path) -> None:
