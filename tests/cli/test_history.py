@@ -19,6 +19,7 @@ from flyball.journal.records import task_scope
 from flyball.projections.chronicle import Chronicle
 from flyball.testing.builders import Story, tdd_task
 from flyball.wiring.hand import Hand, in_hand
+from flyball.wiring.history import NoSuchCheckpoint, checkpoints, named
 from flyball.wiring.site import Site
 
 TASK = TaskId("001-parse-rows")
@@ -262,6 +263,12 @@ def test_a_killed_turn_is_accounted_for_before_the_tree_is_taken_back(work, site
     assert "half.py" in flyball("diff", "1", done["undone"], "--stat").out
 
 
+def test_a_single_checkpoint_is_not_said_to_be_several(work, site):
+    first = checkpoints(site, TASK)[:1]
+    with pytest.raises(NoSuchCheckpoint, match="001-parse-rows has 1 accepted checkpoint; 1 back is before the first"):
+        named(TASK, first, "1")
+
+
 @pytest.mark.req("O45")
 def test_a_task_without_checkpoints_says_no_checkpoints(told, flyball):
     told(Story())
@@ -288,5 +295,6 @@ def test_diff_compares_with_the_start_or_a_checkpoint_and_counts_lines(work, fly
     assert "-green" in since
     assert "+tests" not in since
     assert "2 files, 2 lines added, 0 deleted" in flyball("diff", "1", "--stat").out
+    assert "1 file, 1 line added, 1 deleted" in flyball("diff", "1", "GREEN", "--stat").out
     assert {f["path"] for f in json.loads(flyball("diff", "1", "--json").out)["files"]} == {"rows.py", "test_rows.py"}
     assert flyball("diff", "1", "nonsense").code == 2

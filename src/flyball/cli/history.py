@@ -86,9 +86,11 @@ def diff(
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
+    from flyball.projections.wording import plural
+
     rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {_on_one_line(f.path)}" for f in files]
     added, deleted = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)
-    return [*rows, f"{len(files)} files, {added} lines added, {deleted} deleted"]
+    return [*rows, f"{plural(len(files), 'file')}, {plural(added, 'line')} added, {deleted} deleted"]
 
 
 def _on_one_line(path: str) -> str:

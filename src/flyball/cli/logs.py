@@ -139,10 +139,11 @@ def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
 
 def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
     from flyball.ports import Refusal
+    from flyball.projections.wording import plural
 
     attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))
     if not attempts:
-        turns = site.state(task).turns
-        raise Refusal(f"{task} has no transcript of turn {turn}; it has had {turns} turns. See: flyball logs {task}")
+        had = plural(site.state(task).turns, "turn")
+        raise Refusal(f"{task} has no transcript of turn {turn}; it has had {had}. See: flyball logs {task}")
     paths = {name: attempts[-1] / name for name in ("prompt.md", "stdout", "stderr", "report.json")}
     return {name: path for name, path in paths.items() if path.is_file() and path.stat().st_size}

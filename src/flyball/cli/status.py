@@ -34,7 +34,7 @@ def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
 
 
 def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
-    from flyball.projections.wording import plain, short, stamp
+    from flyball.projections.wording import plain, plural, short, stamp
 
     yield f"[{shown.task}] Status: {shown.status}"
     yield f"  request     {plain(shown.request, 200)}"
@@ -44,7 +44,7 @@ def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
     breaker = shown.breaker
     yield f"  breaker     {breaker.state}, {breaker.no_progress} without progress, {breaker.same_error} same error"
     if shown.branch:
-        yield f"  branch      {shown.branch} at {short(shown.head)}, {len(shown.checkpoints)} checkpoints"
+        yield f"  branch      {shown.branch} at {short(shown.head)}, {plural(len(shown.checkpoints), 'checkpoint')}"
     yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
     yield f"  spent       {_spent(shown)}"
     yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)

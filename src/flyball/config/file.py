@@ -284,5 +284,5 @@ def shown(value: object) -> str:
         return "a list" if value else "an empty list"
     if isinstance(value, bool):
         return str(value).lower()
-    text = msgspec.json.encode(value).decode() if isinstance(value, str | int | float) else str(value)
+    text = msgspec.json.encode(value).decode() if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:59] + "…"

@@ -1,6 +1,7 @@
 """The shape of flyball.toml: which keys there are, what each may hold, and how that is said to a person."""
 
 import re
+import sys
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -32,9 +33,10 @@ def duration(value: object) -> Duration:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
         return Duration(value)
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if match is None:
+    seconds = float(match[1]) * _UNITS[match[2] or "s"] if match else float("inf")
+    if seconds == float("inf"):
         raise ValueError(DURATION)
-    return Duration(float(match[1]) * _UNITS[match[2] or "s"])
+    return Duration(seconds)
 
 
 def custom(kind: type, value: object) -> Duration:
@@ -59,7 +61,10 @@ Paths = Annotated[
 ]
 Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, description="a whole number from 1")]
-Amount = Annotated[float, Meta(gt=0, description="a number greater than 0")]
+Amount = Annotated[
+    float,
+    Meta(gt=0, le=sys.float_info.max, description="a finite number greater than 0 (leave it out for no limit)"),
+]
 Time = Annotated[Duration, Meta(description=DURATION)]
 PositiveTime = Annotated[Span, Meta(description=SPAN)]
 Check = Annotated[Literal["on", "off"], Meta(description='"on" or "off"')]

@@ -19,6 +19,7 @@ from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.qa import LintRun
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.trees import Trees
+from flyball.projections.wording import plural
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
 _INSTALLS = re.compile(
@@ -111,7 +112,9 @@ class Examination:
         rewritten = sorted(f for f in before if before[f] != after.get(f))
         if not rewritten or _FORMATS.search(gate.command):
             return run
-        trick = Trick("test-weakened", rewritten[0], f"{len(rewritten)} test files were written to while the tests ran")
+        trick = Trick(
+            "test-weakened", rewritten[0], f"{plural(len(rewritten), 'test file')} written to while the tests ran"
+        )
         return replace(run, result=replace(run.result, passed=False), tricks=(*run.tricks, trick))
 
     def _lay(self) -> None:
@@ -207,7 +210,9 @@ def _lost(missing: tuple[str, ...]) -> tuple[Trick, ...]:
         return ()
     return (
         Trick(
-            "test-deleted", missing[0].partition("::")[0], f"{len(missing)} accepted tests did not run: {_few(missing)}"
+            "test-deleted",
+            missing[0].partition("::")[0],
+            f"{plural(len(missing), 'accepted test')} did not run: {_few(missing)}",
         ),
     )
 
@@ -217,7 +222,9 @@ def _skipped(skipped: tuple[str, ...]) -> tuple[Trick, ...]:
         return ()
     return (
         Trick(
-            "test-skipped", skipped[0].partition("::")[0], f"{len(skipped)} tests are newly skipped: {_few(skipped)}"
+            "test-skipped",
+            skipped[0].partition("::")[0],
+            f"{plural(len(skipped), 'test')} newly skipped: {_few(skipped)}",
         ),
     )
 

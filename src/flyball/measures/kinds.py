@@ -14,6 +14,7 @@ from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.quality import ChangedCode, changed_code, measure_quality
 from flyball.measures.red import accepted_outcomes, new_tests
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
+from flyball.projections.wording import plural
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -46,7 +47,9 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
         f"{run.result.name} fails on the untouched tree" for run in runs if not run.result.passed and not run.cases
     )
     if trial.failing:
-        notes += (f"{len(trial.failing)} tests fail before the task began and are not required: {_few(trial.failing)}",)
+        notes += (
+            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {_few(trial.failing)}",
+        )
     if any(run.result.broken for run in runs):
         return Found(trial, outcomes, notes=notes)
     tricks, remarks = examination.canaries(trial.round)
@@ -238,7 +241,7 @@ def _checks(
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
     if clean:
-        return True, f"{len(trial.outcomes)} tests" if trial.outcomes else "every gate passes by its exit code"
+        return True, plural(len(trial.outcomes), "test") if trial.outcomes else "every gate passes by its exit code"
     parts = [f"{run.result.name}: {run.result.broken}" for run in trial.round.runs if run.result.broken]
     parts += [f"{len(trial.failing)} fail: {_few(trial.failing)}"] if trial.failing else []
     parts += [f"{len(trial.missing)} are gone: {_few(trial.missing)}"] if trial.missing else []

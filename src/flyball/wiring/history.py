@@ -19,7 +19,7 @@ from flyball.ports import Refusal
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Kept
 from flyball.projections.standing import next_command
-from flyball.projections.wording import short
+from flyball.projections.wording import plural, short
 from flyball.wiring.hand import Hand, in_hand
 from flyball.wiring.site import Site
 from flyball.wiring.words import require_open
@@ -75,7 +75,9 @@ def named(task: TaskId, found: list[Kept], word: str) -> Kept:
         back = int(word)
         if back < len(accepted):
             return accepted[-1 - back]
-        raise NoSuchCheckpoint(f"{task} has {len(accepted)} accepted checkpoints; {back} back is before the first.")
+        raise NoSuchCheckpoint(
+            f"{task} has {plural(len(accepted), 'accepted checkpoint')}; {back} back is before the first."
+        )
     if _NEGATIVE.fullmatch(word):
         raise NoSuchCheckpoint(
             f"{word} is no number of checkpoints back; expected 1 for the accepted checkpoint before the last, 2 for the one"
