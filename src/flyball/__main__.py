@@ -16,9 +16,13 @@ def main() -> None:
             sys.stdout.write(f"flyball {__version__}\n")
         return
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        import gc
+
         from flyball.hook import main as hook
 
-        sys.exit(hook(sys.argv[2:]))
+        # An agent waits, and so short a life needs neither collections of garbage nor the interpreter's own farewell.
+        gc.disable()
+        os._exit(hook(sys.argv[2:]))
     from flyball.cli.app import run
 
     run()

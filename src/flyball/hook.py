@@ -161,12 +161,12 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
 
 
 def _evaluated(root: str) -> Verdict:
-    from pathlib import Path
-
+    # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
+    sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     from flyball.documents.work_folder import WorkFolder
     from flyball.wiring.weighing import Given, weigh
 
-    said = weigh(WorkFolder(Path(root)), Given()).evaluation
+    said = weigh(WorkFolder(root), Given()).evaluation
     following = f" Next issue: {said.next_issue}." if said.next_issue else ""
     return Verdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
 

@@ -8,7 +8,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from flyball import faults
 from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
@@ -23,19 +22,20 @@ _ATTEMPTS = 5
 class KeptFolder:
     """An open folder whose files are read and replaced by name."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
+    def __init__(self, path: str, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
 
     @classmethod
     @contextmanager
-    def below(cls, root: Path, *names: str) -> Iterator["KeptFolder"]:
+    def below(cls, root: str | os.PathLike[str], *names: str) -> Iterator["KeptFolder"]:
         """The folder below `root`, through no symbolic link."""
-        path, descriptor = root, _opened(root, root, None)
+        path = os.fspath(root)
+        descriptor = _opened(path, path, None)
         try:
             for name in names:
-                path = path / name
-                inner = _opened(path, Path(name), descriptor)
+                path = f"{path}/{name}"
+                inner = _opened(path, name, descriptor)
                 os.close(descriptor)
                 descriptor = inner
             yield cls(path, descriptor)
@@ -55,10 +55,10 @@ class KeptFolder:
             raise self._unusable(name, error) from error
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise WorkFolderUnusable(f"{self.path / name} is no regular file; expected a text file.")
+                raise WorkFolderUnusable(f"{self.path}/{name} is no regular file; expected a text file.")
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
-            raise WorkFolderUnusable(f"{self.path / name} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+            raise WorkFolderUnusable(f"{self.path}/{name} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
         return raw
 
     def edit(self, name: str, change: Callable[[bytes | None], bytes | None]) -> bool:
@@ -70,7 +70,7 @@ class KeptFolder:
                 return False
             if self._replace(name, before, after):
                 return True
-        raise WorkFolderUnusable(f"{self.path / name} keeps changing; try again when nobody else writes it.")
+        raise WorkFolderUnusable(f"{self.path}/{name} keeps changing; try again when nobody else writes it.")
 
     def move(self, name: str, to: str) -> None:
         """Rename a file, durably."""
@@ -120,11 +120,11 @@ class KeptFolder:
 
     def _unusable(self, name: str, error: OSError) -> WorkFolderUnusable:
         return WorkFolderUnusable(
-            f"{self.path / name} cannot be read or written ({error.strerror}); expected a file of its own, not a link."
+            f"{self.path}/{name} cannot be read or written ({error.strerror}); expected a file of its own, not a link."
         )
 
 
-def _opened(path: Path, name: Path, folder: int | None) -> int:
+def _opened(path: str, name: str, folder: int | None) -> int:
     try:
         # The root is the user's own choice and may be a link; what is below it may not.
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +16,10 @@ from flyball.core.issue_words import is_issue_file, place_of
 from flyball.core.session_state import StateRead, read_state, updated
 from flyball.documents.errors import WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
 
 WORK, AGENT, ISSUES = ".work", "agent", "issues"
 STATE, FOCUS, CONSTITUTION, MEMORY = "orchestrator-state.json", "focus.md", "constitution.md", "memory.md"
@@ -48,7 +51,7 @@ def find_root(start: Path) -> Path:
 class WorkFolder:
     """The `.work/` folder below `root`."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: str | os.PathLike[str]) -> None:
         self._root = root
 
     def read(self) -> WorkRead:

@@ -6,7 +6,7 @@ The Stop hook waits for this, so it imports no more than reading and deciding ne
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,6 +15,9 @@ from flyball.core.evaluator import evaluate
 from flyball.core.selection import is_called
 from flyball.core.session_state import counted, reset
 from flyball.documents.work_folder import WorkFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows", "cygwin": "windows"}
 
