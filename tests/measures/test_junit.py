@@ -135,6 +135,11 @@ def test_a_file_node_could_not_load_is_uncollected_and_named_as_in_the_tree(tmp_
     assert [(case.id, case.file) for case in cases if case.uncollected] == [("pkg/sum_test.go", "pkg/sum_test.go")]
 
 
+def test_a_file_without_tests_is_named_by_node_as_in_the_tree(tmp_path) -> None:
+    xml = '<testsuites><testcase name="/gate/src/sum.test.ts" classname="test"/></testsuites>'
+    assert read(tmp_path, xml) == {"test::src/sum.test.ts": "passing"}
+
+
 def test_an_absolute_path_means_the_file_of_the_tree_it_ends_with() -> None:
     index = TreeIndex(("a/x.js", "x.js", "b/y.js"))
     assert [index.path(f"/gate/{each}") for each in ("a/x.js", "x.js", "y.js")] == ["a/x.js", "x.js", ""]

@@ -114,6 +114,8 @@ def _case(each: Any, suites: tuple[str, ...], index: TreeIndex) -> Case:
         return Case(stable("::".join((file, *classes, name))), file, outcome, message, text)
     file = index.path(reported) or index.path(classname) or reported
     around = suites if classname == _NODE else ()
+    if classname == _NODE and name.startswith("/"):
+        name = index.path(name) or name
     parts = [p for p in (file, "" if classname in {file, reported} else classname, *around, name) if p]
     return Case(stable("::".join(parts)), file, outcome, message, text)
 
