@@ -15,6 +15,7 @@ from flyball.workspace.sandbox import (
     Mount,
     Unavailable,
     Unconfined,
+    _Real,
     available,
     command,
     environment_folders,
@@ -374,3 +375,18 @@ def test_no_folder_is_made_through_a_link_that_an_agent_planted(tmp_path):
     argv, _, _ = confine(["true"], tree=tree, env=ENV)
     assert list(outside.iterdir()) == []
     assert str(root / "web" / "node_modules") not in argv
+
+
+def test_paths_are_taken_for_where_they_really_lead(tmp_path: Path) -> None:
+    home = tmp_path.resolve() / "home"
+    (home / "real" / "deep").mkdir(parents=True)
+    (home / "file").write_text("x")
+    (home / "link").symlink_to("real")
+    (home / "away").symlink_to(home / "link" / "deep")
+    (home / "loop").symlink_to("loop")
+    (home / "dead").symlink_to("nowhere")
+    names = ["real", "file", "link", "link/deep", "link/../file", "away", "loop", "dead", "none/below", "file/below"]
+    paths = [home / name for name in names]
+    expected = {str(path.resolve()) for path in paths if os.path.exists(path)}
+    assert _Real().all(paths) == expected
+    assert len(expected) == 3

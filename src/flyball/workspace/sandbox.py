@@ -8,6 +8,7 @@ resolve to the candidate and not to the user's files. `--disable-userns` is neve
 import os
 import shlex
 import shutil
+import stat
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -152,10 +153,11 @@ class Confined(msgspec.Struct, frozen=True):
 
         The environment travels as the process's own and not on bubblewrap's command line, which every user can read.
         """
-        needed = _private_folders((*self.programs, *_named(argv)))
+        real = _Real()
+        needed = _private_folders(real.all((*self.programs, *_named(argv))))
         mounts = [
-            *(Mount("read-only", path) for path in needed),
-            *_hide(self.hidden, needed),
+            *(Mount("read-only", Path(path)) for path in needed),
+            *_hide(real.all(self.hidden), needed),
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
@@ -209,19 +211,46 @@ def _words(arg: str) -> list[str]:
         return [arg]
 
 
-def _private_folders(paths: Sequence[Path]) -> list[Path]:
+class _Real:
+    """Where paths really lead, found for many at once: every run waits for this, and most share the folders above them."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str | None] = {"/": "/"}
+
+    def all(self, paths: Sequence[Path]) -> set[str]:
+        """The real paths of those that are there."""
+        found = {self._real(str(path)) for path in paths}
+        return {path for path in found if path is not None}
+
+    def _real(self, path: str) -> str | None:
+        if path not in self._known:
+            above, _, name = path.rpartition("/")
+            if path.startswith("/") and name != "..":
+                folder = self._real(above or "/")
+                self._known[path] = None if folder is None else _led_to(f"{folder.rstrip('/')}/{name}")
+            else:
+                self._known[path] = os.path.realpath(path) if os.path.exists(path) else None
+        return self._known[path]
+
+
+def _led_to(path: str) -> str | None:
+    """A path whose folder is real already, itself real; None where there is nothing."""
+    try:
+        return os.path.realpath(path, strict=True) if stat.S_ISLNK(os.lstat(path).st_mode) else path
+    except OSError:
+        return None
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _private_folders(paths: set[str]) -> list[str]:
     """Those of the paths that a private folder would hide, without those below another one."""
-    real = {path.resolve() for path in paths if path.exists()}
-    below = [p for p in real if str(p) not in _COVERED and any(p.is_relative_to(above) for above in _COVERED)]
-    return sorted(p for p in below if not any(p != other and p.is_relative_to(other) for other in below))
+    below = [path for path in sorted(paths) if path not in _COVERED and _is_below(path, _COVERED)]
+    return [path for path in below if not _is_below(path, [other for other in below if other != path])]
 
 
-def _hide(paths: Sequence[Path], needed: Sequence[Path] = ()) -> list[Mount]:
-    real = {path.resolve() for path in paths if path.exists()}
-    visible = [
-        path
-        for path in sorted(real)
-        if any(path.is_relative_to(above) for above in needed)
-        or not any(path.is_relative_to(above) for above in _PRIVATE)
-    ]
-    return [Mount("empty" if path.is_dir() else "nothing", path) for path in visible]
+def _hide(paths: set[str], needed: Sequence[str] = ()) -> list[Mount]:
+    visible = [path for path in sorted(paths) if _is_below(path, needed) or not _is_below(path, _PRIVATE)]
+    return [Mount("empty" if os.path.isdir(path) else "nothing", Path(path)) for path in visible]
