@@ -70,21 +70,29 @@ RECENT_LEARNINGS = 24
 def evolve(state: State | None, event: Event) -> State:
     """What we know now that this happened."""
     if state is None:
-        return _opened(event).settled()
+        return _settled(_opened(event), event)
     draft = state.draft()
     _add(draft, event)
-    return draft.settled()
+    return _settled(draft, event)
 
 
 def fold(events: Iterable[Event]) -> State | None:
     """The state a journal amounts to; one draft takes all its facts, because a state for each would cost more than reading it."""
-    draft: Draft | None = None
-    for event in events:
-        if draft is None:
-            draft = _opened(event)
-        else:
-            _add(draft, event)
-    return None if draft is None else draft.settled()
+    following = iter(events)
+    event = next(following, None)
+    if event is None:
+        return None
+    draft = _opened(event)
+    for event in following:
+        _add(draft, event)
+    return _settled(draft, event)
+
+
+def _settled(draft: Draft, last: Event) -> State:
+    """The state that all facts up to the last one amount to."""
+    draft.seq = last.seq
+    draft.epoch = last.epoch
+    return draft.settled()
 
 
 def _opened(event: Event) -> Draft:
@@ -96,8 +104,6 @@ def _opened(event: Event) -> Draft:
         task=fact.task,
         now=event.at,
         stage=fact.stage,
-        seq=event.seq,
-        epoch=event.epoch,
         items=fact.task.items,
         items_confirmed=bool(fact.task.items) and not fact.task.settings.approve_plan,
         visits=(Visit(fact.stage, event.at),),
@@ -111,8 +117,6 @@ def _add(draft: Draft, event: Event) -> None:
         if draft.session_began_at is not None and kind is not SessionStarted:
             draft.elapsed += at - draft.now
         draft.now = at
-    draft.seq = event.seq
-    draft.epoch = event.epoch
     _TABLE[kind](draft, fact)
 
 

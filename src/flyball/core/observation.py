@@ -5,6 +5,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -206,18 +207,28 @@ def _rate(seen: Observation) -> float | None:
 
 def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
     failing = frozenset(seen.failing or ())
-    marked = [_marked(item, seen, failing) for item in known]
+    only_tests = not (seen.failed or seen.passed or seen.batch) and _is_measured(seen)
+    mark = _measured if only_tests else partial(_marked, seen)
+    marked = [mark(failing, item) for item in known]
     kept = [item for item in marked if item.marks != _PASSED_THROUGHOUT or item.id in seen.passed]
     fresh = {*failing, *seen.passed, *seen.failed}.difference([item.id for item in known])
     for name in sorted(fresh):
-        item = _marked(Item(name), seen, failing)
+        item = _marked(seen, failing, Item(name))
         kept.append(item if item.marks else Item(name, "F"))
     if len(kept) > TRACKED_ITEMS:
         kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)
 
 
-def _marked(item: Item, seen: Observation, failing: frozenset[str]) -> Item:
+def _is_measured(seen: Observation) -> bool:
+    return seen.failing is not None and seen.gate_broken is None
+
+
+def _measured(failing: frozenset[str], item: Item) -> Item:
+    return Item(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:])
+
+
+def _marked(seen: Observation, failing: frozenset[str], item: Item) -> Item:
     """The item with this iteration's result; as it was, where the iteration says nothing of it."""
     name = item.id
     error = seen.failed.get(name)
@@ -228,9 +239,7 @@ def _marked(item: Item, seen: Observation, failing: frozenset[str]) -> Item:
         return Item(name, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
     if name in seen.passed:
         return Item(name, (item.marks + "P")[-RECENT_MARKS:])
-    if seen.failing is None or seen.gate_broken is not None or name in seen.batch:
-        return item
-    return Item(name, (item.marks + ("F" if name in failing else "P"))[-RECENT_MARKS:])
+    return item if name in seen.batch or not _is_measured(seen) else _measured(failing, item)
 
 
 def reversals(item: Item) -> int:
@@ -278,11 +287,12 @@ def _broken_on(trees: tuple[str, ...], seen: Observation) -> tuple[str, ...]:
 def _best(best: Best | None, seen: Observation, result: Result) -> Best | None:
     if seen.tree is None or seen.gate_broken is not None or (result.rate is None and result.failing_count is None):
         return best
-    candidate = Best(seen.tree, seen.iteration, result.rate, result.failing_count)
-    return candidate if best is None or _worth(candidate) > _worth(best) else best
+    if best is not None and _worth(result) <= _worth(best):
+        return best
+    return Best(seen.tree, seen.iteration, result.rate, result.failing_count)
 
 
-def _worth(best: Best) -> tuple[float, float]:
+def _worth(best: Best | Result) -> tuple[float, float]:
     rate = -1.0 if best.rate is None else best.rate
     return rate, float("-inf") if best.failing_count is None else -best.failing_count
 

@@ -19,6 +19,7 @@ from flyball.journal.errors import FactUnstorable, JournalCorrupt, JournalNewer
 from flyball.journal.records import in_utc
 
 _encoder = msgspec.json.Encoder()
+_AT_ONCE = 32
 _decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
@@ -52,7 +53,24 @@ def encode(
 
 
 def decode(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, after: int) -> Iterator[Event]:
-    """The events of rows of body and checksum that must follow event `after` without a gap."""
+    """The events of rows of body and checksum that must follow event `after` without a gap; those before one that is damaged too.
+
+    A few are decoded at a time, because a processor that goes to and fro between decoding and folding takes longer for both.
+    """
+    events: list[Event] = []
+    try:
+        for event in _decoded(journal, task, rows, after=after):
+            events.append(event)
+            if len(events) == _AT_ONCE:
+                yield from events
+                events.clear()
+    except (JournalCorrupt, JournalNewer):
+        yield from events
+        raise
+    yield from events
+
+
+def _decoded(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, after: int) -> Iterator[Event]:
     salt = _salt(task)
     parse = _decoder.decode
     seq = after
