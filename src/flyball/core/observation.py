@@ -5,7 +5,6 @@
 
 import hashlib
 from collections.abc import Iterable
-from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -206,40 +205,35 @@ def _rate(seen: Observation) -> float | None:
 
 
 def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
-    failing = frozenset(seen.failing or ())
-    only_tests = not (seen.failed or seen.passed or seen.batch) and _is_measured(seen)
-    mark = _measured if only_tests else partial(_marked, seen)
-    marked = [mark(failing, item) for item in known]
+    failing, told = frozenset(seen.failing or ()), {*seen.batch, *seen.passed, *seen.failed}
+    measured = seen.failing is not None and seen.gate_broken is None
+    marked = [
+        _told(item, seen) if item.id in told else _measured(item, failing) if measured else item for item in known
+    ]
     kept = [item for item in marked if item.marks != _PASSED_THROUGHOUT or item.id in seen.passed]
     fresh = {*failing, *seen.passed, *seen.failed}.difference([item.id for item in known])
     for name in sorted(fresh):
-        item = _marked(seen, failing, Item(name))
+        item = _told(Item(name), seen)
         kept.append(item if item.marks else Item(name, "F"))
     if len(kept) > TRACKED_ITEMS:
         kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)
 
 
-def _is_measured(seen: Observation) -> bool:
-    return seen.failing is not None and seen.gate_broken is None
-
-
-def _measured(failing: frozenset[str], item: Item) -> Item:
-    return Item(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:])
-
-
-def _marked(seen: Observation, failing: frozenset[str], item: Item) -> Item:
-    """The item with this iteration's result; as it was, where the iteration says nothing of it."""
-    name = item.id
-    error = seen.failed.get(name)
+def _told(item: Item, seen: Observation) -> Item:
+    """The item with what the iteration says of it by name; as it was, where it was only attempted."""
+    error = seen.failed.get(item.id)
     if error is not None:
         again = error.fine == item.error
         repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
         marks = (item.marks + "F")[-RECENT_MARKS:]
-        return Item(name, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
-    if name in seen.passed:
-        return Item(name, (item.marks + "P")[-RECENT_MARKS:])
-    return item if name in seen.batch or not _is_measured(seen) else _measured(failing, item)
+        return Item(item.id, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
+    return Item(item.id, (item.marks + "P")[-RECENT_MARKS:]) if item.id in seen.passed else item
+
+
+def _measured(item: Item, failing: frozenset[str]) -> Item:
+    """The item with its result among the tests."""
+    return Item(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:])
 
 
 def reversals(item: Item) -> int:
