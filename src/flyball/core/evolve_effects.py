@@ -63,7 +63,8 @@ def ended(draft: Draft, fact: Ended) -> None:
     opened = draft.open.get(fact.id)
     if opened is None or opened.attempt != fact.attempt:
         raise JournalOutOfOrder(f"{fact.id} attempt {fact.attempt} ended but was not under way")
-    draft.open = {key: other for key, other in draft.open.items() if key != fact.id}
+    draft.open = draft.open.copy()
+    del draft.open[fact.id]
     draft.outcomes = {**draft.outcomes, fact.id: fact.outcome}
     apply = _OUTCOMES.get(type(fact.outcome))
     if apply:
@@ -84,7 +85,8 @@ def _turn_ended(draft: Draft, effect: Effect, outcome: TurnEnded) -> None:
     assert isinstance(effect, RunAgent)
     draft.window = _called(draft)
     draft.usage = draft.usage.plus(outcome.usage)
-    draft.dearest_turn = max(draft.dearest_turn, outcome.usage, key=_dearness)
+    if _dearness(outcome.usage) > _dearness(draft.dearest_turn):
+        draft.dearest_turn = outcome.usage
     if outcome.session and not effect.copy:
         draft.sessions = {**draft.sessions, effect.agent: outcome.session}
         draft.session_usage = {**draft.session_usage, effect.agent: outcome.session_usage}

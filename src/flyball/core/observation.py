@@ -207,11 +207,13 @@ def _rate(seen: Observation) -> float | None:
 def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
     failing, told = frozenset(seen.failing or ()), {*seen.batch, *seen.passed, *seen.failed}
     measured = seen.failing is not None and seen.gate_broken is None
-    marked = [
-        _told(item, seen) if item.id in told else _measured(item, failing) if measured else item for item in known
-    ]
-    kept = [item for item in marked if item.marks != _PASSED_THROUGHOUT or item.id in seen.passed]
-    fresh = {*failing, *seen.passed, *seen.failed}.difference([item.id for item in known])
+    fresh = {*failing, *seen.passed, *seen.failed}
+    kept = []
+    for item in known:
+        fresh.discard(item.id)
+        now = _told(item, seen) if item.id in told else _measured(item, failing) if measured else item
+        if now.marks != _PASSED_THROUGHOUT or item.id in seen.passed:
+            kept.append(now)
     for name in sorted(fresh):
         item = _told(Item(name), seen)
         kept.append(item if item.marks else Item(name, "F"))
