@@ -46,12 +46,15 @@ def {name}():
         library = _os.path.dirname(_os.__file__)
         homes = [root, library, _sys.prefix, _sys.base_prefix, _tempfile.gettempdir()]
         homes = tuple(_os.path.join(_os.path.realpath(home), "") for home in homes)
-        tops = {{name.partition(".")[0] for name in list(_sys.modules)}}
+        tops = {{name.partition(".")[0] for name in list(_sys.modules)}} - {{"__main__"}}
         origins = {{name: _origin(name) for name in tops if getattr(_sys.modules.get(name), "__file__", None)}}
         far = {{name: path for name, path in origins.items() if not path.startswith(homes)}}
+        if not far:
+            return {{}}
         ask = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
-        asked = far and _subprocess.run([_sys.executable, "-c", ask, *far], capture_output=True, text=True)
-        return {{name: path for name, path in far.items() if name not in asked.stdout.split()}}
+        asked = _subprocess.run([_sys.executable, "-c", ask, *far], capture_output=True, text=True)
+        known = asked.stdout.split() if asked.returncode == 0 else far
+        return {{name: path for name, path in far.items() if name not in known}}
 
     root = _os.path.realpath(_os.path.join(_os.path.dirname(__file__), {up!r}))
     told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers()]

@@ -135,7 +135,9 @@ def unaided(examination: Examination, protection: Protection, found: Found) -> t
     Such a file runs before the tests and could put right in the runner what is wrong in the tree.
     """
     request, accepted = examination.request, examination.expectations.accepted
-    new = () if request.kind in {"baseline", "red"} or not found.trial.green else _loaded_unasked(examination)
+    new = (
+        () if request.kind in {"baseline", "red"} or not found.trial.green else _loaded_unasked(examination, protection)
+    )
     if not (new and accepted):
         return ()
     without = dict(protection.overlay) | dict.fromkeys(new)
@@ -148,14 +150,15 @@ def unaided(examination: Examination, protection: Protection, found: Found) -> t
     return (Trick("test-aided", new[0], detail),)
 
 
-def _loaded_unasked(examination: Examination) -> tuple[str, ...]:
+def _loaded_unasked(examination: Examination, protection: Protection) -> tuple[str, ...]:
     request, workspace = examination.request, examination.workspace
     old = frozenset(workspace.list_files(request.accepted))
     tests = tuple(path for path in old if looks_like_test(path))
     return tuple(
         path
-        for path in examination.index.files
+        for path in workspace.list_files(request.candidate)
         if path not in old
+        and path not in protection.overlay
         and path not in request.consented
         and is_loaded_unasked(path, workspace.read_file(request.candidate, path), tests)
     )
