@@ -19,7 +19,7 @@ def exercise_the_loop() -> None:
 def exercise_the_screens() -> None:
     story = short_tdd_run()
     chronicle = Chronicle(story.events)
-    assert render(story.state, chronicle, with_report=True)
+    assert render(story.state, chronicle)
     assert status(story.state, chronicle).decision
     assert banner(story.state, chronicle)
     for event in story.events:

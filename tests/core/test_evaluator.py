@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from tests.core.counting import Name, steps
 
 from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation, Validation
-from flyball.core.evaluator import cleared, evaluate
+from flyball.core.evaluator import evaluate
 from flyball.core.evaluator_rules import RULES, Weighed
 
 PASSED = (Validation("code review", "pass"),)
@@ -227,27 +227,6 @@ def test_errors_that_can_be_recovered_from_are_warnings():
     said = evaluate(given_issues(issue(), errors=("flaky network",), warnings=("slow",)))
     assert said.decision == "CONTINUE"
     assert said.warnings == ("slow", "error: flaky network")
-
-
-BLOCKING = {
-    "unrecoverable_error": given_issues(issue(), unrecoverable=True, errors=("x",)),
-    "critical_security": given_issues(
-        issue(), validations=(Validation("security audit", "fail", critical_security=True),)
-    ),
-    "failed_3x": given_issues(issue(), session=Session(failures={"BUG-001@a1b2c3": 3})),
-    "no_completion": given_issues(issue(), session=Session(cycles=4)),
-    "needs_input": given_issues(issue(tags=("needs-input",)), session=Session(focus="BUG-001@a1b2c3")),
-    "no_actionable": given_issues(issue(tags=("requires-human",))),
-    "cycle_limit": given_issues(issue(), session=Session(cycles=5, max_cycles=5, completed_count=1)),
-}
-
-
-@pytest.mark.req("E15")
-@pytest.mark.parametrize("trigger", BLOCKING)
-def test_a_persons_word_clears_what_blocked_so_that_the_loop_goes_on(trigger):
-    blocked = BLOCKING[trigger]
-    assert evaluate(blocked).trigger == trigger
-    assert evaluate(cleared(blocked, trigger, ("BUG-001@a1b2c3",))).decision == "CONTINUE"
 
 
 def test_the_rules_are_asked_in_the_order_the_reference_gives():

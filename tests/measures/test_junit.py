@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.measures.junit import ReportUnreadable, TreeIndex, outcomes, read_report
+from flyball.measures.junit import ReportUnreadable, TreeIndex, read_report
 from flyball.measures.reasons import Project, reason
 
 pytestmark = pytest.mark.req("C31")
@@ -15,7 +15,7 @@ FILES = ("tests/test_a.py", "backend/tests/test_b.py", "src/sum.test.ts", "pkg/s
 def read(tmp_path: Path, xml: str) -> dict[str, str]:
     path = tmp_path / "report.xml"
     path.write_text(xml)
-    return dict(outcomes(read_report(path, TreeIndex(FILES))))
+    return {test: case.outcome for test, case in read_report(path, TreeIndex(FILES)).items()}
 
 
 def test_pytest_ids_are_those_pytest_prints(tmp_path) -> None:

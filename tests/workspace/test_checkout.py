@@ -27,7 +27,6 @@ def test_the_checkout_is_the_commit_and_the_users_changes_stay_where_they_are(us
 def test_the_workspace_plays_the_port(workspace):
     port: Workspace = workspace
     assert port.root == workspace.root
-    assert workspace.mounted_at == workspace.repository.root
 
 
 def test_an_agent_has_a_git_that_works(user, workspace):

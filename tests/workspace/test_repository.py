@@ -23,7 +23,6 @@ def test_a_repository_is_found_from_a_folder_inside_it(user):
     assert found.git_dir == found.common_dir == user.root / ".git"
     assert found.head == user.git("rev-parse", "HEAD")
     assert found.branch == "main"
-    assert not found.detached
     assert not found.unborn
     assert found.in_progress is None
     assert found.object_format == "sha1"
@@ -93,8 +92,8 @@ def test_the_inside_of_a_git_folder_is_refused(user):
 def test_a_detached_head_is_seen(user):
     user.git("checkout", "-q", "--detach")
     found = Repository.find(user.root)
-    assert found.detached
     assert found.branch is None
+    assert not found.unborn
     assert found.head == user.git("rev-parse", "HEAD")
 
 
@@ -104,7 +103,7 @@ def test_an_unborn_head_is_seen_and_refused_where_a_commit_is_needed(new_user):
     found = Repository.find(user.root)
     assert found.unborn
     assert found.branch == "main"
-    assert found.survey().uncommitted == 1
+    assert found.uncommitted() == 1
     with pytest.raises(UnbornHead, match="git commit --allow-empty"):
         found.require_commit()
 
@@ -127,7 +126,7 @@ def test_an_operation_in_progress_is_named(user, operation):
 def test_a_linked_worktree_is_found_with_its_own_head(user, tmp_path):
     user.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     found = Repository.find(tmp_path / "side")
-    assert found.linked
+    assert found.git_dir != found.common_dir == user.root / ".git"
     assert found.branch == "side"
     assert found.root == tmp_path / "side"
     assert found.common_dir == user.root / ".git"
@@ -169,7 +168,6 @@ def test_a_shallow_clone_works(user, tmp_path, new_user, open_workspace, at):
     clone = tmp_path / "clone"
     user.git("clone", "-q", "--depth=1", f"file://{user.root}", str(clone))
     shallow = type(user)(clone)
-    assert Repository.find(clone).shallow
     workspace = open_workspace(shallow)
     (workspace.root / "b.txt").write_text("third\n")
     saved = workspace.snapshot("one", "checkpoint: one", at)
@@ -178,7 +176,7 @@ def test_a_shallow_clone_works(user, tmp_path, new_user, open_workspace, at):
     assert type(user)(workspace.root).git("log", "--oneline", "--format=%s") == "work"
 
 
-def test_the_survey_counts_what_is_not_committed_and_leaves_the_index_alone(user):
+def test_what_is_not_committed_is_counted_and_the_index_left_alone(user):
     user.write("b.txt", "changed\n")
     user.write("new/one.txt")
     user.write("new/two.txt")
@@ -187,25 +185,22 @@ def test_the_survey_counts_what_is_not_committed_and_leaves_the_index_alone(user
     user.write("staged.txt")
     user.git("add", "staged.txt")
     before = user.everything()
-    survey = Repository.find(user.root).survey()
-    assert survey.dirty
-    assert survey.uncommitted == 3
-    assert survey.files == 4
+    assert Repository.find(user.root).uncommitted() == 3
     assert user.everything() == before
 
 
 def test_a_clean_tree_is_clean_with_a_split_index_too(user):
     user.git("update-index", "--split-index")
-    assert not Repository.find(user.root).survey().dirty
+    assert not Repository.find(user.root).uncommitted()
 
 
-def test_submodules_are_named(user, new_user):
+def test_a_submodule_as_committed_is_no_change(user, new_user):
     inner = new_user("inner")
     inner.write("i.txt")
     inner.commit()
     user.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "lib/inner")
     user.commit()
-    assert Repository.find(user.root).survey().submodules == ("lib/inner",)
+    assert not Repository.find(user.root).uncommitted()
 
 
 def test_global_and_private_ignore_rules_are_honoured(user, tmp_path):
@@ -214,7 +209,7 @@ def test_global_and_private_ignore_rules_are_honoured(user, tmp_path):
     (user.root / ".git" / "info" / "exclude").write_text("*.private\n")
     user.write("a.global")
     user.write("a.private")
-    assert not Repository.find(user.root).survey().dirty
+    assert not Repository.find(user.root).uncommitted()
 
 
 def test_what_an_agent_keeps_for_itself_in_the_tree_is_no_change(user):
@@ -222,7 +217,7 @@ def test_what_an_agent_keeps_for_itself_in_the_tree_is_no_change(user):
     kept.mkdir()
     (kept / "cache.db").write_text("tags\n")
 
-    assert not Repository.find(user.root).survey().dirty
+    assert not Repository.find(user.root).uncommitted()
 
 
 @pytest.mark.parametrize("folder", [".venv", "node_modules"])
@@ -230,7 +225,7 @@ def test_installed_dependencies_are_no_change_where_the_project_does_not_ignore_
     (user.root / folder).mkdir(parents=True)
     (user.root / folder / "library").write_text("x\n")
 
-    assert not Repository.find(user.root).survey().dirty
+    assert not Repository.find(user.root).uncommitted()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -266,7 +266,7 @@ def test_git_in_the_tree_is_read_only_as_a_whole(confine, place):
 @works
 def test_in_place_the_users_git_folder_is_read_only(user, open_workspace, base):
     here = open_workspace(user, in_place=True)
-    confine = Confined(program=str(FOUND), root=here.mounted_at, hidden=(), git_dirs=here.git_dirs)
+    confine = Confined(program=str(FOUND), root=here.repository.root, hidden=(), git_dirs=here.git_dirs)
     before = user.everything()
     done = run(
         confine, here.root, "git commit -q -am x; rm -rf .git; mv .git x; echo new > new.txt; git log --format=%s"
@@ -279,7 +279,7 @@ def test_in_place_the_users_git_folder_is_read_only(user, open_workspace, base):
 @works
 def test_git_works_for_an_agent_in_the_sandbox(user, workspace, base):
     hidden = (workspace.checkout.home,)
-    confine = Confined(program=str(FOUND), root=workspace.mounted_at, hidden=hidden, git_dirs=workspace.git_dirs)
+    confine = Confined(program=str(FOUND), root=workspace.repository.root, hidden=hidden, git_dirs=workspace.git_dirs)
     before = user.everything()
     script = (
         "git status --porcelain; git log --format=%s; echo x > b.txt; git commit -q -am mine && git log --format=%s"

@@ -107,7 +107,6 @@ class CliAgent:
             exit=ran.end,
             now=ran.now,
             other=other_lines(ran.transcript.stdout),
-            stdout_text=decode(ran.end.stdout_tail),
             stderr_text=decode(ran.end.stderr_tail),
             files=ran.files,
             homes=home_paths(self._dialect.homes, self._frame.environment),

@@ -77,7 +77,6 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     exit: Exit
     now: datetime
     other: tuple[str, ...] = ()
-    stdout_text: str = ""
     stderr_text: str = ""
     files: Mapping[str, bytes] = {}
     homes: tuple[Path, ...] = ()

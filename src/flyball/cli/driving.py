@@ -27,6 +27,7 @@ from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
+from flyball.projections.wording import plural
 from flyball.wiring.controller import Controller
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
@@ -136,9 +137,10 @@ def _configured(site: Site, flags: RunFlags) -> Configured:
 def _in_place_settled(site: Site, configured: Configured) -> Configured:
     """In place, uncommitted work is taken in only if a person says so; without one the task starts from HEAD, apart."""
     settings = configured.settings
-    if not (survey := site.repository.survey()).dirty:
+    uncommitted = site.repository.uncommitted()
+    if not uncommitted:
         return configured
-    count = f"{survey.uncommitted} uncommitted change{'' if survey.uncommitted == 1 else 's'}"
+    count = plural(uncommitted, "uncommitted change")
     if not settings.in_place:
         say(f"{count} here: not part of the task, which starts from HEAD")
         return configured

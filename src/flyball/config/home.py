@@ -83,10 +83,6 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         """Transcripts, a new folder for each attempt."""
         return self.task(task) / "turns"
 
-    def measures(self, task: TaskId) -> Path:
-        """Logs and reports of gates."""
-        return self.task(task) / "measures"
-
     def gate_tree(self, task: TaskId) -> Path:
         return self.task(task) / "gate"
 

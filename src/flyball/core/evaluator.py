@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
-from flyball.core.backlog import ISSUE_FILES, Deviation, Evaluation, Situation, Status, Tally, Trigger
-from flyball.core.evaluator_rules import FAILURES_THAT_BLOCK, RULES, Answer, Weighed, unforeseen
+from flyball.core.backlog import ISSUE_FILES, Deviation, Evaluation, Situation, Status, Tally
+from flyball.core.evaluator_rules import RULES, Answer, Weighed, unforeseen
 from flyball.core.issue_words import number_of
 from flyball.core.selection import candidates
 
@@ -51,32 +49,6 @@ def counts(situation: Situation) -> dict[str, Tally]:
         )
         for file in files
     }
-
-
-def cleared(situation: Situation, trigger: Trigger, answered: tuple[str, ...] = ()) -> Situation:
-    """The situation after a person's `reset` or `answer`: what that trigger was pulled by is taken back (E15).
-
-    `answered` are the issues whose need of a person was met. What a person's word cannot change, such as a failing build or
-    an issue blocked by another, still stands.
-    """
-    session = situation.session
-    match trigger:
-        case "unrecoverable_error":
-            return msgspec.structs.replace(situation, unrecoverable=False)
-        case "critical_security":
-            seen = tuple(msgspec.structs.replace(v, critical_security=False) for v in situation.validations)
-            return msgspec.structs.replace(situation, validations=seen)
-        case "failed_3x":
-            kept = {id: count for id, count in session.failures.items() if count < FAILURES_THAT_BLOCK}
-            session = msgspec.structs.replace(session, failures=kept)
-        case "no_completion":
-            session = msgspec.structs.replace(session, cycles_without_completion=0)
-        case "cycle_limit":
-            session = msgspec.structs.replace(session, cycles=0)
-        case _:
-            met = tuple(dict.fromkeys((*session.answered, *answered)))
-            session = msgspec.structs.replace(session, answered=met)
-    return msgspec.structs.replace(situation, session=session)
 
 
 def _warnings(situation: Situation, answer: Answer) -> Iterator[str]:

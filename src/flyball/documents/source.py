@@ -47,11 +47,6 @@ def read_source(path: Path, root: Path) -> SourceDocument:
     )
 
 
-def same_place(path: Path, root: Path, known: Source) -> bool:
-    """Whether a task was opened from the document at `path`, whatever its content is now."""
-    return _place(path, root) == known.path
-
-
 def _item(criterion: criteria.Criterion) -> Item:
     return Item(criterion.id, criterion.text, status="completed" if criterion.done else "not-started")
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from flyball.core.measurement import Trick
-from flyball.measures.gates import GateRun, Round
+from flyball.measures.gates import GateRun
 from flyball.measures.junit import Case
 from flyball.measures.sources import looks_like_test, parse
 
@@ -174,8 +174,3 @@ def _inside(path: str, root: str, environments: frozenset[str]) -> bool:
         return False
     parts = PurePosixPath(path).relative_to(root).parts
     return not environments & set(parts) and "site-packages" not in parts
-
-
-def pytest_gates(gates: Round) -> tuple[str, ...]:
-    """The gates whose reports hold tests of Python files."""
-    return tuple(run.result.name for run in gates.runs if any(c.file.endswith(".py") for c in run.cases.values()))

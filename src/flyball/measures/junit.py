@@ -3,7 +3,7 @@
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -156,8 +156,3 @@ def _outcome(each: Any) -> tuple[Outcome, str, str]:
             outcome: Outcome = "xfailed" if "xfail" in str(result.type or "") else "skipped"
             return outcome, str(result.message or "")[:DETAIL], ""
     return "passing", "", ""
-
-
-def outcomes(cases: Mapping[str, Case]) -> dict[str, Outcome]:
-    """Only how each test ended."""
-    return {identifier: case.outcome for identifier, case in cases.items()}

@@ -14,17 +14,16 @@ from flyball.projections.state_files import state_files
 from flyball.projections.task_files import context, learning_files, plan
 from flyball.projections.verdict_file import NAME as VERDICT, verdict_file
 
-__all__ = ["COMMITTED", "STATUS_LOG", "VERDICT", "phase_status", "render", "shows"]
+__all__ = ["STATUS_LOG", "VERDICT", "phase_status", "render", "shows"]
 
 STATUS_LOG = "phase-status.log"
-COMMITTED = ("plan.md", "learnings/", "report.md")
 
 
-def render(state: State, chronicle: Chronicle, *, with_report: bool = False) -> dict[str, str]:
+def render(state: State, chronicle: Chronicle) -> dict[str, str]:
     """Path within the task's folder and text of every rendered file.
 
     The status log is appended to, not rendered: `phase_status` gives its blocks. The report is there once the task has
-    stopped or is closing, or on request.
+    stopped or is closing.
     """
     files = {
         "loop-state.md": loop_state(state, chronicle),
@@ -34,7 +33,7 @@ def render(state: State, chronicle: Chronicle, *, with_report: bool = False) -> 
         **state_files(state, chronicle),
         VERDICT: verdict_file(state, chronicle),
     }
-    if with_report or state.stopped is not None or is_closing(state):
+    if state.stopped is not None or is_closing(state):
         told = report(state, chronicle)
         files["report.md"] = markdown(told)
         if is_closing(state) or (state.stopped is not None and state.stopped.kind == "done"):

@@ -54,7 +54,6 @@ def replayed(
         exit=end,
         now=now,
         other=other_lines(stdout),
-        stdout_text=decode(end.stdout_tail),
         stderr_text=decode(end.stderr_tail),
         files=files or {},
         homes=homes,

@@ -38,10 +38,6 @@ class Site(msgspec.Struct, frozen=True):
     def blobs(self) -> FileBlobs:
         return FileBlobs(self.home.blobs)
 
-    @property
-    def loop_folder(self) -> Path:
-        return self.repository.root / ".loop"
-
     def state(self, task: TaskId) -> State:
         """What is known of a task."""
         state = fold(self.journal.read(task))

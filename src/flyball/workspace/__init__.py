@@ -2,8 +2,8 @@
 
 from flyball.workspace.checkpoint import Author, Snapshot
 from flyball.workspace.errors import WorkspaceError
-from flyball.workspace.repository import Repository, Survey
-from flyball.workspace.trees import Change, Lines
+from flyball.workspace.repository import Repository
+from flyball.workspace.trees import Lines
 from flyball.workspace.workspace import GitWorkspace
 
-__all__ = ["Author", "Change", "GitWorkspace", "Lines", "Repository", "Snapshot", "Survey", "WorkspaceError"]
+__all__ = ["Author", "GitWorkspace", "Lines", "Repository", "Snapshot", "WorkspaceError"]

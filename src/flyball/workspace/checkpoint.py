@@ -112,7 +112,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
 
     def _clear_way(self, now: str, target: str) -> None:
         """Remove what is ignored but stands where a file or folder of `target` must be."""
-        for each in changed(self.vault, now, target, renames=False):
+        for each in changed(self.vault, now, target):
             if each.status == "D":
                 continue
             place, path = self.folder / each.path, each.path

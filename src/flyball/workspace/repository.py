@@ -37,18 +37,6 @@ _MARKS = (
 )
 
 
-class Survey(msgspec.Struct, frozen=True):
-    """What is in the user's working tree and index, counted with their index left as it is."""
-
-    uncommitted: int
-    files: int
-    submodules: tuple[str, ...]
-
-    @property
-    def dirty(self) -> bool:
-        return self.uncommitted > 0
-
-
 class Repository(msgspec.Struct, frozen=True):
     """The user's repository as it was found."""
 
@@ -59,7 +47,6 @@ class Repository(msgspec.Struct, frozen=True):
     branch: str | None
     object_format: str
     in_progress: str | None
-    shallow: bool
     damage: str = ""
     """Why HEAD has no commit though it should have one, in git's words."""
 
@@ -86,13 +73,8 @@ class Repository(msgspec.Struct, frozen=True):
             branch=os.fsdecode(named.stdout.removesuffix(b"\n")) if named.code == 0 else None,
             object_format=store.line("rev-parse", "--show-object-format"),
             in_progress=next((word for mark, word in _MARKS if (git_dir / mark).exists()), None),
-            shallow=seen.line("--is-shallow-repository") == "true",
             damage="" if head.stdout else _damage(store),
         )
-
-    @property
-    def detached(self) -> bool:
-        return self.branch is None and self.head is not None
 
     @property
     def unborn(self) -> bool:
@@ -101,11 +83,6 @@ class Repository(msgspec.Struct, frozen=True):
     @property
     def objects(self) -> Path:
         return self.common_dir / "objects"
-
-    @property
-    def linked(self) -> bool:
-        """Whether this is a linked worktree of another checkout."""
-        return self.git_dir != self.common_dir
 
     def git(self) -> Git:
         """Git on the user's own git dir: for reading and for moving the task's branch, never with a work tree."""
@@ -129,25 +106,21 @@ class Repository(msgspec.Struct, frozen=True):
                 f"Finish it or give it up (git {self.in_progress} --abort), or run without --in-place.",
             )
 
-    def survey(self) -> Survey:
-        """Count files, uncommitted changes and submodules.
+    def uncommitted(self) -> int:
+        """How many files differ from HEAD in the user's working tree and index, which stay as they are.
 
         The user's own git could run their clean filters here, so a borrowed git dir and a copy of the index are asked
         instead. Filtered files whose times changed count as changed: the answer errs towards dirty.
         """
         with self._lens() as git:
-            entries = records(git.out("ls-files", "-s", "-z"))
-            names = {entry.partition("\t")[2] for entry in entries}
             changed = set(records(git.out("diff-files", "-z", "--name-only", "--ignore-submodules=all")))
             changed.update(records(git.out("ls-files", "-z", "-o", "--exclude-standard", "--directory")))
             if self.head is not None:
                 staged = git.out("diff-index", "-z", "--cached", "--name-only", "--ignore-submodules=all", self.head)
                 changed.update(records(staged))
-            elif names:
-                changed.update(names)
-        links = tuple(entry.partition("\t")[2] for entry in entries if entry.startswith(GITLINK))
-        own = {name for name in changed if name != ".loop" and not name.startswith(".loop/")}
-        return Survey(uncommitted=len(own), files=len(names), submodules=links)
+            else:
+                changed.update(records(git.out("ls-files", "-z")))
+        return sum(name != ".loop" and not name.startswith(".loop/") for name in changed)
 
     def excludes(self) -> bytes:
         """Ignore rules that stand in no .gitignore: the user's global file, this repository's info/exclude, and our own."""

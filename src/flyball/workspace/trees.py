@@ -23,11 +23,10 @@ _KIND = 2  # digits of a mode that say file, link or submodule
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One changed file: status A, C, D, M, R or T, and where it was if it was renamed or copied."""
+    """One changed file: status A, D, M or T; a moved file is one deleted and one added."""
 
     status: str
     path: str
-    old_path: str | None = None
 
 
 class Lines(msgspec.Struct, frozen=True):
@@ -109,27 +108,20 @@ def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
     return _compare(vault, old, new, "-p", "--binary", "--full-index", "-M", paths=paths)
 
 
-def changed(vault: Vault, old: str, new: str, *, renames: bool = True) -> tuple[Change, ...]:
-    """Which files differ; without `renames` a moved file is one deleted and one added."""
+def changed(vault: Vault, old: str, new: str) -> tuple[Change, ...]:
+    """Which files differ."""
     trees = vault.tree(old), vault.tree(new)
     if trees[0] == trees[1]:
         return ()
     before, after = (vault.known.listings.get(tree) for tree in trees)
-    if not renames and before is not None and after is not None:
+    if before is not None and after is not None:
         return tuple(_differences(before, after))
-    return _asked(vault, *trees, "-M" if renames else "--no-renames")
+    return _asked(vault, *trees)
 
 
-def _asked(vault: Vault, old: str, new: str, option: str) -> tuple[Change, ...]:
-    fields = iter(records(_compare(vault, old, new, "-z", "--name-status", option)))
-    found = []
-    for status in fields:
-        first = next(fields)
-        if status[0] in "RC":
-            found.append(Change(status[0], next(fields), first))
-        else:
-            found.append(Change(status[0], first))
-    return tuple(found)
+def _asked(vault: Vault, old: str, new: str) -> tuple[Change, ...]:
+    fields = records(_compare(vault, old, new, "-z", "--name-status", "--no-renames"))
+    return tuple(Change(status, path) for status, path in zip(fields[::2], fields[1::2], strict=True))
 
 
 def _differences(before: Listing, after: Listing) -> Iterator[Change]:

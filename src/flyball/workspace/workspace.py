@@ -17,7 +17,7 @@ from flyball.workspace.files import remove, write_file
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Mount
-from flyball.workspace.trees import Change, Lines
+from flyball.workspace.trees import Lines
 from flyball.workspace.vault import Vault
 
 
@@ -47,11 +47,6 @@ class GitWorkspace:
     def root(self) -> Path:
         """The tree's folder on this machine."""
         return self.repository.root if self.in_place else self.checkout.tree
-
-    @property
-    def mounted_at(self) -> Path:
-        """Where a sandboxed command sees the tree."""
-        return self.repository.root
 
     @property
     def vault(self) -> Vault:
@@ -151,11 +146,7 @@ class GitWorkspace:
 
     def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
         """Status and path of each file that differs; a moved file is one deleted and one added."""
-        return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new, renames=False))
-
-    def changes(self, old: str, new: str) -> tuple[Change, ...]:
-        """As `changed`, with moved files recognised."""
-        return trees.changed(self.vault, old, new)
+        return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new))
 
     def numstat(self, old: str, new: str) -> tuple[Lines, ...]:
         return trees.numstat(self.vault, old, new)
@@ -213,7 +204,7 @@ class GitWorkspace:
         commit = self._copied(name).read_text().strip()
         work = WorkingTree(self.vault, folder, self._index_of(folder), self.task, self.checkout.excludes)
         tree, _ = work.save_tree(commit)
-        edited = trees.changed(self.vault, commit, tree, renames=False)
+        edited = trees.changed(self.vault, commit, tree)
         remove(folder)
         return tuple(each.path for each in edited)
 
