@@ -31,7 +31,7 @@ def green_under_way() -> Story:
         measurement("aaaa", total=12, failing=("t::one", "t::two", "t::three")),
         signal=True,
         missing=("fails: t::one",),
-        breaker=Breaker("HALF_OPEN", 1, 1, "e", "no progress in 1 iterations"),
+        breaker=Breaker("HALF_OPEN", 1, 1, "e", "no progress in 1 iteration"),
     )
     number = story.state.turns + 1
     effect = RunAgent(

@@ -73,7 +73,7 @@ def test_moving_a_test_file_away_is_named_test_deleted(green_lab) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("assert mul(2, 3) == 6", "mul", "assertions are gone"),
+        ("assert mul(2, 3) == 6", "mul", "1 of 1 assertion gone"),
         ("assert mul(2, 3) == 6", "assert True", "always true"),
         ("assert mul(2, 3) == 6", "assert mul(2, 3) == 6 or True", "always true"),
         ("assert mul(2, 3) == 6", "return\n    assert mul(2, 3) == 6", "returns before"),
@@ -83,7 +83,7 @@ def test_moving_a_test_file_away_is_named_test_deleted(green_lab) -> None:
             "swallows",
         ),
         ("assert mul(2, 3) == 6", "assert mul(2, 3) != 7", "its body was changed"),
-        (", (1, 7, 7), (-2, 3, -6)]", "]", "2 of 3 parametrised cases are gone"),
+        (", (1, 7, 7), (-2, 3, -6)]", "]", "2 of 3 parametrised cases gone"),
     ],
 )
 def test_weakening_a_test_is_named_test_weakened_and_the_accepted_one_still_fails(green_lab, old, new, said) -> None:

@@ -172,9 +172,9 @@ def _opened(site: Site, workflow: str) -> TaskId:
 
 def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
+    from flyball.core.quantities import plural
     from flyball.projections.chronicle import Chronicle
     from flyball.projections.report import report
-    from flyball.projections.wording import plural
 
     state = site.state(task)
     chronicle = Chronicle(site.journal.read(task))

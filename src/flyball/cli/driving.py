@@ -20,6 +20,7 @@ from flyball.config.settings import Configured, Here, RunFlags, build, with_limi
 from flyball.core.cycles import folder
 from flyball.core.events import Fact, SettingsChanged
 from flyball.core.evolve_people import is_put_again
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.documents.loop_folder import check_foreign
@@ -27,7 +28,6 @@ from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
-from flyball.projections.wording import plural
 from flyball.wiring.controller import Controller
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site

@@ -47,7 +47,8 @@ def rollback(
 ) -> None:
     """Take a task's tree back to a checkpoint; what is undone stays reachable as one."""
     from flyball.cli.choosing import chosen
-    from flyball.projections.wording import plural, short
+    from flyball.core.quantities import plural
+    from flyball.projections.wording import short
     from flyball.wiring import history
     from flyball.wiring.site import Site
 
@@ -86,7 +87,7 @@ def diff(
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
-    from flyball.projections.wording import plural
+    from flyball.core.quantities import plural
 
     rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {_on_one_line(f.path)}" for f in files]
     added, deleted = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)

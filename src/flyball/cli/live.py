@@ -15,11 +15,12 @@ from flyball.cli.endings import ending
 from flyball.cli.panel import Moment, View, panel
 from flyball.clock import system_clock
 from flyball.core.events import Event, Judged, Moved, TaskStopped
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import PLACE_WIDTH, line
 from flyball.projections.standing import health, next_command, reason
-from flyball.projections.wording import duration, plural
+from flyball.projections.wording import duration
 
 FRAMES_A_SECOND = 4
 _STYLES: dict[type, str] = {Moved: "bold green", Judged: "bold"}

@@ -138,8 +138,8 @@ def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
 
 
 def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
+    from flyball.core.quantities import plural
     from flyball.ports import Refusal
-    from flyball.projections.wording import plural
 
     attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))
     if not attempts:

@@ -10,10 +10,11 @@ from rich.text import Text
 
 from flyball.core.decide import WORKFLOWS
 from flyball.core.effects import Ask, Measure, RunAgent, Wait
+from flyball.core.quantities import listed, plural
 from flyball.core.state import Open, State
 from flyball.projections.records import Tally, Verification
 from flyball.projections.standing import forced_stages
-from flyball.projections.wording import duration, listed, plain, plural
+from flyball.projections.wording import duration, plain
 
 NARROW = 60
 _HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}

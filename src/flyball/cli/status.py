@@ -34,7 +34,8 @@ def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
 
 
 def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
-    from flyball.projections.wording import plain, plural, short, stamp
+    from flyball.core.quantities import plural
+    from flyball.projections.wording import plain, short, stamp
 
     yield f"[{shown.task}] Status: {shown.status}"
     yield f"  request     {plain(shown.request, 200)}"
@@ -66,7 +67,8 @@ def _question(task: str, question: QuestionShown) -> Iterator[str]:
 
 
 def _spent(shown: Status) -> str:
-    from flyball.projections.wording import duration, plural
+    from flyball.core.quantities import plural
+    from flyball.projections.wording import duration
 
     usage = shown.usage
     money = f", {'about ' if usage.estimated else ''}${usage.usd:.2f}" if usage.usd else ""

@@ -18,6 +18,7 @@ def trust(
 ) -> None:
     """Agree to what this repository's flyball.toml runs or widens; asked for once per content."""
     from flyball.config import file as config_file, trust as agreement
+    from flyball.core.quantities import plural
     from flyball.core.text import scrub
     from flyball.ports import Refusal
     from flyball.wiring.site import Site
@@ -37,7 +38,7 @@ def trust(
         if as_json:
             put_json({"file": str(file.origin.path), "wants": wants, "trusted": True, "new": not known})
         elif known:
-            put(f"{file.origin.path} is trusted already; it would run or widen {len(wants)} things.")
+            put(f"{file.origin.path} is trusted already; it would run or widen {plural(len(wants), 'thing')}.")
         else:
             put(f"{file.origin.path} is trusted as it is now. A change to what it runs is asked for again.")
 

@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.quantities import plural
 from flyball.core.task import Strikes
 
 
@@ -38,13 +39,14 @@ def after(breaker: Breaker, strikes: Strikes, *, progress: bool, gate_held: bool
     if gate_held:
         return msgspec.structs.replace(breaker, same_error=same_error, error=error)
     no_progress = breaker.no_progress + 1
+    stuck = f"no progress in {plural(no_progress, 'iteration')}"
     if no_progress >= strikes.no_progress:
-        return Breaker("OPEN", no_progress, same_error, error, f"no progress in {no_progress} iterations")
+        return Breaker("OPEN", no_progress, same_error, error, stuck)
     if same_error >= strikes.same_error:
-        return Breaker("OPEN", no_progress, same_error, error, f"the same error {same_error} times")
+        return Breaker("OPEN", no_progress, same_error, error, f"the same error {plural(same_error, 'time')}")
     warned = no_progress >= min(2, strikes.no_progress - 1)
     state: Literal["CLOSED", "HALF_OPEN"] = "HALF_OPEN" if warned else "CLOSED"
-    return Breaker(state, no_progress, same_error, error, f"no progress in {no_progress} iterations" if warned else "")
+    return Breaker(state, no_progress, same_error, error, stuck if warned else "")
 
 
 def cooled(breaker: Breaker) -> Breaker:

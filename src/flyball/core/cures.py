@@ -5,6 +5,7 @@ So a repetition inside a context ends the context, and only a failure that outli
 """
 
 from flyball.core.observation import History, Observation, Result
+from flyball.core.quantities import plural
 from flyball.core.verdict import Cure, Health, Thresholds
 
 _DEFAULT = {
@@ -30,15 +31,15 @@ def cure(history: History, seen: Observation, health: Health, limits: Thresholds
 def _end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thresholds) -> str:
     """Why no further cure is worth trying, or nothing."""
     if len(history.broken_on) >= limits.broken_trees:
-        return f"gate broken on {len(history.broken_on)} different trees: {seen.gate_broken}"
+        return f"gate broken on {plural(len(history.broken_on), 'different tree')}: {seen.gate_broken}"
     if remedy is Cure.CONTINUE:
         return ""
     failure = history.results[-1].failure
     outlived = sum(failure in ending.failures for ending in history.endings) if failure else 0
     if outlived >= limits.endings_before_stop:
-        return f"the same failure ended {outlived} earlier contexts{_named(history)}"
+        return f"the same failure ended {plural(outlived, 'earlier context')}{_named(history)}"
     if remedy is Cure.FRESH_CONTEXT and history.contexts >= limits.contexts:
-        return f"{history.contexts} contexts are spent{_named(history)}"
+        return f"{plural(history.contexts, 'context is', 'contexts are')} spent{_named(history)}"
     return ""
 
 

@@ -12,7 +12,7 @@ from flyball.core.outcomes import Measured
 from flyball.core.stages import open_items
 from flyball.core.state import State
 
-VERSION = 3
+VERSION = 4
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"

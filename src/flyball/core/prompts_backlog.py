@@ -6,6 +6,7 @@ import re
 
 from flyball.core.backlog import Issue
 from flyball.core.measurement import Measurement
+from flyball.core.quantities import plural
 from flyball.core.state import State
 
 CONSTITUTION_SHOWN = 6_000
@@ -71,7 +72,8 @@ def _gates(found: Measurement) -> list[str]:
         lines.append(f"gate {gate.name} (`{gate.command}`) {'passed' if gate.passed else 'did not pass'}{counts}")
     files = found.files
     changed = files.created + files.modified
-    lines.append(f"{changed} files differ from the start of the task" if changed else "no file was changed")
+    differ = plural(changed, "file differs", "files differ")
+    lines.append(f"{differ} from the start of the task" if changed else "no file was changed")
     lines += [f"set aside: {trick.kind}: {trick.path}: {trick.detail}" for trick in found.tricks]
     return lines
 

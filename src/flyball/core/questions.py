@@ -9,6 +9,7 @@ from flyball.core.answers import taken
 from flyball.core.effects import Ask, Option, Question
 from flyball.core.events import Judged, LimitHit, TaskStopped
 from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.quantities import plural
 from flyball.core.state import Asked, State
 from flyball.core.task import EffectId
 
@@ -103,9 +104,7 @@ def out_of_reach(state: State, hits: Sequence[LimitHit]) -> Question:
     """Put again on resuming: the network may be back without a word from anybody."""
     since = min(hit.since for hit in hits if hit.since is not None)
     names = " and ".join(hit.agent for hit in hits)
-    text = (
-        f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({state.overloads} tries): {hits[-1].detail}"
-    )
+    text = f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({plural(state.overloads, 'try', 'tries')}): {hits[-1].detail}"
     options = (Option("reset", "try again for as long again"), Option("abort", "end the task"))
     return Question(
         OUT_OF_REACH, text, options, detail="\n".join(f"{hit.agent}: {hit.detail}" for hit in hits), again=True

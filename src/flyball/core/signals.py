@@ -6,6 +6,7 @@ from itertools import pairwise, takewhile
 import msgspec
 
 from flyball.core.observation import RECENT_MARKS, History, Item, Result, attempt, returned_to, reversals
+from flyball.core.quantities import plural
 from flyball.core.verdict import Thresholds
 
 
@@ -70,10 +71,12 @@ def stalls(history: History, limits: Thresholds) -> list[Finding]:
         findings += _same_failure(history, limits)
     failed = _running(history, lambda result: result.rate == 0 and not result.held)
     if failed >= limits.failing_batches:
-        findings.append(Finding(f"nothing passed in {failed} batches running", failed > limits.failing_batches))
+        findings.append(
+            Finding(f"nothing passed in {plural(failed, 'batch', 'batches')} running", failed > limits.failing_batches)
+        )
     idle = _running(history, lambda result: result.unchanged and not result.held)
     if idle >= limits.unchanged and len({_failing_set(result) for result in history.results[-idle:]}) == 1:
-        text = f"{idle} iterations left the tree and the failing set unchanged"
+        text = f"{plural(idle, 'iteration')} left the tree and the failing set unchanged"
         findings.append(Finding(text, idle > limits.unchanged))
     return findings
 
@@ -100,7 +103,7 @@ def dry_spell(history: History, limits: Thresholds) -> list[Finding]:
     dry = history.search.dry
     if dry < patience:
         return []
-    return [Finding(f"no better number for {dry} iterations, patience {patience}", dry > patience)]
+    return [Finding(f"no better number for {plural(dry, 'iteration')}, patience {patience}", dry > patience)]
 
 
 def gains(history: History) -> list[Finding]:
@@ -112,7 +115,8 @@ def gains(history: History) -> list[Finding]:
     if before.rate is not None and now.rate is not None and now.rate > before.rate:
         findings.append(Finding(f"pass rate rose from {before.rate:.0%} to {now.rate:.0%}"))
     if before.failing_count is not None and now.failing_count is not None and now.failing_count < before.failing_count:
-        findings.append(Finding(f"{before.failing_count - now.failing_count} fewer tests fail"))
+        fewer = before.failing_count - now.failing_count
+        findings.append(Finding(plural(fewer, "fewer test fails", "fewer tests fail")))
     if history.search.best is not None and not history.search.dry:
         findings.append(Finding("the number got better"))
     return findings

@@ -9,6 +9,7 @@ import msgspec
 from flyball.core.claims import Claim
 from flyball.core.events import GateVerdict
 from flyball.core.measurement import Check, Finding, Measurement, NewTest, Scalar
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import Item
 
@@ -48,7 +49,9 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     generated = sum(t.tests_in_source for t in measured.new_tests)
     failing = sum(t.tests_in_source for t in sound)
     if len(covered) == len(items) > failing:
-        missing.append(f"{failing} new tests for {len(items)} criteria: each needs one of its own")
+        missing.append(
+            f"{plural(failing, 'new test')} for {plural(len(items), 'criterion', 'criteria')}: each needs one of its own"
+        )
     values: dict[str, Scalar] = {
         "criteria_count": len(items),
         "criteria_covered": len(covered),
@@ -252,12 +255,12 @@ def _not_all_passing(measured: Measurement) -> list[str]:
     missing = _broken(measured)
     missing += [f"fails: {t}" for t in measured.failing]
     if counts.failing > len(measured.failing):
-        missing.append(f"{counts.failing - len(measured.failing)} more tests fail")
+        missing.append(plural(counts.failing - len(measured.failing), "more test fails", "more tests fail"))
     missing += [f"an accepted test is gone: {t}" for t in measured.missing]
     missing += [f"a test is newly skipped: {t}" for t in measured.newly_skipped]
     counted = any(g.counts is not None for g in measured.gates)
     if counted and not counts.passing and not counts.failing:
-        missing.append(f"no test passed, and {counts.total} were found: 0 of 0 is not green")
+        missing.append(f"no test passed, of {counts.total} found: 0 of 0 is not green")
     missing += [
         f"{g.name} fails: exit {g.exit_code}" for g in measured.gates if not g.passed and not g.broken and not g.counts
     ]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Trick
+from flyball.core.quantities import listed, plural
 from flyball.core.task import Commit, Gate, Settings
 from flyball.measures import canary
 from flyball.measures.commands import Commands
@@ -19,7 +20,6 @@ from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.qa import LintRun
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.trees import Trees
-from flyball.projections.wording import plural
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
 _INSTALLS = re.compile(
@@ -212,7 +212,7 @@ def _lost(missing: tuple[str, ...]) -> tuple[Trick, ...]:
         Trick(
             "test-deleted",
             missing[0].partition("::")[0],
-            f"{plural(len(missing), 'accepted test')} did not run: {_few(missing)}",
+            f"{plural(len(missing), 'accepted test')} did not run: {listed(missing, 5)}",
         ),
     )
 
@@ -224,10 +224,6 @@ def _skipped(skipped: tuple[str, ...]) -> tuple[Trick, ...]:
         Trick(
             "test-skipped",
             skipped[0].partition("::")[0],
-            f"{plural(len(skipped), 'test')} newly skipped: {_few(skipped)}",
+            f"{plural(len(skipped), 'test')} newly skipped: {listed(skipped, 5)}",
         ),
     )
-
-
-def _few(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")

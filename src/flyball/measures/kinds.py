@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from flyball.core.measurement import Check, Files, NewTest, Quality, Trick
+from flyball.core.quantities import listed, plural
 from flyball.core.task import Commit
 from flyball.measures import documents, qa
 from flyball.measures.diagrams import Complaints, Diagrams, shapes
@@ -14,7 +15,6 @@ from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.quality import ChangedCode, changed_code, measure_quality
 from flyball.measures.red import accepted_outcomes, new_tests
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
-from flyball.projections.wording import plural
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
     )
     if trial.failing:
         notes += (
-            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {_few(trial.failing)}",
+            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {listed(trial.failing, 5)}",
         )
     if any(run.result.broken for run in runs):
         return Found(trial, outcomes, notes=notes)
@@ -146,7 +146,9 @@ def unaided(examination: Examination, protection: Protection, found: Found) -> t
     if trial.green:
         return ()
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
-    detail = f"accepted tests pass only with new files beside them ({_few(new)}): {_few(lost) or 'the gate fails'}"
+    detail = (
+        f"accepted tests pass only with new files beside them ({listed(new, 5)}): {listed(lost, 5) or 'the gate fails'}"
+    )
     return (Trick("test-aided", new[0], detail),)
 
 
@@ -246,9 +248,9 @@ def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
     if clean:
         return True, plural(len(trial.outcomes), "test") if trial.outcomes else "every gate passes by its exit code"
     parts = [f"{run.result.name}: {run.result.broken}" for run in trial.round.runs if run.result.broken]
-    parts += [f"{len(trial.failing)} fail: {_few(trial.failing)}"] if trial.failing else []
-    parts += [f"{len(trial.missing)} are gone: {_few(trial.missing)}"] if trial.missing else []
-    parts += [f"{len(trial.newly_skipped)} are newly skipped"] if trial.newly_skipped else []
+    parts += [f"{plural(len(trial.failing), 'test')} failing: {listed(trial.failing, 5)}"] if trial.failing else []
+    parts += [f"{plural(len(trial.missing), 'test')} gone: {listed(trial.missing, 5)}"] if trial.missing else []
+    parts += [f"{plural(len(trial.newly_skipped), 'test')} newly skipped"] if trial.newly_skipped else []
     parts += [
         f"{run.result.name} ends with {run.result.exit_code}" for run in trial.round.runs if not run.result.passed
     ]
@@ -262,10 +264,6 @@ def _files(examination: Examination, complaints: Complaints = shapes) -> Files:
 
 def _code(examination: Examination) -> ChangedCode:
     return changed_code(examination.workspace, examination.request.base, examination.request.candidate)
-
-
-def _few(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
 
 
 KINDS: dict[str, Kind] = {

@@ -8,6 +8,7 @@ import msgspec
 
 from flyball.core.effects import Measure
 from flyball.core.measurement import Check, Quality
+from flyball.core.quantities import listed, plural
 from flyball.core.task import Settings
 from flyball.measures.documents import is_changelog, is_decision_record, is_readme
 from flyball.measures.protected import changed_paths
@@ -110,7 +111,7 @@ def _complexity(given: Evidence) -> Verdict:
     limit = given.settings.code.complexity
     over = [f"{f.where} ({f.complexity})" for f in given.code.changed if f.complexity >= limit]
     if over:
-        return False, f"complexity must be under {limit}: {_listed(over)}"
+        return False, f"complexity must be under {limit}: {listed(over, 5)}"
     return True, f"the worst changed function has {given.quality.complexity_worst}"
 
 
@@ -173,7 +174,7 @@ def _naming(given: Evidence) -> Verdict:
         return None, "no Python was changed; names of other languages are not checked"
     odd = [f"{path}:{line} {name}" for path, module in modules.items() for line, name in _odd_names(module)]
     return (
-        (False, f"names that do not follow the language's custom: {_listed(odd)}")
+        (False, f"names that do not follow the language's custom: {listed(odd, 5)}")
         if odd
         else (True, "names follow custom")
     )
@@ -194,7 +195,7 @@ def _api_documentation(given: Evidence) -> Verdict:
         return None, "no Python was changed; documentation of other languages is not checked"
     bare = [f"{path} {name}" for path, module in modules.items() for name in _undocumented(path, module, given)]
     return (
-        (False, f"public and changed, but without a docstring: {_listed(bare)}") if bare else (True, "all documented")
+        (False, f"public and changed, but without a docstring: {listed(bare, 5)}") if bare else (True, "all documented")
     )
 
 
@@ -216,8 +217,8 @@ def _comments(given: Evidence) -> Verdict:
         return None, given.quality.unmeasured or "no product code was changed"
     bare = [f.where for f in complex_ones if not _explained(f)]
     if bare:
-        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {_listed(bare)}"
-    return True, f"{len(complex_ones)} functions above {COMMENTED_ABOVE}, all explained"
+        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {listed(bare, 5)}"
+    return True, f"{plural(len(complex_ones), 'function')} above {COMMENTED_ABOVE}, all explained"
 
 
 def _explained(function: Function) -> bool:
@@ -227,10 +228,6 @@ def _explained(function: Function) -> bool:
 def _python(given: Evidence) -> dict[str, ast.Module]:
     read = {path: parse(text.encode()) for path, text in given.code.sources.items() if path.endswith(".py")}
     return {path: module for path, module in read.items() if module is not None}
-
-
-def _listed(found: list[str]) -> str:
-    return ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
 
 
 def _text(source: bytes | None) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from flyball.core.measurement import Trick, TrickKind
+from flyball.core.quantities import listed, plural
 from flyball.measures.sources import parse
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
@@ -39,7 +40,7 @@ def compare(
         return ()
     if candidate is None:
         names = sorted(_functions(parse(accepted))) if path.endswith(".py") else []
-        detail = f"the file is gone, and with it {_listed(names)}" if names else "the file is gone"
+        detail = f"the file is gone, and with it {listed(names, 5)}" if names else "the file is gone"
         return (Trick("test-deleted", path, detail),)
     if accepted == candidate:
         return ()
@@ -118,11 +119,11 @@ def _compare_function(path: str, name: str, old: Function, new: Function) -> Tri
 
 def _how_weaker(old: Function, new: Function) -> str:
     if (fewer := len(_checks(old)) - len(_checks(new))) > 0:
-        return f"{fewer} of {len(_checks(old))} assertions are gone"
+        return f"{fewer} of {plural(len(_checks(old)), 'assertion')} gone"
     if any(_trivial(c) for c in _checks(new)) and not any(_trivial(c) for c in _checks(old)):
         return "an assertion is now always true"
     if _cases(new) < _cases(old):
-        return f"{_cases(old) - _cases(new)} of {_cases(old)} parametrised cases are gone"
+        return f"{_cases(old) - _cases(new)} of {plural(_cases(old), 'parametrised case')} gone"
     if _returns_early(new) and not _returns_early(old):
         return "it returns before its assertions"
     if _swallows(new) and not _swallows(old):
@@ -228,7 +229,7 @@ def _compare_text(path: str, accepted: bytes, candidate: bytes, *, extendable: b
         return (Trick("test-skipped", path, "tests are skipped that were not"),)
     fewer = len(_OTHER_CHECK.findall(before)) - len(_OTHER_CHECK.findall(after))
     if fewer > 0:
-        return (Trick("test-weakened", path, f"{fewer} assertions are gone"),)
+        return (Trick("test-weakened", path, f"{plural(fewer, 'assertion')} gone"),)
     force = forced(path, accepted, candidate)
     if extendable and force is None and after.startswith(before.rstrip() + "\n"):
         return ()
@@ -237,8 +238,3 @@ def _compare_text(path: str, accepted: bytes, candidate: bytes, *, extendable: b
 
 def _text(source: bytes | None) -> str:
     return (source or b"").decode("utf-8", "replace")
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -8,9 +8,10 @@ from typing import Any
 from flyball.core.events import BatchJudged
 from flyball.core.monitor import Verdict, observe
 from flyball.core.observation import History
+from flyball.core.quantities import listed
 from flyball.projections.loop_state import Page, written
 from flyball.projections.records import Row
-from flyball.projections.wording import listed, plain
+from flyball.projections.wording import plain
 
 
 def history_of(judged: Iterable[BatchJudged]) -> History:

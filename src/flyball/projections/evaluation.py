@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation, Situation, Validation
+from flyball.core.quantities import plural
 from flyball.core.text import scrub
 
 _ALWAYS = ("code review", "security audit", "performance review", "spec audit")
@@ -51,7 +52,7 @@ def _validations(situation: Situation) -> Iterator[str]:
 
 def _validation(validation: Validation) -> str:
     findings = sum(validation.findings.values())
-    return f"- {_line(validation.kind).capitalize()}: {validation.result} ({_some(findings, 'finding')})"
+    return f"- {_line(validation.kind).capitalize()}: {validation.result} ({plural(findings, 'finding')})"
 
 
 def _notes(said: Evaluation) -> Iterator[str]:
@@ -92,7 +93,3 @@ def _blockers(said: Evaluation) -> str:
 def _line(text: str) -> str:
     """A text of others in one line; a promise is only ever our own."""
     return _PROMISE.sub("promise", " ".join(scrub(" ".join(text.split())).split()))
-
-
-def _some(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -51,10 +51,11 @@ from flyball.core.outcomes import (
     Unanswered,
     Waited,
 )
+from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections.standing import next_command
-from flyball.projections.wording import duration, listed, plain, plural, short, stamp
+from flyball.projections.wording import duration, plain, short, stamp
 
 PLACE_WIDTH = 11
 LONGEST = 240

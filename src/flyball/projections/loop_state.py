@@ -8,11 +8,12 @@ from functools import lru_cache
 import msgspec
 
 from flyball.core.monitor import Blocker, Verdict
+from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Row
 from flyball.projections.standing import health
-from flyball.projections.wording import escaped, listed, plain
+from flyball.projections.wording import escaped, plain
 
 ROWS_SHOWN = 26
 MOST_IDS = 6
@@ -112,7 +113,7 @@ def _rows(rows: Sequence[Row]) -> list[str]:
         return shown
     first, last = rows[0], rows[folded - 1]
     span = f"{first.iteration}–{last.iteration}"
-    note = f"{folded} earlier rows; the journal has them all"
+    note = f"{plural(folded, 'earlier row')}; the journal has them all"
     return [f"| {span} | | {last.passed_so_far} | {last.failed_so_far} | {note} |", *shown]
 
 

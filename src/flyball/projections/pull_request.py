@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from flyball.core.quantities import listed
 from flyball.projections.report import Report
-from flyball.projections.wording import code, escaped, listed
+from flyball.projections.wording import code, escaped
 
 
 def pull_request(report: Report) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.effects import RunAgent
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
@@ -25,7 +26,7 @@ from flyball.projections.records import (
 )
 from flyball.projections.spend import Spend, spend, total
 from flyball.projections.status import UnverifiedShown, unverified
-from flyball.projections.wording import plain, plural
+from flyball.projections.wording import plain
 
 NOT_IN_CHECKPOINTS = "Checkpoints hold no submodule contents and no ignored files."
 

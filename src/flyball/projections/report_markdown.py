@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from flyball.core.quantities import plural
 from flyball.projections.records import GateRun, Learning, Tally, Verification
 from flyball.projections.report import Report
 from flyball.projections.spend import Spend
-from flyball.projections.wording import code, duration, escaped, plural, short, stamp
+from flyball.projections.wording import code, duration, escaped, short, stamp
 
 GOAL_LINES = 40
 
@@ -58,7 +59,7 @@ def _goal(goal: str) -> list[str]:
     lines = [line for line in goal.splitlines() if line.strip()]
     shown = [f"> {escaped(line, 500)}" for line in lines[:GOAL_LINES]]
     quoted = [line for pair in shown for line in (pair, ">")][:-1]
-    return [*quoted, *([">", f"> … {len(lines) - GOAL_LINES} more lines"] if len(lines) > GOAL_LINES else [])]
+    return [*quoted, *([">", f"> … {plural(len(lines) - GOAL_LINES, 'more line')}"] if len(lines) > GOAL_LINES else [])]
 
 
 def _criterion(id_: str, text: str, state: str) -> str:

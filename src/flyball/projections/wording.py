@@ -58,14 +58,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def plural(number: int, noun: str) -> str:
-    """`1 turn`, `2 turns`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def listed(words: tuple[str, ...] | list[str], most: int = 3) -> str:
-    """The first few, and how many more there are."""
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")

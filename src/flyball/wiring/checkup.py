@@ -20,10 +20,10 @@ from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
 from flyball.config.home import environment, home_folder
 from flyball.core.evolve_effects import JournalOutOfOrder
+from flyball.core.quantities import plural
 from flyball.documents.loop_folder import check_foreign
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
-from flyball.projections.wording import plural
 from flyball.wiring.presence import controller_of
 from flyball.wiring.roster import Listed, listed
 from flyball.wiring.site import Site

@@ -11,6 +11,7 @@ from flyball.core.decide import WORKFLOWS
 from flyball.core.effects import ReadBacklog, Restore, Save
 from flyball.core.events import Event, Fact, ItemReopened, LearningRecorded, Moved, PersonSpoke, TurnSetAside
 from flyball.core.outcomes import Outcome, Restored, Saved
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, TaskId
 from flyball.core.workflows import backlog
@@ -19,7 +20,7 @@ from flyball.ports import Refusal
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Kept
 from flyball.projections.standing import next_command
-from flyball.projections.wording import plural, short
+from flyball.projections.wording import short
 from flyball.wiring.hand import Hand, in_hand
 from flyball.wiring.site import Site
 from flyball.wiring.words import require_open

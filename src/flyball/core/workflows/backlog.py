@@ -15,6 +15,7 @@ from flyball.core.events import BlockCleared, Evaluated, ItemSelected, Moved, Ta
 from flyball.core.kernel import Stage
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import BacklogRead, Edited, Interrupted, Saved, TurnEnded
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.core.work_edits import Reopen, SetStatus, WorkEdit
@@ -245,7 +246,7 @@ def _finished(state: State, said: Evaluated) -> Next:
     done = len(state.work.completed)
     if not done:
         return kernel.stop("done", said.reason)
-    return shipping.ship(state, f"{done} issue{'' if done == 1 else 's'} completed; gates and validators passed")
+    return shipping.ship(state, f"{plural(done, 'issue')} completed; gates and validators passed")
 
 
 def _skipped(state: State) -> Moved:

@@ -9,6 +9,7 @@ from flyball.core.kernel import Stage
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.observation import Observation
 from flyball.core.outcomes import Measured, Saved
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
 from flyball.core.workflows.table import Workflow
@@ -67,7 +68,10 @@ def _plan_criteria(state: State) -> Next:
     found = criteria(turn.claim.plan)
     if found:
         items = tuple(Item(c.id, c.text) for c in found)
-        return record(ItemsSet(items, "planner"), TurnSetAside(state.pass_turn, "planned", f"{len(items)} criteria"))
+        return record(
+            ItemsSet(items, "planner"),
+            TurnSetAside(state.pass_turn, "planned", plural(len(items), "criterion", "criteria")),
+        )
     request = " ".join(state.task.request.split())
     tree = _saved_tree(state)
     idle = Observation(

@@ -1,0 +1,14 @@
+"""How many there are, in words."""
+
+from collections.abc import Sequence
+
+
+def plural(number: int, noun: str, several: str = "") -> str:
+    """`1 turn`, `2 turns`; `several` is the plural of a noun that does not just get an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
+
+
+def listed(words: Sequence[str], most: int = 3) -> str:
+    """The first few, and how many more there are."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
