@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from flyball.core import evolve_backlog
-from flyball.core.effects import Ask, Effect, ReadBacklog, RunAgent
+from flyball.core.effects import Ask, Effect, ReadBacklog, RunAgent, Wait
 from flyball.core.events import (
     Begun,
     Ended,
@@ -38,37 +38,46 @@ class JournalOutOfOrder(Exception):
 
 
 def begun(draft: Draft, fact: Begun) -> None:
-    effect = fact.effect
+    effect, attempt = fact.effect, fact.attempt
     key = effect.id
     known = draft.open.get(key)
-    draft.open = {**draft.open, key: Open(effect, fact.attempt, known.begun_at if known else draft.now)}
-    draft.attempts = {**draft.attempts, key: fact.attempt}
-    first = fact.attempt == 1
-    if isinstance(effect, RunAgent):
-        draft.turns = max(draft.turns, effect.turn)
-        draft.pass_effect = draft.pass_effect or effect
-        draft.passing = {**draft.passing, key: effect}
-        draft.tree_before = draft.tree
-        draft.held = None
-    elif isinstance(effect, Ask):
-        draft.asks += first
-        draft.questions = {**draft.questions, key: Asked(effect.question)}
-    elif isinstance(effect, ReadBacklog):
-        draft.work = replace(draft.work, reads=draft.work.reads + first)
-    elif first and key.startswith("wait/"):
-        draft.waits += 1
+    draft.open[key] = Open(effect, attempt, known.begun_at if known else draft.now)
+    draft.attempts[key] = attempt
+    begin = _BEGINNINGS.get(type(effect))
+    if begin:
+        begin(draft, effect, attempt == 1)
 
 
 def ended(draft: Draft, fact: Ended) -> None:
-    opened = draft.open.get(fact.id)
+    key, outcome = fact.id, fact.outcome
+    opened = draft.open.pop(key, None)
     if opened is None or opened.attempt != fact.attempt:
-        raise JournalOutOfOrder(f"{fact.id} attempt {fact.attempt} ended but was not under way")
-    draft.open = draft.open.copy()
-    del draft.open[fact.id]
-    draft.outcomes = {**draft.outcomes, fact.id: fact.outcome}
-    apply = _OUTCOMES.get(type(fact.outcome))
+        raise JournalOutOfOrder(f"{key} attempt {fact.attempt} ended but was not under way")
+    draft.outcomes[key] = outcome
+    apply = _OUTCOMES.get(type(outcome))
     if apply:
-        apply(draft, opened.effect, fact.outcome)
+        apply(draft, opened.effect, outcome)
+
+
+def _turn_begun(draft: Draft, effect: RunAgent, _first: bool) -> None:
+    draft.turns = max(draft.turns, effect.turn)
+    draft.pass_effect = draft.pass_effect or effect
+    draft.passing[effect.id] = effect
+    draft.tree_before = draft.tree
+    draft.held = None
+
+
+def _wait_begun(draft: Draft, _effect: Wait, first: bool) -> None:
+    draft.waits += first
+
+
+def _question_begun(draft: Draft, effect: Ask, first: bool) -> None:
+    draft.asks += first
+    draft.questions = {**draft.questions, effect.id: Asked(effect.question)}
+
+
+def _reading_begun(draft: Draft, _effect: ReadBacklog, first: bool) -> None:
+    draft.work = replace(draft.work, reads=draft.work.reads + first)
 
 
 def _prepared(draft: Draft, _effect: Effect, outcome: Prepared) -> None:
@@ -134,6 +143,13 @@ def _restored(draft: Draft, _effect: Effect, outcome: Restored) -> None:
 def _answered(draft: Draft, effect: Effect, outcome: Answered) -> None:
     answer(draft, effect.id, outcome.text, outcome.by)
 
+
+_BEGINNINGS: dict[type, Callable[[Draft, Any, bool], None]] = {
+    RunAgent: _turn_begun,
+    Wait: _wait_begun,
+    Ask: _question_begun,
+    ReadBacklog: _reading_begun,
+}
 
 _OUTCOMES: dict[type, Callable[[Draft, Effect, Any], None]] = {
     Prepared: _prepared,

@@ -91,7 +91,11 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Draft(msgspec.Struct):
-    """What is known while facts are being added to it; its values are frozen, and what it holds is replaced, never changed."""
+    """What is known while facts are being added to it.
+
+    What comes and goes with every effect (`open`, `outcomes`, `passing`, `attempts`) is written in place; everything else is
+    replaced, never changed.
+    """
 
     task: Task
     now: datetime
@@ -185,8 +189,13 @@ class State(Draft, frozen=True):  # type: ignore[misc]  # a draft that takes no 
     """Everything `decide` may look at."""
 
     def draft(self) -> Draft:
-        """A copy that takes further facts."""
-        return Draft(*msgspec.structs.astuple(self))
+        """A copy that takes further facts, which this state does not see."""
+        draft = Draft(*msgspec.structs.astuple(self))
+        draft.open = self.open.copy()
+        draft.outcomes = self.outcomes.copy()
+        draft.passing = self.passing.copy()
+        draft.attempts = self.attempts.copy()
+        return draft
 
     @property
     def last_turn(self) -> TurnEnded | None:
