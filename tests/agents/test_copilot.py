@@ -120,7 +120,7 @@ def test_a_status_of_zero_without_a_result_is_a_failure(tmp_path: Path) -> None:
     assert replayed(COPILOT, stream).kind == "crashed"
 
 
-def test_a_run_that_was_aborted_is_a_failure_whatever_its_status(tmp_path: Path) -> None:
+def test_a_run_that_was_told_to_stop_was_killed_whatever_its_status(tmp_path: Path) -> None:
     events = [
         {"type": "assistant.idle", "data": {"aborted": True}},
         {"type": "result", "sessionId": "s", "exitCode": 0},
@@ -128,7 +128,7 @@ def test_a_run_that_was_aborted_is_a_failure_whatever_its_status(tmp_path: Path)
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(json.dumps(event) + "\n" for event in events))
 
-    assert replayed(COPILOT, stream).kind == "crashed"
+    assert replayed(COPILOT, stream).kind == "killed"
 
 
 def test_it_is_asked_without_approvals_and_to_write_down_what_it_used() -> None:

@@ -19,6 +19,7 @@ from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
 NO_RESULT = "Copilot ended without a result"
+STOPPED = "Copilot was told to stop"
 # What it unpacks is run outside the sandbox, too, so that nothing in the sandbox may write it.
 UNPACK = "Copilot has not unpacked this version of itself yet; type once: copilot --version"
 _PACKED = "Failed to extract bundled package"
@@ -159,7 +160,9 @@ def _guard(asked: Asked) -> tuple[str, ...]:
 def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     if story.error:
         return _failure(story.error, heard.now)
-    if story.result is None or story.aborted:
+    if story.aborted:
+        return "killed", STOPPED, None
+    if story.result is None:
         return _unfinished(heard)
     if story.result.get("exitCode") != 0:
         return "crashed", f"Copilot ended with status {story.result.get('exitCode')}", None
