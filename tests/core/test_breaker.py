@@ -31,6 +31,8 @@ def test_it_warns_early_and_opens_at_the_threshold(stage: str) -> None:
     assert states[:early] == ["CLOSED"] * early
     assert set(states[early:-1]) == {"HALF_OPEN"}
     assert states[-1] == "OPEN"
+    assert struck(early, strikes).reason == f"no progress in {early} iterations"
+    assert struck(early - 1, strikes).reason == ""
 
 
 @pytest.mark.req("C21")

@@ -195,6 +195,36 @@ def test_with_every_agent_absent_or_limited_the_first_limit_to_end_is_waited_for
     assert gone.kind == "no_agent"
 
 
+def test_nobody_who_is_there_is_said_with_the_reason_the_last_one_gave() -> None:
+    gone = held(state(absent=("first", "second"), absent_why="Please run /login")).facts[0]
+    assert isinstance(gone, TaskStopped)
+    assert gone.reason.endswith("first, second not installed or not logged in: Please run /login")
+
+
+@pytest.mark.req("O50")
+def test_the_rung_of_another_agent_lets_the_next_one_work_and_leaves_the_reviewer_as_it_was() -> None:
+    settings = msgspec.structs.replace(task().settings, roles={"default": AgentChoice("a", fallback=("b", "c"))})
+    stalled = state(a_task(settings=settings), rungs=("fresh-context", "other-agent"))
+    assert [guards.agent_for(stalled, role) for role in ("implementer", "qa")] == ["b", "a"]
+    limited = _with(stalled, limits={"b": LimitHit("b", "usage_limit", LATER)})
+    assert guards.agent_for(limited, "implementer") == "c"
+    alone = _with(stalled, absent=("b", "c"))
+    assert guards.agent_for(alone, "implementer") == "a"
+
+
+@pytest.mark.parametrize(("crashes", "seconds"), [(1, 0), (2, 0), (3, 30), (4, 60)])
+def test_a_crashed_agent_is_tried_twice_at_once_and_then_with_growing_pauses(crashes: int, seconds: int) -> None:
+    known = state(crashes=crashes, crashed_at=START)
+    if not seconds:
+        assert guards.before_turn(known, "implementer") is None
+        return
+    until = START + timedelta(seconds=seconds)
+    fact = held(known).facts[0]
+    assert isinstance(fact, Held)
+    assert (fact.guard, fact.until) == ("crash", until)
+    assert guards.before_turn(_with(known, now=until), "implementer") is None
+
+
 @pytest.mark.req("C1")
 def test_turns_that_run_together_have_room_in_the_budget_for_each_of_them() -> None:
     known = state(task(limits=Limits(budget_usd=1)), usage=Usage(usd=0.4), dearest_turn=Usage(usd=0.2))
