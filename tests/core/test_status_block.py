@@ -213,7 +213,7 @@ def test_no_value_can_end_the_block_or_add_a_key():
     assert text.count(f"\n{status_block.END}\n") == 1
 
 
-words = st.text(alphabet=string.ascii_letters + string.digits + " :-_/.é✓#'`|", max_size=40).map(status_block.one_line)
+words = st.text(alphabet=string.ascii_letters + string.digits + " :-_/.é✓#'`|", max_size=40).map(status_block.as_value)
 items = st.lists(
     words.filter(lambda w: w and w.lower() not in {"none", "[]", "n/a"} and not w.startswith("-")), max_size=4
 )

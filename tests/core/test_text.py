@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.text import decode, scrub
+from flyball.core.text import decode, one_line, scrub, storable
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -66,3 +66,11 @@ def test_any_bytes_decode(raw: bytes) -> None:
 def test_text_survives_a_round_trip(text: str) -> None:
     raw = text.encode("utf-8", "replace")
     assert decode(raw).encode() == raw
+
+
+def test_words_on_two_lines_stay_two_words_on_one() -> None:
+    assert one_line("first\nsecond\t\x1b[31mred\x1b[0m  end ") == "first second red end"
+
+
+def test_half_a_character_becomes_one_that_can_be_stored() -> None:
+    assert storable("half \ud800 whole é") == "half ? whole é"

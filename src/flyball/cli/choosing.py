@@ -7,7 +7,7 @@ import re
 from flyball.cli.output import asked, at_terminal, tell
 from flyball.core.naming import Match, Several, TaskName, resolve
 from flyball.core.task import TaskId
-from flyball.projections.standing import task_status
+from flyball.projections.standing import finished, task_status
 from flyball.projections.wording import plain
 from flyball.wiring.site import NoSuchTask, Site
 
@@ -40,7 +40,7 @@ def listed(site: Site, task: TaskId) -> str:
 def _unfinished(site: Site, tasks: list[TaskId]) -> TaskId:
     if len(tasks) == 1:
         return tasks[0]
-    open_ones = [t for t in tasks if (s := site.state(t).stopped) is None or s.kind not in {"done", "aborted"}]
+    open_ones = [t for t in tasks if finished(site.state(t)) is None]
     if not open_ones:
         return tasks[-1]
     return open_ones[0] if len(open_ones) == 1 else _one_of(site, open_ones, "several tasks are unfinished")

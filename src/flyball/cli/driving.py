@@ -28,6 +28,7 @@ from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
+from flyball.projections.standing import finished
 from flyball.wiring.controller import Controller
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
@@ -174,11 +175,11 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
     if not tasks:
         return None
     task, state = tasks[-1], site.state(tasks[-1])
-    finished = state.stopped is not None and state.stopped.kind in {"done", "aborted"}
-    if finished and (source.living or (state.task.source and source.differs_from(state.task.source))):
+    over = finished(state) is not None
+    if over and (source.living or (state.task.source and source.differs_from(state.task.source))):
         return None
-    if finished or not attended:
-        if not finished and state.task.source and source.differs_from(state.task.source):
+    if over or not attended:
+        if not over and state.task.source and source.differs_from(state.task.source):
             raise SourceChanged(
                 f"{source.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
                 f" flyball resume {task}; or open a new one: flyball run --from {source.source.path} --new"
@@ -196,16 +197,16 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
 
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> int:
     state = site.state(task)
-    stopped = state.stopped
-    if stopped is not None and stopped.kind in {"done", "aborted"}:
+    over = finished(state)
+    if over is not None:
         catch_up(site, state)
-        say(f"{task} is finished: {stopped.reason}")
+        say(f"{task} is finished: {over.reason}")
         return exit_code(state)
     if state.task.workflow == "backlog":
         require_constitution(site.repository.root / folder(state))
     changed = _changed(state, flags)
     attended = changed.attended
-    if stopped is not None and stopped.kind == "blocked" and not site.journal.pending(task):
+    if state.stopped is not None and state.stopped.kind == "blocked" and not site.journal.pending(task):
         if is_put_again(state):
             site.journal.post(task, "resume", at=system_clock.now())
         elif not attended or not _asked_again(site, state):

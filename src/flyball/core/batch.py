@@ -3,8 +3,8 @@
 import msgspec
 
 from flyball.core.claim_values import meaning
-from flyball.core.observation import Blocker, Observation, digest
-from flyball.core.signature import Signature, signature
+from flyball.core.observation import Blocker, Observation
+from flyball.core.signature import Signature, digest, signature
 
 NOT_APPROVED = "not approved by the review"
 

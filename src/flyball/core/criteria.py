@@ -9,7 +9,7 @@ import msgspec
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from flyball.core.text import scrub
+from flyball.core.text import one_line, storable
 
 MAX_TEXT = 2000
 MAX_TITLE = 200
@@ -66,7 +66,7 @@ def goal(markdown: str) -> str:
         if token.type == "heading_open":
             wanted = _heading_name(tokens[index + 1]) in _GOALS
         elif wanted and token.type == "paragraph_open":
-            return _one_line(_plain(tokens[index + 1].content))
+            return _bounded(_plain(tokens[index + 1].content))
     return ""
 
 
@@ -115,7 +115,7 @@ def _box(tokens: Sequence[Token], index: int) -> Criterion | None:
     if len(following) < 2 or following[0].type != "paragraph_open":
         return None
     match = _BOX.fullmatch(following[1].content)
-    text = _one_line(match[2] or "") if match else ""
+    text = _bounded(match[2] or "") if match else ""
     if match is None or not text:
         return None
     line = (following[0].map or [0])[0] + 1
@@ -141,18 +141,17 @@ def _heading_name(inline: Token) -> str:
 
 
 def _plain(content: str) -> str:
-    return _one_line(_MARKUP.sub("", content))
+    return _bounded(_MARKUP.sub("", content))
 
 
-def _one_line(text: str) -> str:
-    storable = text.encode("utf-8", "replace").decode("utf-8")
-    return " ".join(scrub(" ".join(storable.split())).split())[:MAX_TEXT].rstrip()
+def _bounded(text: str) -> str:
+    return one_line(storable(text))[:MAX_TEXT].rstrip()
 
 
 def _front_title(markdown: str) -> str:
     front = _FRONT_MATTER.match(markdown.replace("\r\n", "\n").removeprefix("\ufeff"))
     found = _FRONT_TITLE.search(front[1] or "") if front else None
-    return _one_line(found[1]).strip("'\"") if found else ""
+    return _bounded(found[1]).strip("'\"") if found else ""
 
 
 def _first_line(markdown: str) -> str:

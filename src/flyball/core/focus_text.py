@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation
 from flyball.core.issue_edits import line_end
-from flyball.core.text import scrub
+from flyball.core.text import one_line
 
 TITLE = "# Agent Focus\n"
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
@@ -38,9 +38,9 @@ def with_decision(text: str, evaluation: Evaluation, at: str) -> str:
         "## Loop Decision",
         "",
         f"Decision: {evaluation.decision}",
-        f"Reason: {_one_line(evaluation.reason)}",
+        f"Reason: {one_line(evaluation.reason)}",
         f"Time: {at}",
-        f"Next: {_one_line(evaluation.next_issue or 'none')}",
+        f"Next: {one_line(evaluation.next_issue or 'none')}",
         "",
     ]
     section = eol.join(lines)
@@ -76,7 +76,3 @@ def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
             code = ""
         heading = None if code or marker else _HEADING.fullmatch(line)
         yield found.end(1) - len(line), line, heading[2] if heading else None
-
-
-def _one_line(text: str) -> str:
-    return " ".join(scrub(" ".join(text.split())).split())

@@ -83,6 +83,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     check: str = ""
 
 
+BLOCKING = frozenset({"critical", "major"})
+"""The severities of findings that keep work from being accepted."""
+
+
 class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     """One QA criterion: `n/a` is shown as unverified, never as passed."""
 

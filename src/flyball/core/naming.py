@@ -11,6 +11,8 @@ import msgspec
 
 from flyball.core.task import TaskId
 
+LOOP = ".loop"
+"""The folder of a repository in which every task has one of its own, under its name."""
 MAX_SLUG = 40
 FEWEST_WORDS = 3
 MOST_WORDS = 5

@@ -3,14 +3,12 @@
 `observe` only remembers; it has no thresholds, so old histories never need judging again.
 """
 
-import hashlib
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
-from flyball.core.signature import Signature
+from flyball.core.signature import Signature, digest
 
 Kind = Literal["fix", "plan", "optimise"]
 
@@ -128,11 +126,6 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True):
     broken_on: tuple[str, ...] = ()
     best: Best | None = None
     search: Search = Search()
-
-
-def digest(parts: Iterable[str]) -> str:
-    """One short name for many."""
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def observe(history: History, seen: Observation) -> History:

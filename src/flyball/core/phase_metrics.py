@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from flyball.core.status_block import one_line
+from flyball.core.status_block import as_value
 
 MAX_VALUES = 200
 MAX_LINES = 400
@@ -59,7 +59,7 @@ def _mapping(name: str, lines: list[str]) -> PhaseMetrics:
     problems: list[str] = []
     path: list[tuple[int, str]] = []
     for raw in lines[1:]:
-        indent, content = _indent(raw), one_line(_COMMENT.sub("", raw))
+        indent, content = _indent(raw), as_value(_COMMENT.sub("", raw))
         pair = _PAIR.fullmatch(content)
         if content.startswith("- ") and path:
             key = ".".join(part for _, part in path)

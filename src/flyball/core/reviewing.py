@@ -12,7 +12,7 @@ from flyball.core.claims import ProposedIssue
 from flyball.core.effects import RunAgent
 from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded, Reviewed
 from flyball.core.fences import split_fences
-from flyball.core.measurement import Finding
+from flyball.core.measurement import BLOCKING, Finding
 from flyball.core.monitor import Cure, follow
 from flyball.core.observation import Observation
 from flyball.core.outcomes import TurnEnded
@@ -29,7 +29,6 @@ KINDS = {
     "spec-auditor": "spec audit",
 }
 """The validators of a backlog, and what each one's summary is called."""
-BLOCKING = frozenset({"critical", "major"})
 SHOWN = 12
 _LISTED = re.compile(
     r"[ \t]*[-*+][ \t]+[*`]*([A-Za-z][\w-]*(?:-[0-9]+|@[\w-]+))[*`]*[ \t]*\(([^)]*)\)[ \t]*[-–—:][ \t]*(\S.*)"

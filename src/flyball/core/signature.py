@@ -32,8 +32,8 @@ def signature(text: str, failing: Sequence[str] = ()) -> Signature:
     details = set(reading.details or reading.warnings)
     coarse = named or details
     return Signature(
-        coarse=_digest(sorted(coarse)),
-        fine=_digest([*sorted(coarse), "", *sorted(details)]),
+        coarse=digest(sorted(coarse)),
+        fine=digest([*sorted(coarse), "", *sorted(details)]),
         summary=_summary(reading, sorted(named)),
     )
 
@@ -45,7 +45,8 @@ def _capped(text: str) -> str:
     return text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] + "\n" + text[text.find("\n", len(text) - _TAIL) + 1 :]
 
 
-def _digest(lines: Iterable[str]) -> str:
+def digest(lines: Iterable[str]) -> str:
+    """One short name for many lines."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.claims import Claim
 from flyball.core.events import GateVerdict
-from flyball.core.measurement import Check, Finding, Measurement, NewTest, Scalar
+from flyball.core.measurement import BLOCKING, Check, Finding, Measurement, NewTest, Scalar
 from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import Item
@@ -16,7 +16,6 @@ from flyball.core.task import Item
 DOCUMENTS_NEEDED = 3
 GREEN_RUNS_NEEDED = 2
 REFACTOR_ITERATIONS = 5
-BLOCKING = frozenset({"critical", "major"})
 COVERAGE = "criteria_covered"
 SHOWN = 12
 

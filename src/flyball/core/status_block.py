@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from flyball.core.status_fields import GRAMMAR, SECTIONS, BrokenBlock, Calls, Entry, Field, Section, StatusBlock
-from flyball.core.text import scrub
+from flyball.core.text import one_line, storable
 
 BEGIN = "---PRP_PHASE_STATUS---"
 END = "---END_PRP_PHASE_STATUS---"
@@ -92,7 +92,7 @@ def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[Entry, i
     key = ""
     for number, raw in enumerate(lines[begin + 1 : end], start=begin + 2):
         line = raw.expandtabs(4)
-        content = one_line(line)
+        content = as_value(line)
         if not content:
             continue
         indent = len(line) - len(line.lstrip(" "))
@@ -126,7 +126,7 @@ def _typed(entries: dict[str, tuple[Entry, int]]) -> StatusBlock:
         elif field.kind is tuple:
             values[field.name] = _items((entry.value, *entry.body))
         else:
-            text = one_line(" ".join((entry.value, *entry.body)))
+            text = as_value(" ".join((entry.value, *entry.body)))
             values[field.name] = _scalar(text, field)
             rest = _unread(text, field, line) if values[field.name] is None else None
         extra += [rest] if rest else []
@@ -183,7 +183,7 @@ def _known(block: StatusBlock, leftovers: dict[str, Entry]) -> Iterator[Entry]:
     for field in GRAMMAR:
         value = getattr(block, field.name)
         if field.kind is tuple:
-            items = tuple(f"- {item}" for item in _items(map(one_line, value)))
+            items = tuple(f"- {item}" for item in _items(map(as_value, value)))
             if items or field.name == "blockers":
                 yield Entry(field.key, body=items or ("- none",))
         elif value is None or value == "":
@@ -208,13 +208,12 @@ def _shown(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, Calls):
         return f"{value.made}/{value.limit}"
-    return one_line(str(value))
+    return as_value(str(value))
 
 
-def one_line(text: str) -> str:
+def as_value(text: str) -> str:
     """A value as a block can hold it: one line, no control characters, not longer than a block allows."""
-    storable = text.encode("utf-8", "replace").decode("utf-8")
-    return " ".join(scrub(" ".join(storable.split())).split())[:MAX_VALUE].rstrip()
+    return one_line(storable(text))[:MAX_VALUE].rstrip()
 
 
 def _deviations(block: StatusBlock) -> Iterator[str]:

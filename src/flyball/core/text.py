@@ -35,7 +35,16 @@ def scrub(text: str) -> str:
     return _UNSAFE.sub("", text)
 
 
+def storable(text: str) -> str:
+    """Text without half characters, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def clean(text: str, limit: int = MAX_TEXT) -> str:
     """Text fit to be stored and shown: no control sequences, no half characters, not longer than the limit."""
-    storable = text[: limit * 2].replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8")
-    return scrub(storable).strip()[:limit]
+    return scrub(storable(text[: limit * 2].replace("\r\n", "\n"))).strip()[:limit]
+
+
+def one_line(text: str) -> str:
+    """Text on one line, without control sequences: first white space becomes blanks, lest two words become one."""
+    return " ".join(scrub(" ".join(text.split())).split())

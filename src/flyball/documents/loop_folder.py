@@ -16,12 +16,11 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from flyball import faults
-from flyball.core.naming import next_number, parse_task_id
+from flyball.core.naming import LOOP, next_number, parse_task_id
 from flyball.core.task import TaskId
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 from flyball.swap import swap_in
 
-FOLDER = ".loop"
 MONITOR_PAGE = "loop-state.md"
 IGNORED = """\
 # Rendered by flyball. The plan, learnings and report reach you with the task's branch; ignored here, they do not stand in
@@ -53,14 +52,14 @@ class KeptAside(msgspec.Struct, frozen=True):
 def highest_number(tree: Path) -> int:
     """The highest number any entry of `.loop/` begins with; 0 where there is none."""
     try:
-        return next_number(entry.name for entry in (tree / FOLDER).iterdir()) - 1
+        return next_number(entry.name for entry in (tree / LOOP).iterdir()) - 1
     except (FileNotFoundError, NotADirectoryError):
         return 0
 
 
 def check_foreign(tree: Path) -> None:
     """Refuse to start where `.loop` holds what flyball did not put there; nothing is written."""
-    folder = tree / FOLDER
+    folder = tree / LOOP
     try:
         mode = folder.lstat().st_mode
     except FileNotFoundError:
@@ -100,7 +99,7 @@ class LoopFolder:
     """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time."""
 
     def __init__(self, tree: Path, task: TaskId, *, memory: Path) -> None:
-        self.path = tree / FOLDER / task
+        self.path = tree / LOOP / task
         self._tree = tree
         self._task = task
         self._memory = memory
@@ -188,7 +187,7 @@ class LoopFolder:
         return current is not None and hashlib.sha256(current).hexdigest() in self._known().get(name, [])
 
     def _told(self, path: PurePosixPath, kept_as: str) -> KeptAside:
-        below = PurePosixPath(FOLDER, self._task)
+        below = PurePosixPath(LOOP, self._task)
         return KeptAside(str(below / path), str(below / path.with_name(kept_as)))
 
     def _known(self) -> dict[str, list[str]]:
@@ -222,7 +221,7 @@ class LoopFolder:
     @contextmanager
     def _folder(self, parent: PurePosixPath) -> Iterator[int]:
         """The open folder that files belong into, made where it is missing."""
-        steps = (FOLDER, self._task, *parent.parts)
+        steps = (LOOP, self._task, *parent.parts)
         assert not {"/", ".."} & set(steps), f"{parent} leads out of the folder"
         descriptor = os.open(self._tree, _DIRECTORY & ~os.O_NOFOLLOW)
         try:
@@ -230,7 +229,7 @@ class LoopFolder:
                 below = self._enter(descriptor, step, Path(self._tree, *steps[:depth]))
                 os.close(descriptor)
                 descriptor = below
-                if step is FOLDER and _facts(descriptor, _GIT_IGNORE) is None:
+                if step is LOOP and _facts(descriptor, _GIT_IGNORE) is None:
                     _replace(descriptor, _GIT_IGNORE, IGNORED.encode())
             yield descriptor
         finally:

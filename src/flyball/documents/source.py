@@ -39,7 +39,7 @@ def read_source(path: Path, root: Path) -> SourceDocument:
         raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
     goal = criteria.goal(text)
     return SourceDocument(
-        source=Source(_place(path, root), hashlib.sha256(raw).hexdigest()),
+        source=Source(place_below(path, root), hashlib.sha256(raw).hexdigest()),
         text=text,
         title=title,
         request=f"{title}\n\n{goal}" if goal and goal != title else title,
@@ -51,7 +51,8 @@ def _item(criterion: criteria.Criterion) -> Item:
     return Item(criterion.id, criterion.text, status="completed" if criterion.done else "not-started")
 
 
-def _place(path: Path, root: Path) -> str:
+def place_below(path: Path, root: Path) -> str:
+    """Where a path lies from `root`; the whole path of one that lies elsewhere."""
     real, base = path.resolve(), root.resolve()
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else str(real)
 

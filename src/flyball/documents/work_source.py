@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.task import Source
 from flyball.documents.errors import ConstitutionMissing, ConstitutionThere, SourceUnreadable
-from flyball.documents.source import SourceDocument
+from flyball.documents.source import SourceDocument, place_below
 from flyball.documents.work_folder import CONSTITUTION, WORK
 
 ISSUES = Path("agent") / "issues"
@@ -28,8 +28,7 @@ def read_work_source(path: Path, root: Path) -> SourceDocument:
             "Have one begun: flyball init --constitution"
         )
     require_constitution(path)
-    real, base = path.resolve(), root.resolve()
-    place = real.relative_to(base).as_posix() if real.is_relative_to(base) else str(real)
+    place = place_below(path, root)
     request = f"{REQUEST} in {place}"
     return SourceDocument(Source(place, ""), "", request, request, living=True)
 

@@ -21,6 +21,7 @@ from flyball.core.effects import (
     RunAgent,
     Save,
 )
+from flyball.core.naming import LOOP
 from flyball.core.outcomes import (
     Answered,
     Conflicted,
@@ -38,8 +39,6 @@ from flyball.core.outcomes import (
 from flyball.core.state import State
 from flyball.core.task import Commit
 from flyball.ports import Agent, Backlogs, Clock, Measurer, Notify, People, Refusal, Setup, Stop, Workspace
-
-LOOP = ".loop"
 
 
 class Performer:

@@ -4,6 +4,7 @@ import re
 from pathlib import PurePosixPath
 
 from flyball.core.measurement import Files
+from flyball.core.naming import LOOP
 from flyball.core.task import Commit
 from flyball.measures.diagrams import Complaints, diagrams_of
 from flyball.measures.trees import Trees
@@ -24,7 +25,7 @@ def measure_files(workspace: Trees, base: Commit, candidate: Commit, complaints:
     """What differs between base and candidate, and what the changed documents hold."""
     changes = workspace.changed(base, candidate) if base != candidate else ()
     written = [path for status, path in changes if status[:1] != "D"]
-    documents = [path for path in written if is_document(path) and not path.startswith(".loop/")]
+    documents = [path for path in written if is_document(path) and not path.startswith(f"{LOOP}/")]
     drawn = [
         (f"{path}, diagram {number}", source)
         for path in documents

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation, Situation, Validation
 from flyball.core.quantities import plural
-from flyball.core.text import scrub
+from flyball.core.text import one_line
 
 _ALWAYS = ("code review", "security audit", "performance review", "spec audit")
 _MOST_DEVIATIONS = 50
@@ -92,4 +92,4 @@ def _blockers(said: Evaluation) -> str:
 
 def _line(text: str) -> str:
     """A text of others in one line; a promise is only ever our own."""
-    return _PROMISE.sub("promise", " ".join(scrub(" ".join(text.split())).split()))
+    return _PROMISE.sub("promise", one_line(text))

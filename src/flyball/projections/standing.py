@@ -37,6 +37,11 @@ _FLAGS = {
 }
 
 
+def finished(state: State) -> TaskStopped | None:
+    """How a task ended that is over for good; None for one that runs or can be taken up again."""
+    return state.stopped if state.stopped is not None and state.stopped.kind in {"done", "aborted"} else None
+
+
 def running_state(state: State) -> Running:
     """running, paused, completed or halted; a loop that waits for a guard is paused."""
     if state.stopped is not None:

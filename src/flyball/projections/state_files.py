@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from flyball.core.guards import HOUR
 from flyball.core.state import State
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.status import progress_percent
 from flyball.projections.wording import plain
-
-HOUR = timedelta(hours=1)
 
 
 def state_files(state: State, chronicle: Chronicle) -> dict[str, str]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
 from flyball.core.effects import RunAgent
 from flyball.core.events import Held, TaskStopped
+from flyball.core.guards import HOUR
 from flyball.core.phase_metrics import overall_percent
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.wording import plain
-
-HOUR = timedelta(hours=1)
 
 
 class CheckpointShown(msgspec.Struct, frozen=True):

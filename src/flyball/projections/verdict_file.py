@@ -16,7 +16,6 @@ from flyball.projections.wording import plain
 
 NAME = "verdict.json"
 OUTPUT_SHOWN = 6_000
-FINISHED = frozenset({"done", "aborted"})
 
 
 class GateShown(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from flyball.core.text import scrub
+from flyball.core.text import one_line, storable
 
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
@@ -14,8 +14,7 @@ _TICKS = re.compile(r"`+")
 
 def plain(text: str, limit: int = 300) -> str:
     """One line of text without control characters, cut at a limit."""
-    storable = text[: limit * 8].encode("utf-8", "replace").decode("utf-8")
-    line = " ".join(scrub(" ".join(storable.split())).split())
+    line = one_line(storable(text[: limit * 8]))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from flyball.core.naming import LOOP
 from flyball.core.task import TaskId
 from flyball.documents.errors import NotesRefused
 from flyball.documents.turn_notes import TurnNotes
@@ -46,7 +47,7 @@ class TurnDesk(msgspec.Struct, frozen=True):
         if task and task not in own:
             raise NoVerdict(f"this turn works on {own}; of {task!r} nothing is known here")
         for folder in (self.start, *self.start.parents):
-            path = folder / ".loop" / own / VERDICT
+            path = folder / LOOP / own / VERDICT
             if path.is_file():
                 return _rendered(path)
         raise NoVerdict(f"nothing is rendered of {own} in this copy; what is known stands in your prompt")

@@ -15,7 +15,7 @@ from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
-from flyball.projections.verdict_file import FINISHED
+from flyball.projections.standing import finished
 from flyball.wiring.presence import lock_of
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -77,7 +77,7 @@ class Rendering:
         trees = own | ({root} if state.task.workflow == "backlog" else set())
         for tree in trees:
             with suppress(OSError):
-                if state.stopped is not None and state.stopped.kind in FINISHED:
+                if finished(state) is not None:
                     release(home, str(tree), self._task)
                 else:
                     lock = str(lock_of(self._site, self._task))

@@ -14,11 +14,10 @@ from flyball.core.state import State
 from flyball.core.task import EffectId, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
+from flyball.projections.standing import finished
 from flyball.wiring.hand import in_hand
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
-
-FINISHED = frozenset({"done", "aborted"})
 
 
 class TaskFinished(Refusal):
@@ -53,8 +52,8 @@ def speak(site: Site, task: TaskId, word: Spoken, *, text: str = "", question: s
 
 def require_open(state: State) -> None:
     """Refuse to speak to a task that is over."""
-    stopped = state.stopped
-    if stopped is not None and stopped.kind in FINISHED:
+    stopped = finished(state)
+    if stopped is not None:
         raise TaskFinished(
             f"{state.task.id} is finished ({stopped.kind}: {stopped.reason}); no word reaches it. "
             f"See: flyball report {state.task.id}"

@@ -8,12 +8,13 @@ from urllib.parse import unquote
 import msgspec
 
 from flyball import faults
+from flyball.core.naming import LOOP
 from flyball.workspace import loose
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.refs import RefUpdate
-from flyball.workspace.staging import LOOP, stage
+from flyball.workspace.staging import stage
 from flyball.workspace.trees import changed, replace_path
 from flyball.workspace.vault import Vault
 

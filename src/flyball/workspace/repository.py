@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
+from flyball.core.naming import LOOP
 from flyball.workspace import git as git_program
 from flyball.workspace.errors import (
     BareRepository,
@@ -120,7 +121,7 @@ class Repository(msgspec.Struct, frozen=True):
                 changed.update(records(staged))
             else:
                 changed.update(records(git.out("ls-files", "-z")))
-        return sum(name != ".loop" and not name.startswith(".loop/") for name in changed)
+        return sum(name != LOOP and not name.startswith(f"{LOOP}/") for name in changed)
 
     def excludes(self) -> bytes:
         """Ignore rules that stand in no .gitignore: the user's global file, this repository's info/exclude, and our own."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from flyball.core.naming import LOOP
 from flyball.workspace.git import Git, failure, joined, records
 from flyball.workspace.repository import GITLINK
 
-LOOP = ".loop"
 # Of a task's folder only the plan, the learnings and the report are committed (O3).
 _COMMITTED = re.compile(r"(plan\.md|report\.md|learnings/.+)", re.DOTALL)
 _MOST_NOTES = 20
