@@ -47,6 +47,13 @@ def test_without_its_file_nobody_knows_what_was_used() -> None:
     assert played("edit", files={}).usage == Usage(estimated=True)
 
 
+@pytest.mark.parametrize("written", [b"", b"no JSON", b"[1]", b'{"modelMetrics": ' + b"[" * 200_000])
+def test_a_file_of_usage_that_the_agent_broke_ends_nothing(written: bytes) -> None:
+    turn = played("edit", files={USAGE: written})
+
+    assert (turn.kind, turn.usage) == ("ok", Usage(estimated=True))
+
+
 @pytest.mark.req("C11")
 @pytest.mark.parametrize(
     ("name", "kind"),

@@ -1,11 +1,23 @@
-"""Money out of foreign JSON is never less than it was, and nothing else is money."""
+"""What is not of the wanted kind in foreign JSON is an empty one, and money is never less than it was."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.agents.foreign import as_money
+from flyball.agents.foreign import as_money, as_object, object_in
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", "words", "[1]", "null", "[" * 200_000, '{"a":' * 200_000])
+def test_a_text_that_holds_no_object_holds_an_empty_one(text: str | bytes) -> None:
+    assert as_object(text) == {}
+
+
+def test_an_object_is_read_from_its_file_if_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "there.json").write_text('{"a": 1}')
+    assert object_in(tmp_path / "there.json") == {"a": 1}
+    assert object_in(tmp_path / "missing.json") == object_in(tmp_path) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
 from flyball.agents.foreign import as_count, as_dict, as_money
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, piece
@@ -148,7 +148,7 @@ class Acp(msgspec.Struct, frozen=True):
         return noticed(event.get("text") or event.get("message"))
 
 
-def _outcome(story: _Story, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, now: datetime) -> HowEnded:
     if story.error is not None:
         return _failure(story.error, now)
     if story.result is None:
@@ -161,10 +161,10 @@ def _outcome(story: _Story, now: datetime) -> tuple[TurnKind, str, datetime | No
         return kind, detail, None
     if story.failure:
         return _failure({"message": story.failure.partition("\n\n")[0]}, now)
-    return ("denied", f"denied: {'; '.join(story.refused)}", None) if story.refused else ("ok", "", None)
+    return ended_well({}, story.refused)
 
 
-def _failure(error: Event, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _failure(error: Event, now: datetime) -> HowEnded:
     said, data, code = str(error.get("message") or ""), error.get("data"), error.get("code")
     words = f"{said}: {data}" if isinstance(data, str) else str(as_dict(data).get("details") or said)
     if error.get("kind") == "not_installed":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.foreign import as_count, as_dict, as_money
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.foreign import as_count, as_dict, as_money, as_object
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown
 from flyball.core.limits import recognise_error
@@ -52,7 +51,7 @@ class _Story:
         self.sent: list[Event] = []
         self.unanswered = False
         self.begun = self.completed = False
-        for event in map(_parsed, log.splitlines()):
+        for event in map(as_object, log.splitlines()):
             told = as_dict(event.get("properties"))
             match event.get("event"):
                 case "message_send_starting":
@@ -136,7 +135,7 @@ class Aider:
 AIDER = Aider()
 
 
-def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, heard: Heard) -> HowEnded:
     """Only aider's own words at the very end are read, and only where its log says that the model did not answer."""
     last = heard.other[-_LAST_LINES:]
     if not story.begun:
@@ -154,7 +153,7 @@ def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | Non
     return ("max_turns", stopped.strip(), None) if stopped else ("ok", "", None)
 
 
-def _failure(last: tuple[str, ...], now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _failure(last: tuple[str, ...], now: datetime) -> HowEnded:
     starts = [at for at, line in enumerate(last) if _ERROR.match(line.strip())]
     if not starts:
         return "crashed", NO_ANSWER, None
@@ -179,10 +178,3 @@ def _final_message(history: bytes) -> str:
 
 def _last(lines: tuple[str, ...]) -> str:
     return lines[-1].strip() if lines else NO_END
-
-
-def _parsed(line: bytes) -> Event:
-    try:
-        return as_dict(json.loads(line))
-    except (ValueError, RecursionError):
-        return {}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_money
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_money, object_in
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, message_parts, message_shown, noticed
@@ -128,7 +127,8 @@ class Claude:
         if (folder / ".credentials.json").is_file():
             return True
         settings = (folder / "settings.json", home / ".claude.json")
-        return None if any(_holds(path, ("apiKeyHelper", "primaryApiKey")) for path in settings) else False
+        named = [object_in(path).get(name) for path in settings for name in ("apiKeyHelper", "primaryApiKey")]
+        return None if any(named) else False
 
     def invoke(self, asked: Asked) -> Invocation:
         """Permissions are left to flyball's sandbox; without it files outside the tree stay out of its tools' reach."""
@@ -176,7 +176,7 @@ class Claude:
 CLAUDE = Claude()
 
 
-def _outcome(story: _Story, result: Event, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, result: Event, now: datetime) -> HowEnded:
     """API failures keep the subtype "success": `is_error` is what counts."""
     said = str(result.get("result") or "") or "; ".join(map(str, as_list(result.get("errors"))))
     ended = _ENDED.get(str(result.get("subtype"))) or _ENDED.get(str(result.get("terminal_reason")))
@@ -190,14 +190,10 @@ def _outcome(story: _Story, result: Event, now: datetime) -> tuple[TurnKind, str
     refused = [
         call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied if one.get("tool_name") != ASK
     ]
-    if story.question:
-        return "question", "it asked a question", None
-    if refused:
-        return "denied", f"denied: {'; '.join(refused)}", None
-    return "ok", "", None
+    return ended_well(story.question, refused)
 
 
-def _failure(story: _Story, result: Event, said: str, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _failure(story: _Story, result: Event, said: str, now: datetime) -> HowEnded:
     limited = result.get("api_error") == "usage_limit_reached" or story.limit.get("status") == "rejected"
     if limited and result.get("api_error_status") == 429:
         return "usage_limit", said, as_moment(story.limit.get("resetsAt"))
@@ -230,11 +226,3 @@ def _read_tokens(usage: Event) -> int:
     return sum(
         as_count(usage.get(name)) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     )
-
-
-def _holds(path: Path, names: Iterable[str]) -> bool:
-    try:
-        settings = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return False
-    return any(as_dict(settings).get(name) for name in names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -10,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.foreign import as_count, as_dict, as_list, as_moment
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.foreign import as_count, as_dict, as_list, as_moment, as_object, object_in
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
@@ -86,7 +85,7 @@ class Codex:
         if provider and not provider.get("requires_openai_auth"):
             key = provider.get("env_key")
             return bool(environment.get(str(key))) if key else True
-        stored = _json_object(folder / "auth.json")
+        stored = object_in(folder / "auth.json")
         if stored.get("tokens") or stored.get("OPENAI_API_KEY"):
             return True
         return None if settings.get("cli_auth_credentials_store") in ("keyring", "auto") else False
@@ -161,13 +160,13 @@ class _Record:
         return max(ends, default=None)
 
 
-def _outcome(story: _Story, record: _Record, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, record: _Record, heard: Heard) -> HowEnded:
     failure = story.failure
     if failure is None and story.unguarded and not heard.asked.sandboxed:
         return "denied", f"{story.unguarded}: {UNGUARDED}", None
     if failure is None:
         denied = [found["what"].rstrip('") }') for found in _DENIED.finditer(heard.stderr_text)]
-        return ("denied", f"denied: {'; '.join(dict.fromkeys(denied))}", None) if denied else ("ok", "", None)
+        return ended_well({}, tuple(dict.fromkeys(denied)))
     if not story.end and GONE in heard.stderr_text:
         return "context_full", f"the conversation {heard.asked.session} is gone", None
     known = next((kind for kind, words in _WORDS if words.search(failure)), None)
@@ -189,11 +188,7 @@ def _guard(asked: Asked) -> tuple[str, ...]:
 
 def _unwrapped(message: str) -> str:
     """A refused request is told as the provider's whole answer."""
-    try:
-        answer = json.loads(message)
-    except ValueError:
-        return message
-    return str(as_dict(as_dict(answer).get("error")).get("message") or message)
+    return str(as_dict(as_object(message).get("error")).get("message") or message)
 
 
 def _usage(told: Any) -> Usage | None:
@@ -235,23 +230,9 @@ def _told(path: Path) -> Iterable[Event]:
     try:
         with path.open("rb") as file:
             for line in file:
-                record = _parsed(line) if b'"token_count"' in line or b'"turn_context"' in line else {}
+                record = as_object(line) if b'"token_count"' in line or b'"turn_context"' in line else {}
                 payload = as_dict(record.get("payload"))
                 if record.get("type") == "turn_context" or payload.get("type") == "token_count":
                     yield payload
     except OSError:
         return
-
-
-def _json_object(path: Path) -> Event:
-    try:
-        return _parsed(path.read_bytes())
-    except OSError:
-        return {}
-
-
-def _parsed(text: bytes) -> Event:
-    try:
-        return as_dict(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}

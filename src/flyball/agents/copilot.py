@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.foreign import as_count, as_dict
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.foreign import as_count, as_dict, as_object
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
@@ -157,7 +156,7 @@ def _guard(asked: Asked) -> tuple[str, ...]:
     return ("--yolo",) if asked.sandboxed else ("--allow-all-tools", "--add-dir", str(asked.folder))
 
 
-def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, heard: Heard) -> HowEnded:
     if story.error:
         return _failure(story.error, heard.now)
     if story.aborted:
@@ -166,14 +165,10 @@ def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | Non
         return _unfinished(heard)
     if story.result.get("exitCode") != 0:
         return "crashed", f"Copilot ended with status {story.result.get('exitCode')}", None
-    if story.question:
-        return "question", "it asked a question", None
-    if story.refused:
-        return "denied", f"denied: {'; '.join(story.refused)}", None
-    return "ok", "", None
+    return ended_well(story.question, story.refused)
 
 
-def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _unfinished(heard: Heard) -> HowEnded:
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
     if _PACKED in heard.stderr_text:
         return "not_installed", UNPACK, None
@@ -184,7 +179,7 @@ def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     return ("context_full", lost, None) if lost else ("crashed", NO_RESULT, None)
 
 
-def _failure(error: Event, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _failure(error: Event, now: datetime) -> HowEnded:
     said, status = str(error.get("message") or ""), as_count(error.get("statusCode"))
     words = _LAST.sub("", said)
     named = _CODES.get(str(error.get("errorCode"))) or _TYPES.get(str(error.get("errorType")))
@@ -204,9 +199,8 @@ def _failure(error: Event, now: datetime) -> tuple[TurnKind, str, datetime | Non
 
 def _total(file: bytes) -> Usage | None:
     """What the conversation has used so far; premium requests and AI units are no money."""
-    try:
-        told = as_dict(json.loads(file))
-    except ValueError:
+    told = as_object(file)
+    if not told:
         return None
     models = [as_dict(as_dict(one).get("usage")) for one in as_dict(told.get("modelMetrics")).values()]
     return Usage(

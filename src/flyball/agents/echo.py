@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from functools import cached_property
-from io import FileIO
 from pathlib import Path
+
+from flyball.agents.hearing import plain_bytes
 
 SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})
 LARGEST_FILE = 2 * 1024 * 1024
@@ -44,7 +44,7 @@ class Echo:
         known = self._remembered.get(path)
         if known is not None:
             return known
-        content = _read(path)
+        content = plain_bytes(path, LARGEST_FILE) or b""
         if len(content) <= self._room:
             self._room -= len(content)
             self._remembered[path] = content
@@ -69,13 +69,3 @@ def _plain_files(folder: str) -> Iterator[tuple[str, int]]:
                 pending.append(entry.path)
             elif entry.is_file(follow_symlinks=False):
                 yield entry.path, entry.stat(follow_symlinks=False).st_size
-
-
-def _read(path: str) -> bytes:
-    """The beginning of a plain file; what was swapped for a pipe or a link meanwhile is not waited for."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    with FileIO(fd) as file:
-        return file.read(LARGEST_FILE) if stat.S_ISREG(os.fstat(fd).st_mode) else b""

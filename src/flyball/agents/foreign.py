@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 
 def as_dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def as_object(text: str | bytes) -> dict[str, Any]:
+    """The object a JSON text holds."""
+    try:
+        return as_dict(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def object_in(path: Path) -> dict[str, Any]:
+    """The object a JSON file holds."""
+    try:
+        return as_object(path.read_bytes())
+    except OSError:
+        return {}
 
 
 def as_list(value: Any) -> list[Any]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.foreign import as_count, as_dict
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.foreign import as_count, as_dict, as_object, object_in
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, piece
 from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.outcomes import Usage
 
 NO_RESULT = "Gemini CLI ended without a result"
 DEFAULTS = "gemini-defaults.json"
@@ -165,19 +163,15 @@ def _guard(asked: Asked) -> tuple[str, ...]:
     return ("--approval-mode", "auto_edit", "--allowed-tools", "run_shell_command")
 
 
-def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, heard: Heard) -> HowEnded:
     if story.result is None:
         return _unfinished(heard)
     if story.result.get("status") != "success":
         return _failure(as_dict(story.result.get("error")), heard)
-    if story.question:
-        return "question", "it asked a question", None
-    if story.refused:
-        return "denied", f"denied: {'; '.join(story.refused)}", None
-    return "ok", "", None
+    return ended_well(story.question, story.refused)
 
 
-def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _unfinished(heard: Heard) -> HowEnded:
     """What it says on standard error when it cannot even begin."""
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
     no_login = next((line for line in lines if _NO_LOGIN.search(line)), "")
@@ -189,7 +183,7 @@ def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     return "crashed", ": ".join((NO_RESULT, *lines[-1:])), None
 
 
-def _failure(error: Event, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _failure(error: Event, heard: Heard) -> HowEnded:
     said = str(error.get("message") or "")
     if error.get("type") == "FatalTurnLimitedError" or heard.exit.code == EXIT_MAX_TURNS:
         return "max_turns", said, None
@@ -212,11 +206,8 @@ def _quoted(message: str) -> Event:
     """The provider's error object, where the message holds one; else its text."""
     found = _QUOTED.search(message)
     text = found[1] if found else message
-    try:
-        value: Any = json.loads(text)
-    except ValueError:
-        return {"message": " ".join(text.split())}
-    return as_dict(as_dict(value).get("error"))
+    answer = as_object(text)
+    return as_dict(answer.get("error")) if answer else {"message": " ".join(text.split())}
 
 
 def _usage(result: Event | None) -> Usage:
@@ -239,8 +230,5 @@ def _defaults(asked: Asked) -> bytes:
 
 
 def _auth_chosen(folder: Path) -> bool:
-    try:
-        settings: Any = json.loads((folder / "settings.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return bool(as_dict(as_dict(as_dict(settings).get("security")).get("auth")).get("selectedType"))
+    security = as_dict(object_in(folder / "settings.json").get("security"))
+    return bool(as_dict(security.get("auth")).get("selectedType"))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 
 import yaml
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
 from flyball.agents.foreign import as_count, as_dict, as_list
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
@@ -138,7 +137,7 @@ def _session(asked: Asked) -> str:
     return asked.session or f"flyball-{uuid.uuid5(uuid.NAMESPACE_URL, f'{asked.folder}#{asked.nonce}')}"
 
 
-def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, heard: Heard) -> HowEnded:
     if story.end is None:
         return _unfinished(heard)
     if story.spent:
@@ -153,7 +152,7 @@ def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | Non
     return (limit.kind, limit.detail, limit.reset_at) if limit else ("crashed", said, None)
 
 
-def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _unfinished(heard: Heard) -> HowEnded:
     approval = _APPROVAL.search(heard.stderr_text)
     if approval:
         return "denied", f"denied: {approval[0]}", None

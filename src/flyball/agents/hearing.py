@@ -55,10 +55,11 @@ def other_lines(path: Path) -> tuple[str, ...]:
 
 def files_in(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
     """Those of the named plain files a program left in a folder it could write to, up to a size; no link is followed."""
-    return {name: content for name in names if (content := _plain(folder / name)) is not None}
+    return {name: content for name in names if (content := plain_bytes(folder / name, LARGEST_FILE)) is not None}
 
 
-def _plain(path: Path) -> bytes | None:
+def plain_bytes(path: str | Path, most: int) -> bytes | None:
+    """The beginning of a plain file, or None; no link is followed, and what was swapped for a pipe is not waited for."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -67,7 +68,7 @@ def _plain(path: Path) -> bytes | None:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None
         with open(fd, "rb", closefd=False) as file:
-            return file.read(LARGEST_FILE)
+            return file.read(most)
     finally:
         os.close(fd)
 

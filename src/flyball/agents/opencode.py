@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.foreign import as_count, as_dict, as_money
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.foreign import as_count, as_dict, as_money, as_object, object_in
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
 from flyball.agents.tool_calls import call_line
@@ -120,7 +117,7 @@ class OpenCode:
             return True
         data = Path(environment.get("XDG_DATA_HOME") or home / ".local/share") / "opencode"
         # Without a login there are its own free models, and models on this machine.
-        return True if _object(data / "auth.json") else None
+        return True if object_in(data / "auth.json") else None
 
     def invoke(self, asked: Asked) -> Invocation:
         """Permission is left to flyball's sandbox; its log is the only place where it says that it waits."""
@@ -161,7 +158,7 @@ class OpenCode:
 OPENCODE = OpenCode()
 
 
-def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, heard: Heard) -> HowEnded:
     if story.error:
         return _failure(story.error, heard)
     if story.reason == "stop" and story.asked:
@@ -173,14 +170,14 @@ def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | Non
     return _unfinished(story, heard)
 
 
-def _unfinished(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _unfinished(story: _Story, heard: Heard) -> HowEnded:
     if _LOST in heard.stderr_text:
         return "context_full", f"the conversation {heard.asked.session} is gone", None
     ended = f"{NO_END} (its last step ended with {story.reason!r})" if story.reason else NO_END
     return "crashed", ended, None
 
 
-def _failure(error: Event, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _failure(error: Event, heard: Heard) -> HowEnded:
     data, said = as_dict(error.get("data")), _message(error)
     if data.get("ref"):
         logged = _LOGGED.findall(heard.stderr_text)
@@ -192,7 +189,7 @@ def _failure(error: Event, heard: Heard) -> tuple[TurnKind, str, datetime | None
     told = {
         "message": said,
         "status": str(data.get("statusCode") or ""),
-        "body": _parsed(data.get("responseBody")),
+        "body": as_object(str(data.get("responseBody"))),
         "headers": {name: value for name, value in headers.items() if value},
     }
     found = recognise_error(told, heard.now, zones)
@@ -216,17 +213,3 @@ def _step_usage(part: Event) -> Usage:
         as_count(tokens.get("output")) + as_count(tokens.get("reasoning")),
         as_money(part.get("cost")),
     )
-
-
-def _parsed(body: Any) -> Event:
-    try:
-        return as_dict(json.loads(body)) if isinstance(body, str) else {}
-    except ValueError:
-        return {}
-
-
-def _object(path: Path) -> Event:
-    try:
-        return as_dict(json.loads(path.read_bytes()))
-    except (OSError, ValueError):
-        return {}

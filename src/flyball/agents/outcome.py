@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from flyball.agents.echo import Echo
-from flyball.agents.foreign import rounded_up
+from flyball.agents.foreign import as_object, rounded_up
 from flyball.agents.frame import Ran
 from flyball.agents.prices import priced
 from flyball.core.claims import Claim, read_claim
@@ -128,10 +128,7 @@ def _limit(end: Exit, reported: Any, now: datetime, *, trusted: bool) -> Limit |
 
 def _reported_error(report: bytes | None) -> Any:
     """The `error` object of a report, by which a program may say that it is limited."""
-    try:
-        error = json.loads(report or b"{}").get("error")
-    except (ValueError, RecursionError):
-        return None
+    error = as_object(report or b"").get("error")
     return {"type": error} if isinstance(error, str) else error
 
 

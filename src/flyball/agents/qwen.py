@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
 from flyball.agents.foreign import as_count, as_dict, as_list
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
@@ -16,7 +16,7 @@ from flyball.agents.shown import Shown, message_parts, message_shown
 from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.outcomes import Usage
 
 NO_RESULT = "Qwen Code ended without a result"
 DEFAULTS = "qwen-defaults.json"
@@ -141,19 +141,17 @@ def _guard(asked: Asked) -> tuple[str, ...]:
     return ("--approval-mode", "auto-edit", "--allowed-tools", "run_shell_command")
 
 
-def _outcome(story: _Story, heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _outcome(story: _Story, heard: Heard) -> HowEnded:
     if story.result is None:
         return _unfinished(heard)
     if story.result.get("is_error") or story.result.get("subtype") != "success":
         return _failure(str(as_dict(story.result.get("error")).get("message") or ""), heard.now)
-    if story.question:
-        return "question", "it asked a question", None
     denied = [as_dict(one) for one in as_list(story.result.get("permission_denials"))]
     refused = [call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied]
-    return ("denied", f"denied: {'; '.join(refused)}", None) if refused else ("ok", "", None)
+    return ended_well(story.question, refused)
 
 
-def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
+def _unfinished(heard: Heard) -> HowEnded:
     """Its caps, and a conversation that is gone, are told on standard error alone."""
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
     last = lines[-1] if lines else NO_RESULT
@@ -165,7 +163,7 @@ def _unfinished(heard: Heard) -> tuple[TurnKind, str, datetime | None]:
     return ("context_full", lost, None) if lost else ("crashed", NO_RESULT, None)
 
 
-def _failure(message: str, now: datetime) -> tuple[TurnKind, str, datetime | None]:
+def _failure(message: str, now: datetime) -> HowEnded:
     found = _API_ERROR.search(message)
     said, status = (found["said"], found["status"] or "") if found else (message, "")
     if _TOO_LONG.search(said):
