@@ -133,6 +133,17 @@ def test_doctor_finds_a_task_whose_controller_was_killed(told, site, repository)
     assert checks["task"].fix == "flyball resume 007-parse-rows"
 
 
+def test_doctor_goes_on_after_something_foreign_in_the_loop_folder(repository, flyball):
+    (repository / ".loop").mkdir()
+    (repository / ".loop" / "mine.txt").write_text("notes\n")
+    looked = flyball("doctor")
+    assert looked.code == 2
+    assert "fail  .loop: " in looked.out
+    assert "mine.txt" in looked.out
+    assert "fix: move what is not flyball's out of .loop/" in looked.out
+    assert "configuration" in looked.out
+
+
 def test_doctor_knows_locks_of_the_living_from_those_of_the_dead(site, repository):
     holder = this_process(OPENED_AT)
     with Lease.take(site.journal, site.home.locks, "task:001-a", holder):

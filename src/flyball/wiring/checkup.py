@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import tempfile
@@ -21,6 +20,7 @@ from flyball.config.file import FileConfig
 from flyball.config.home import environment, home_folder
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.quantities import plural
+from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
@@ -155,7 +155,7 @@ def _locks(site: Site) -> Iterator[Check]:
     stale = []
     for path in sorted(site.home.locks.glob("*.lock")):
         holder = _named(path)
-        if holder is not None and holder.host == os.uname().nodename and not Path(f"/proc/{holder.pid}").exists():
+        if holder is not None and not holder.is_alive():
             stale.append(f"{path.name} (process {holder.pid}, gone)")
     if stale:
         says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}"
@@ -174,7 +174,7 @@ def _named(path: Path) -> Holder | None:
 def _loop_folder(site: Site) -> Check:
     try:
         check_foreign(site.repository.root)
-    except Refusal as error:
+    except DocumentError as error:
         return Check(".loop", "fail", str(error), "move what is not flyball's out of .loop/")
     return Check(".loop", "ok", "nothing foreign in it")
 
