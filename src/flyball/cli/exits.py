@@ -6,13 +6,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from flyball.agents.script import ScriptInvalid
 from flyball.cli.output import tell
 from flyball.config.errors import ConfigError
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.state import State
 from flyball.documents.errors import DocumentError
-from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalUnwritable, LeaseHeld, LeaseLost
+from flyball.journal.errors import JournalGone, JournalUnwritable, LeaseHeld, LeaseLost
 from flyball.ports import Refusal
 
 DONE = 0
@@ -26,6 +25,8 @@ CONTINUE = 10
 HELD = 75
 INTERRUPTED = 130
 
+REFUSED = (Refusal, ConfigError, DocumentError, JournalOutOfOrder)
+"""What reaches a person, or an agent, as one sentence."""
 _STOPS = {
     "done": DONE,
     "blocked": BLOCKED,
@@ -54,15 +55,7 @@ def told() -> Iterator[None]:
     except (JournalUnwritable, JournalGone, LeaseLost) as error:
         say(str(error))
         sys.exit(INTERNAL)
-    except (
-        JournalCorrupt,
-        JournalNewer,
-        JournalOutOfOrder,
-        Refusal,
-        ConfigError,
-        DocumentError,
-        ScriptInvalid,
-    ) as error:
+    except REFUSED as error:
         say(str(error))
         sys.exit(USAGE)
     except KeyboardInterrupt:

@@ -14,14 +14,11 @@ from pydantic import Field
 
 from flyball import __version__
 from flyball.cli.choosing import chosen
+from flyball.cli.exits import REFUSED
 from flyball.clock import system_clock
-from flyball.config.errors import ConfigError
 from flyball.config.home import environment
-from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.monitor import History
 from flyball.core.stream import StreamObservation, advise
-from flyball.documents.errors import DocumentError
-from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalUnwritable
 from flyball.ports import Refusal
 from flyball.wiring.desk import Desk, desk, gates, shown
 from flyball.wiring.evaluating import evaluate_folder
@@ -129,14 +126,5 @@ def _told() -> Iterator[None]:
     """What is refused reaches the model as one sentence."""
     try:
         yield
-    except (
-        ConfigError,
-        DocumentError,
-        JournalCorrupt,
-        JournalGone,
-        JournalNewer,
-        JournalOutOfOrder,
-        JournalUnwritable,
-        Refusal,
-    ) as error:
+    except REFUSED as error:
         raise ToolError(str(error)) from error
