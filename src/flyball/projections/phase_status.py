@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from flyball.core import status_block
 from flyball.core.events import Event, Judged, TaskStopped
 from flyball.core.measurement import Measurement, Scalar
-from flyball.core.phase_metrics import PhaseNumbers, phase_percent
+from flyball.core.percentages import PhaseNumbers, phase_percent
 from flyball.core.state import State
 from flyball.core.status_fields import (
     Calls,

@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.effects import RunAgent
 from flyball.core.events import Held, TaskStopped
 from flyball.core.guards import HOUR
-from flyball.core.phase_metrics import overall_percent
+from flyball.core.percentages import overall_percent
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections import standing
