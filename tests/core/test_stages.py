@@ -255,3 +255,89 @@ def test_one_test_that_names_two_criteria_is_one_test_too_few() -> None:
     alone = msgspec.structs.replace(both, id="t.py::test_two", criteria=("AC-2",))
     assert not stages.red(known, measured(new_tests=(both,)), Claim()).gate.held
     assert stages.red(known, measured(new_tests=(both, alone)), Claim()).gate.held
+
+
+NONE_YET = NewTest("t::test_ac_2", "t", "passing", criteria=("AC-2",))
+ORDERED: list[tuple[str, list[Measurement]]] = [
+    (
+        "RED",
+        [
+            measured(new_tests=()),
+            measured(new_tests=(NEW, NONE_YET)),
+            measured(new_tests=(NEW, OTHER), old_tests_broken=("t::old",)),
+            measured(new_tests=(NEW, OTHER)),
+            measured(new_tests=(NEW, OTHER, msgspec.structs.replace(OTHER, id="t::test_ac_2b"))),
+        ],
+    ),
+    (
+        "GREEN",
+        [
+            measured(counted(failing=3)),
+            measured(counted(failing=2)),
+            measured(counted(failing=1), missing=("t::a",)),
+            measured(counted(5), missing=("t::a",)),
+            measured(counted(5)),
+            measured(),
+        ],
+    ),
+    (
+        "REFACTOR",
+        [
+            measured(counted(failing=1), quality=Quality(10)),
+            measured(quality=Quality(10, over_limit=("f", "g"))),
+            measured(quality=Quality(10, over_limit=("f",))),
+            measured(quality=Quality(10)),
+        ],
+    ),
+    (
+        "DOCUMENT",
+        [
+            measured(counted(failing=1)),
+            measured(files=Files(documents=1)),
+            measured(files=Files(documents=3, diagrams_broken=("d",))),
+            measured(files=Files(documents=3)),
+            measured(files=Files(documents=3, decision_records=1)),
+        ],
+    ),
+]
+
+
+@pytest.mark.req("M18", "O50")
+@pytest.mark.parametrize(("stage", "trees"), ORDERED, ids=[stage for stage, _ in ORDERED])
+def test_of_two_trees_the_better_one_has_the_higher_score(stage: str, trees: list[Measurement]) -> None:
+    scores = [weigh(stage, tree).score for tree in trees]
+    assert scores == sorted(set(scores)), "each is better than all before it"
+
+
+def test_refactor_without_a_measurable_language_rests_on_its_tests() -> None:
+    unmeasured = weigh("REFACTOR", measured(quality=None))
+    assert (unmeasured.gate.held, unmeasured.progress) == (True, False)
+    assert unmeasured.gate.values["functions_over_limit"] == 0
+    assert weigh("REFACTOR", measured(quality=Quality(10, over_limit=("f",)))).gate.values["functions_over_limit"] == 1
+
+
+@pytest.mark.req("C6")
+def test_what_is_done_already_needs_no_new_test_unless_all_of_it_is() -> None:
+    done, left = Item("AC-1", "a", status="completed"), Item("AC-2", "b")
+    assert stages.open_items((done, left)) == (left,)
+    assert stages.open_items((done,)) == (done,)
+
+
+@pytest.mark.req("C41")
+def test_only_criteria_of_the_task_are_covered_and_a_single_one_needs_no_naming_but_a_test() -> None:
+    stranger = msgspec.structs.replace(OTHER, criteria=("AC-9",))
+    assert stages.covered_criteria(ITEMS, (NEW, stranger)) == {"AC-1"}
+    assert stages.covered_criteria(ITEMS[:1], (stranger,)) == {"AC-1"}
+    assert stages.covered_criteria(ITEMS[:1], ()) == frozenset()
+
+
+@pytest.mark.req("C30", "C41")
+def test_red_moves_by_more_tests_or_more_criteria_and_an_unsound_test_covers_none() -> None:
+    nothing, unsound = measured(new_tests=()), measured(new_tests=(NEW, NONE_YET))
+    assert [weigh("RED", tree).progress for tree in (nothing, unsound)] == [False, True]
+    assert weigh("RED", unsound).gate.values["criteria_covered"] == 1
+    assert weigh("RED", measured(), last=unsound).progress, "as many tests, one more criterion"
+    assert not weigh("RED", measured(), last=measured()).progress
+    more = measured(new_tests=(NEW, OTHER, msgspec.structs.replace(OTHER, id="t::test_ac_2b")))
+    assert weigh("RED", more, last=measured()).progress, "as many criteria, one more test"
+    assert weigh("RED", measured(new_tests=(NEW,))).rate == 0.5
