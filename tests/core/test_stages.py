@@ -341,3 +341,88 @@ def test_red_moves_by_more_tests_or_more_criteria_and_an_unsound_test_covers_non
     more = measured(new_tests=(NEW, OTHER, msgspec.structs.replace(OTHER, id="t::test_ac_2b")))
     assert weigh("RED", more, last=measured()).progress, "as many criteria, one more test"
     assert weigh("RED", measured(new_tests=(NEW,))).rate == 0.5
+
+
+COUNTED = GateResult("test", "pytest", passed=True, exit_code=0, counts=counted())
+
+
+@pytest.mark.req("C31", "C41")
+@pytest.mark.parametrize(
+    ("gates", "missing"),
+    [
+        ((COUNTED, GateResult("types", "mypy", passed=False, exit_code=2)), ("types fails: exit 2",)),
+        ((COUNTED, GateResult("types", "mypy", passed=True, exit_code=0)), ()),
+        (
+            (msgspec.structs.replace(COUNTED, passed=False, exit_code=3),),
+            ("test did not pass: exit 3",),
+        ),
+        (
+            (COUNTED, GateResult("types", "mypy", passed=False, broken="timed out after 9 s")),
+            ("types could not run: timed out after 9 s",),
+        ),
+    ],
+    ids=["exit code alone", "passes by its exit code", "a report that hides it", "broken"],
+)
+def test_a_gate_that_did_not_pass_is_named_once_in_its_own_way(
+    gates: tuple[GateResult, ...], missing: tuple[str, ...]
+) -> None:
+    assert weigh("GREEN", measured(gates=gates)).gate.missing == missing
+
+
+@pytest.mark.req("C41")
+def test_gates_that_count_no_tests_are_judged_by_their_exit_codes() -> None:
+    exit_code = GateResult("test", "make check", passed=True, exit_code=0)
+    assert weigh("GREEN", measured(Counts(), gates=(exit_code,))).gate.held
+
+
+def test_a_suite_in_which_nothing_passes_is_said_to_fail_and_not_to_be_empty() -> None:
+    red = weigh("GREEN", measured(counted(1, failing=1), failing=("t::a",)))
+    assert red.gate.missing == ("fails: t::a",)
+    assert red.rate == 0.0
+    assert weigh("GREEN", measured(counted(4, failing=1))).rate == 0.75
+
+
+def test_a_long_list_is_cut_with_its_number() -> None:
+    failing = tuple(f"t::{n}" for n in range(14))
+    shown = weigh("GREEN", measured(counted(14, failing=14), failing=failing)).gate.missing
+    assert (len(shown), shown[-1]) == (13, "and 2 more")
+    assert len(weigh("GREEN", measured(counted(12, failing=12), failing=failing[:12])).gate.missing) == 12
+
+
+@pytest.mark.req("C51")
+@pytest.mark.parametrize(
+    ("claim", "findings"),
+    [
+        (Claim(verdict="fail", findings=(Finding("minor", "a typo"),)), ["a typo"]),
+        (Claim(verdict="fail", summary="it is slow"), ["it is slow"]),
+        (Claim(verdict="fail"), ["the reviewer rejected it and gave no reason"]),
+    ],
+)
+def test_a_rejection_is_told_by_its_smallest_finding_or_its_summary(claim: Claim, findings: list[str]) -> None:
+    assert [f.message for f in weigh("QA", measured(), claim).findings] == findings
+
+
+@pytest.mark.req("C50", "C51")
+def test_qa_is_told_in_numbers_and_its_words_and_keeps_what_blocks_apart_from_what_does_not() -> None:
+    both = (Finding("major", "it leaks"), Finding("minor", "a typo"))
+    rejected = weigh("QA", measured(), Claim(verdict="fail", findings=both))
+    assert [f.message for f in rejected.findings] == ["it leaks"]
+    verdicts = [weigh("QA", measured(), Claim(verdict=v)).gate.values["verdict"] for v in ("pass", "fail", "")]
+    assert verdicts == ["APPROVE", "REJECT", ""]
+    assert weigh("QA", measured()).score > rejected.score
+
+
+@pytest.mark.req("C42", "C51")
+def test_an_approval_of_a_tree_that_cannot_be_trusted_is_a_rejection() -> None:
+    forged = weigh("QA", measured(tricks=(Trick("report-forged", "test", "it hides failures"),)))
+    assert (forged.gate.held, forged.rejected) == (False, True)
+    assert weigh("QA", measured()).rejected is False
+
+
+@pytest.mark.req("C30")
+def test_qas_first_look_is_compared_with_nothing_and_not_with_another_stage() -> None:
+    values = GateVerdict(False, "", (), {"checks_passing": 9, "blocking_issues": 9})
+    verdict = Verdict(Health.PROGRESSING, "continue", Cure.CONTINUE, Confidence.LOW, Trend.STABLE, "")
+    green = Judged("GREEN", 1, 1, values, False, Observation(1), verdict, state().breaker)
+    assert weigh("QA", measured(), judged=green).progress, "one check passes, and none was known before"
+    assert not weigh("QA", measured(checks=()), judged=green).progress

@@ -44,10 +44,19 @@ def answer(summary: str, *edits: str, **more: Any) -> Step:
     return Step(say="\n".join([f"{summary}\n", *edits, f"```flyball-report\n{json.dumps(report)}\n```\n"]))
 
 
+SPENT = Step(
+    fault=Fault(
+        402, message='{"error":{"message":"Insufficient credits: usage limit reached, try again in 3 s","code":402}}'
+    )
+)
+"""The one limit against which aider does not go on trying for a minute by itself."""
+
+
 @pytest.mark.e2e
-@pytest.mark.req("C2")
-def test_a_task_is_implemented_and_goes_to_done_without_commits_or_leavings_of_its_own(aider: Live) -> None:
+@pytest.mark.req("C2", "C11")
+def test_a_task_goes_to_done_with_a_usage_limit_waited_out_and_no_commits_or_leavings_of_its_own(aider: Live) -> None:
     server = aider.serve(
+        SPENT,
         Step(say="I want to change calc/__init__.py."),
         answer("multiply multiplies", appended("calc/__init__.py", MULTIPLY)),
         tools_needed=False,
@@ -56,8 +65,9 @@ def test_a_task_is_implemented_and_goes_to_done_without_commits_or_leavings_of_i
     ran = aider.run_with_help("aider", env=offline(server))
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.stderr
-    assert [turn["kind"] for turn in ran.turns()] == ["ok"] * 5
-    assert ran.status["usage"]["input_tokens"] == 100 * server.taken
+    assert [turn["kind"] for turn in ran.turns()] == ["ok", "usage_limit", *["ok"] * 4]
+    assert "reset_at" in ran.turns()[1]
+    assert ran.status["usage"]["input_tokens"] == 100 * (server.taken - 1)
     assert published(aider, ran.status["branch"], "calc/__init__.py") == FILES["calc/__init__.py"] + MULTIPLY
     assert not {name for name in files(aider, ran.status["branch"]) if ".aider" in name}
 

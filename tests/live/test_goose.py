@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
-from flyball.agents.goose import GOOSE
+from flyball.agents.dialect import Asked, Invocation
+from flyball.agents.goose import GOOSE, Goose
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer
 
@@ -65,6 +67,24 @@ def test_a_failure_of_the_provider_is_named_though_goose_ends_well(goose: Live, 
     turn = goose.turn(GOOSE, env=offline(server))
 
     assert (turn.kind, turn.exit_code) == (kind, 0)
+
+
+class Approving(Goose):
+    """A Goose that wants every tool approved, which flyball otherwise spares it."""
+
+    def invoke(self, asked: Asked) -> Invocation:
+        invocation = super().invoke(asked)
+        return msgspec.structs.replace(invocation, env={**invocation.env, "GOOSE_MODE": "approve"})
+
+
+def test_a_tool_that_nobody_could_approve_is_a_denial(goose: Live) -> None:
+    server = goose.serve(Step(shell="touch made"), Step(say="never"))
+
+    turn = goose.turn(Approving(), env=offline(server))
+
+    assert turn.kind == "denied", goose.transcript()
+    assert "Tool approval required" in turn.detail
+    assert not (goose.repository / "made").exists()
 
 
 def test_its_cap_on_turns_is_kept(goose: Live) -> None:
