@@ -19,19 +19,16 @@ from flyball.agents.scripted import ScriptedAgent
 from flyball.agents.shown import Shown, said
 from flyball.clock import system_clock
 from flyball.ports import Agent, Confine
-from flyball.testing import agent_suite
 from flyball.testing.agent_suite import QUICK, AgentSuite, Factory, Play
 from flyball.testing.player import player
 from flyball.workspace import sandbox
 
 BEGUN = "begun"
-SLOW = replace(QUICK, wall_s=300.0, idle_s=300.0)
 
 
 @pytest.fixture(autouse=True)
 def _limits_count_from_when_the_play_has_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hold_time(monkeypatch, tmp_path / "tree" / BEGUN)
-    monkeypatch.setattr(agent_suite, "SOON_S", 0.9 * agent_suite.LONG_S)
 
 
 def as_script(play: Play) -> bytes:
@@ -96,11 +93,11 @@ def an_agent(kind: str, confine: Confine, play: Play, patience: Patience) -> Age
 
 
 def a_factory(kind: str, confine: Confine) -> Factory:
-    """Makes agents whose play says when it has begun, by a file in the tree; a busy machine may be slow to play it."""
+    """Makes agents whose play says when it has begun, by a file in the tree."""
 
     def make(play: Play, patience: Patience = QUICK) -> Agent:
         told = replace(play, write={**play.write, BEGUN: ""})
-        return an_agent(kind, confine, told, SLOW if patience == QUICK else patience)
+        return an_agent(kind, confine, told, patience)
 
     return make
 

@@ -10,6 +10,7 @@ import hashlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,9 +29,14 @@ from flyball.warden import processes
 
 PROMPT = "# GREEN: implementer\nMake it work – ünïcode, too.\n{nonce}\n"
 PROMPT_LINES = 20_000
-LONG_S = 60.0
-SOON_S = 20.0
-QUICK = Patience(wall_s=30.0, idle_s=30.0, grace_s=0.3, linger_s=0.2)
+PARENT_AND_CHILD = 2
+LONG_S = 600.0
+"""A play that lasts so long was not waited for."""
+SOON_S = 500.0
+"""What a busy machine may take for any turn that is ended or ends by itself."""
+SILENT_S = 2.0
+"""Silence after which a turn is ended; by then its program must have written its first file."""
+QUICK = Patience(wall_s=300.0, idle_s=300.0, grace_s=0.3, linger_s=0.2)
 
 
 class Play(msgspec.Struct, frozen=True):
@@ -86,6 +92,17 @@ class Stage:
 
     def kept(self, name: str) -> bytes:
         return (self.transcript / name).read_bytes()
+
+    def once_running(self, act: Callable[[], None]) -> None:
+        """Act when the turn's program and what it started are there; on a busy machine nobody knows when that is."""
+
+        def watch() -> None:
+            until = time.monotonic() + SOON_S  # noqa: TID251 - as the adapter's own
+            while len(self.left_running()) < PARENT_AND_CHILD and time.monotonic() < until:  # noqa: TID251
+                time.sleep(0.05)
+            act()
+
+        threading.Thread(target=watch, daemon=True).start()
 
     def left_running(self) -> list[int]:
         """Processes that still have the turn's nonce in their environment."""
@@ -219,7 +236,7 @@ class Failing(_Suite):
         assert stage.left_running() == []
 
     def test_a_silent_turn_is_ended_and_its_partial_work_kept(self, stage: Stage) -> None:
-        patience = Patience(wall_s=LONG_S, idle_s=1.5, grace_s=0.3, linger_s=0.2)
+        patience = Patience(wall_s=LONG_S, idle_s=SILENT_S, grace_s=0.3, linger_s=0.2)
         ended = stage.play(Play(write={"half.txt": "half\n"}, sleep_s=LONG_S), patience)
         assert ended.kind == "timed_out"
         assert "without output" in ended.detail
@@ -233,7 +250,7 @@ class Ending(_Suite):
     @pytest.mark.parametrize("stubborn", [False, True])
     def test_a_stop_ends_the_whole_process_tree(self, stage: Stage, stubborn: bool) -> None:
         agent, stop = stage.factory(Play(daemon=True, ignore_sigterm=stubborn, sleep_s=LONG_S), QUICK), Stop()
-        threading.Timer(1.0, stop.set, ["the person pressed Ctrl-C"]).start()
+        stage.once_running(lambda: stop.set("the person pressed Ctrl-C"))
         began = time.monotonic()  # noqa: TID251
         ended = stage.turn(agent, stop)
         assert ended.kind == "interrupted"
