@@ -163,5 +163,5 @@ CAUTION = {"status": ("blocked", "needs_clarification", "in_progress", "complete
 
 
 def meaning(kind: str, word: str) -> str:
-    """What a word of the seeds, or our own, means; empty when it means nothing here."""
+    """What a word means, whichever loop taught it to the agent; empty when it means nothing here."""
     return WORDS[kind].get(" ".join(word.upper().replace("_", " ").replace("-", " ").split()), "")

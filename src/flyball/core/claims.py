@@ -1,4 +1,4 @@
-"""What an agent says of its own work: found in its report file, its final message or the seeds' markers, first found wins."""
+"""What an agent says of its own work: found in its report file, its final message or native markers, first found wins."""
 
 from __future__ import annotations
 

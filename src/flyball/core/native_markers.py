@@ -1,4 +1,4 @@
-"""The seeds' own ways of reporting, for agents that know no report file: status block, promise, lines, mappings.
+"""Ways of reporting that other loops teach agents, who then know no report file: status block, promise, lines, mappings.
 
 None of them carries a nonce, so they count only in the agent's own prose and only where they echo nothing.
 """

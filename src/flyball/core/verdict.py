@@ -44,7 +44,7 @@ class Trend(StrEnum):
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When a signal counts; defaults by spec, the in-context ones confirmed on recorded loops."""
+    """When a signal counts; the defaults of the in-context ones are confirmed on recorded loops."""
 
     reversals: int = 2
     falls: int = 2

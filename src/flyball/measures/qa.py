@@ -59,7 +59,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 def checks(given: Evidence) -> tuple[Check, ...]:
-    """All eleven, in the order of the specification."""
+    """All eleven, in the order of their settings."""
     return tuple(_check(name, look, given) for name, look in _LOOKS.items())
 
 
