@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from flyball.core.backlog import Issue
 from flyball.core.claims import Claim, Finding, ProposedIssue
-from flyball.core.effects import EditBacklog, Measure, RunAgent, Save
+from flyball.core.decide import decide
+from flyball.core.effects import EditBacklog, Measure, ReadBacklog, RunAgent, Save
 from flyball.core.events import (
     Begun,
     BlockCleared,
@@ -59,9 +60,12 @@ class Working(World):
         return suite(measure.candidate, self.saved.get(measure.candidate, self.tree))
 
 
-def a_backlog(world: World, **limits: int) -> Simulator:
+def a_backlog(world: World, *, parallel: int | None = None, **limits: int) -> Simulator:
     settings = Settings(
-        gates=(Gate("test", "pytest"),), roles={"default": AgentChoice("scripted")}, limits=Limits(**limits)
+        gates=(Gate("test", "pytest"),),
+        roles={"default": AgentChoice("scripted")},
+        limits=Limits(**limits),
+        parallel=parallel,
     )
     task = Task(TaskId("001-work"), "backlog", "work through the backlog", settings, START)
     return Simulator(world, task, "SELECT")
@@ -377,6 +381,30 @@ def test_a_limited_validator_is_asked_again_and_the_others_are_not() -> None:
     assert simulator.run().decision == "DONE"
     assert [turn.role for turn in simulator.turns] == ["implementer", *KINDS, "security-auditor"]
     assert len(facts(simulator, TurnSetAside)) == 1
+
+
+@pytest.mark.req("E30")
+@pytest.mark.parametrize(("parallel", "together"), [(None, 4), (1, 1), (3, 3), (9, 4)])
+def test_validators_run_side_by_side_as_far_as_the_user_allows(parallel: int | None, together: int) -> None:
+    simulator = a_backlog(Working(BUG), parallel=parallel)
+    while simulator.state is None or simulator.state.stage != "VALIDATE":
+        simulator.step()
+    begun = _validators_begun(simulator)
+    assert len(begun) == together
+    assert not decide(simulator.state).effects
+    simulator.append(Ended(begun[0].id, ok(PASS), 1))
+    simulator.step()
+    assert len(_validators_begun(simulator)) == (together < len(KINDS))
+
+
+def _validators_begun(simulator: Simulator) -> list[RunAgent]:
+    """The turns that are to begin now; they stay under way."""
+    assert simulator.state is not None
+    while isinstance(next(iter(decide(simulator.state).effects), None), ReadBacklog):
+        simulator.step()
+    turns = [effect for effect in decide(simulator.state).effects if isinstance(effect, RunAgent)]
+    simulator.append(*(Begun(turn, 1) for turn in turns))
+    return turns
 
 
 def test_the_constitution_reaches_every_prompt_and_the_gates_every_validator() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from flyball.core.breaker import CLOSED, Breaker, after, cooled
+from flyball.core.quantities import plural
 from flyball.core.task import BreakerSettings, Strikes
 
 
@@ -31,7 +32,7 @@ def test_it_warns_early_and_opens_at_the_threshold(stage: str) -> None:
     assert states[:early] == ["CLOSED"] * early
     assert set(states[early:-1]) == {"HALF_OPEN"}
     assert states[-1] == "OPEN"
-    assert struck(early, strikes).reason == f"no progress in {early} iterations"
+    assert struck(early, strikes).reason == f"no progress in {plural(early, 'iteration')}"
     assert struck(early - 1, strikes).reason == ""
 
 

@@ -31,7 +31,7 @@ def run(
         bool | None, typer.Option("--in-place", help="Work in this tree, not in an isolated checkout.")
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="A new task even if one from the same document exists.")] = False,
-    parallel: Annotated[int | None, typer.Option(help="Turns at once, where the work allows it.", min=1)] = None,
+    parallel: Annotated[int | None, typer.Option(help="At most so many turns at once.", min=1)] = None,
     max_iterations: flags.MaxIterations = None,
     max_cycles: flags.MaxCycles = None,
     max_turns: flags.MaxTurns = None,

@@ -99,7 +99,7 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         in_place=_first(flags.in_place, top.in_place, False),
         attended=attended,
         approve_plan=_first(flags.approve_plan, top.approve_plan, False),
-        parallel=_first(flags.parallel, top.parallel, defaults.parallel),
+        parallel=top.parallel if flags.parallel is None else flags.parallel,
         push=file.ship.push if file else False,
     )
     return Configured(workflow, settings, cast.agents, (*cast.notes, *remark))

@@ -142,7 +142,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     in_place: bool = False
     attended: bool = False
     approve_plan: bool = False
-    parallel: int = 2
+    parallel: int | None = None
     push: bool = False
 
     def choice(self, role: str) -> AgentChoice:

@@ -135,7 +135,7 @@ def _narrowed(state: State, effect: Effect) -> Effect:
 
 
 def _validate(state: State) -> Next:
-    """All validators at once, each on a copy of its own of what was measured; a turn that does not count is made again."""
+    """Validators side by side, each on a copy of its own of what was measured; a turn that does not count is made again."""
     if state.exiting:
         return _accept(state)
     if state.judged is not None and state.judged.batch:
@@ -147,9 +147,10 @@ def _validate(state: State) -> Next:
             return turn if isinstance(turn, Next) else record(reviewing.review(effect, turn))
     asked = {effect.role for effect in state.passing.values()}
     missing = [role for role in VALIDATORS if role not in state.work.reviews and role not in asked]
-    if missing:
+    room = (state.task.settings.parallel or len(VALIDATORS)) - len(state.passing)
+    if missing and room > 0:
         known = _seen(state, state.work.selected)
-        return known if isinstance(known, Next) else _spawned(state, missing)
+        return known if isinstance(known, Next) else _spawned(state, missing[:room])
     return NOTHING if state.passing else record(*reviewing.weigh(state))
 
 
