@@ -154,7 +154,9 @@ def test_a_turn_of_an_agents_program_is_told_in_words_with_its_end_and_raw_as_it
     shown = flyball("logs", "7", "--turn", "2").out.splitlines()
     assert shown[1:5] == ["I will", "edit.", "→ Edit rows.py", "\\xff"]
     assert shown[6] == "aside"
-    assert shown[-1].startswith("===== GREEN 1 turn 2 implementer (scripted, large) … 41 s; says complete")
+    assert shown[-1].startswith(
+        "===== GREEN 1 turn 2 implementer (scripted, large) … 41 s, 1000+100 tokens, 0.0500 USD; says"
+    )
     needs = flyball("logs", "7", "--raw")
     assert (needs.code, "--turn N --raw" in needs.err) == (2, True)
     run = [sys.executable, "-m", "flyball", "logs", "7", "--turn", "2", "--raw"]

@@ -198,6 +198,7 @@ MOVES: list[tuple[str, str, Measurement, Measurement, bool]] = [
     ("RED", "the same", measured(), measured(), False),
     ("GREEN", "more pass", GREEN_BEFORE, measured(counted(7, failing=3)), True),
     ("GREEN", "fewer fail", GREEN_BEFORE, measured(counted(failing=2)), True),
+    ("GREEN", "fewer fail and none more passes", GREEN_BEFORE, measured(counted(failing=2, skipped=1)), True),
     ("GREEN", "fewer fail because there are fewer", GREEN_BEFORE, measured(counted(5, failing=2)), False),
     ("GREEN", "the same", GREEN_BEFORE, GREEN_BEFORE, False),
     ("REFACTOR", "simpler", measured(), measured(quality=Quality(9)), True),
@@ -426,3 +427,15 @@ def test_qas_first_look_is_compared_with_nothing_and_not_with_another_stage() ->
     green = Judged("GREEN", 1, 1, values, False, Observation(1), verdict, state().breaker)
     assert weigh("QA", measured(), judged=green).progress, "one check passes, and none was known before"
     assert not weigh("QA", measured(checks=()), judged=green).progress
+
+
+@pytest.mark.req("C42")
+def test_what_was_set_aside_and_harms_nothing_shuts_no_gate() -> None:
+    assert weigh("GREEN", measured(tricks=(Trick("test-weakened", "t.py", "put back", harmless=True),))).gate.held
+
+
+def test_the_checks_of_a_rejection_are_compared_only_where_both_sides_have_them() -> None:
+    failed = (Check("readme", "fail", True),)
+    assert not weigh("GREEN", measured(checks=()), entry=measured(checks=failed)).progress
+    assert not weigh("GREEN", measured(checks=failed), entry=measured(checks=())).progress
+    assert not weigh("GREEN", measured(checks=failed)).progress, "there is nothing to compare with"

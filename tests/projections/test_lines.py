@@ -23,7 +23,7 @@ from flyball.core.events import (
 )
 from flyball.core.evolve import evolve
 from flyball.core.measurement import GateResult, Measurement, Trick
-from flyball.core.outcomes import Answered
+from flyball.core.outcomes import Answered, Usage
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
 from flyball.projections.lines import LONGEST, json_line, line
@@ -47,7 +47,8 @@ def last(story: Story) -> str:
 
 def test_a_run_reads_as_a_story():
     told = lines(short_tdd_run())
-    assert "RED 1       turn 1 tester (scripted) … 41 s; says complete, signals exit: it is done" in told
+    spent = "1000+100 tokens, 0.0500 USD"
+    assert f"RED 1       turn 1 tester (scripted) … 41 s, {spent}; says complete, signals exit: it is done" in told
     assert "GREEN 1     gate test: 11 passed, 1 failed (test_empty)" in told
     assert any(t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; false claim") for t in told)
     assert "GREEN       RED -> GREEN: dual gate held" in told
@@ -117,9 +118,24 @@ def test_other_facts_have_their_words(fact, words):
     assert words in last(Story().start().add(fact))
 
 
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        (Usage(), "… 41 s"),
+        (Usage(300, 0), "… 41 s, 300+0 tokens"),
+        (Usage(0, 60), "… 41 s, 0+60 tokens"),
+        (Usage(300, 60, 0.0024), "… 41 s, 300+60 tokens, 0.0024 USD"),
+        (Usage(300, 60, 0.0024, estimated=True), "… 41 s, 300+60 tokens, about 0.0024 USD"),
+        (Usage(estimated=True), "… 41 s"),
+    ],
+)
+def test_what_a_turn_used_stands_in_its_line_and_an_estimate_is_called_one(usage, told):
+    assert last(Story().start().turn(usage=usage)).endswith(told)
+
+
 def test_a_limit_and_the_turn_it_cost_are_told():
     story = Story().start().turn(kind="usage_limit", detail="try later")
-    assert "… 41 s, usage limit: try later" in last(story)
+    assert "… 41 s, 1000+100 tokens, 0.0500 USD, usage limit: try later" in last(story)
     story.add(LimitHit("scripted", "usage_limit", story.at), TurnSetAside(1, "limited", "try later"))
     assert last(story).endswith("turn 1 is no iteration, limited: try later")
 

@@ -130,6 +130,21 @@ def test_spending_is_told_by_stage_and_role_and_in_all():
     assert "| GREEN | implementer | scripted large | 2 | 1 min 22 s | 2000 | 200 | 0.1000 |" in text(story)
 
 
+def test_spending_is_told_turn_by_turn_failed_ones_included():
+    story = short_tdd_run().turn(kind="crashed", usage=Usage(7, 3, 0.01, estimated=True))
+    *turns, last = of(story).turns
+    assert [t.turn for t in turns] == list(range(1, len(turns) + 1))
+    assert {(t.role, t.outcome, t.input_tokens) for t in turns if t.stage == "GREEN"} == {("implementer", "ok", 1000)}
+    assert (last.outcome, last.input_tokens, last.output_tokens, last.usd, last.estimated) == (
+        "crashed",
+        7,
+        3,
+        0.01,
+        True,
+    )
+    assert sum(t.usd for t in of(story).turns) == pytest.approx(of(story).total.usd)
+
+
 def test_estimates_are_called_estimates():
     story = Story().start().turn(usage=Usage(1, 1, 0.1, estimated=True))
     assert "Some figures are estimates" in text(story)

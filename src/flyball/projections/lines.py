@@ -49,6 +49,7 @@ from flyball.core.outcomes import (
     Stale,
     TurnEnded,
     Unanswered,
+    Usage,
     Waited,
 )
 from flyball.core.quantities import listed, plural
@@ -124,7 +125,15 @@ def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
     who = f" {_who(effect)}" if effect else ""
     ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
     detail = f": {outcome.detail}" if outcome.detail and ended else ""
-    return f"turn {id_.partition('/')[2]}{who} … {duration(outcome.seconds)}{ended}{detail}{_claimed(outcome)}"
+    took = f"{duration(outcome.seconds)}{_spent(outcome.usage)}"
+    return f"turn {id_.partition('/')[2]}{who} … {took}{ended}{detail}{_claimed(outcome)}"
+
+
+def _spent(usage: Usage) -> str:
+    """Nothing where nothing is known: no turn is free."""
+    tokens = f", {usage.input_tokens}+{usage.output_tokens} tokens" if usage.input_tokens or usage.output_tokens else ""
+    price = f", {'about ' if usage.estimated else ''}{usage.usd:.4f} USD" if usage.usd else ""
+    return tokens + price
 
 
 def _claimed(outcome: TurnEnded) -> str:

@@ -24,7 +24,7 @@ from flyball.projections.records import (
     Verification,
     Word,
 )
-from flyball.projections.spend import Spend, spend, total
+from flyball.projections.spend import Spend, TurnSpend, each, spend, total
 from flyball.projections.status import UnverifiedShown, unverified
 from flyball.projections.wording import plain
 
@@ -111,6 +111,7 @@ class Report(msgspec.Struct, frozen=True):
     words: tuple[Word, ...]
     waits: tuple[Hold, ...]
     iterations: int
+    turns: tuple[TurnSpend, ...]
     spend: tuple[Spend, ...]
     total: Spend
     notes: tuple[str, ...]
@@ -161,6 +162,7 @@ def report(state: State, chronicle: Chronicle) -> Report:
         words=tuple(chronicle.words),
         waits=tuple(chronicle.holds),
         iterations=state.iterations,
+        turns=each(chronicle.turns),
         spend=spend(chronicle.turns),
         total=total(chronicle.turns),
         notes=(*chronicle.notes, NOT_IN_CHECKPOINTS),

@@ -1,4 +1,4 @@
-"""Time, turns, tokens and money, by stage and role."""
+"""Time, turns, tokens and money, by turn and by stage and role."""
 
 from __future__ import annotations
 
@@ -22,6 +22,42 @@ class Spend(msgspec.Struct, frozen=True):
     output_tokens: int = 0
     usd: float = 0.0
     estimated: bool = False
+
+
+class TurnSpend(msgspec.Struct, frozen=True):
+    """What one turn took, however it ended."""
+
+    turn: int
+    stage: str
+    role: str
+    agent: str
+    model: str
+    outcome: str
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+    usd: float
+    estimated: bool
+
+
+def each(turns: Iterable[Turn]) -> tuple[TurnSpend, ...]:
+    """One row for each turn."""
+    return tuple(
+        TurnSpend(
+            turn.number,
+            turn.stage,
+            turn.role,
+            turn.agent,
+            turn.model,
+            turn.outcome,
+            turn.seconds,
+            turn.usage.input_tokens,
+            turn.usage.output_tokens,
+            turn.usage.usd,
+            turn.usage.estimated,
+        )
+        for turn in turns
+    )
 
 
 def spend(turns: Iterable[Turn]) -> tuple[Spend, ...]:
