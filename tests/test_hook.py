@@ -1,6 +1,7 @@
 """flyball hook stop: what an agent that is about to stop is told."""
 
 import fcntl
+import hashlib
 import io
 import json
 import os
@@ -12,7 +13,7 @@ import pytest
 
 from flyball import hook
 from flyball.config.home import home_folder
-from flyball.documents.governed import govern, release
+from flyball.documents.governed import govern, key_of, release
 from flyball.hook import MOST_ALIKE, MOST_BLOCKS, stop
 
 TASK = "003-parse-rows"
@@ -278,4 +279,9 @@ def test_without_a_backlog_nothing_but_the_standard_library_is_imported(tree, en
         check=True,
     )
     tops = {name.partition(".")[0] for name in done.stderr.split()}
-    assert not tops & {"msgspec", "typer", "rich", "yaml", "platformdirs", "asyncio", "pathlib"}
+    assert not tops & {"msgspec", "typer", "rich", "yaml", "platformdirs", "asyncio", "pathlib", "_hashlib"}
+
+
+def test_a_key_is_the_same_wherever_its_digest_comes_from():
+    assert key_of("/a/é") == hashlib.blake2b("/a/é".encode(), digest_size=10).hexdigest()
+    assert key_of("not \udc80 text") != key_of("not \udc81 text")

@@ -18,10 +18,10 @@ def main() -> None:
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         import gc
 
-        from flyball.hook import main as hook
-
         # An agent waits, and so short a life needs neither collections of garbage nor the interpreter's own farewell.
         gc.disable()
+        from flyball.hook import main as hook
+
         os._exit(hook(sys.argv[2:]))
     from flyball.cli.app import run
 

@@ -8,7 +8,6 @@ would be felt, and knows nothing else of faults. The warden and the agents it st
 
 import itertools
 import os
-import signal
 from collections.abc import Callable
 
 
@@ -23,6 +22,8 @@ def killing_at(order: str) -> Callable[[str], None]:
     wanted, _, number = order.rpartition(":")
     if not number.isdigit() or int(number) < 1:
         raise ValueError(f"FLYBALL_FAULT_KILL is {order!r}; expected a number from 1, or NAME:NUMBER.")
+    import signal  # noqa: PLC0415 - it takes a millisecond, and a hook waits for it
+
     last, count = int(number), itertools.count(1)
 
     def killing(name: str) -> None:

@@ -5,13 +5,13 @@ it must never be felt: whatever goes wrong is one sentence on stderr and the age
 does not measure. It keeps an agent from stopping a few times at most (programs override the ninth block in a row themselves).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
+
+from flyball.documents.governed import governing, key_of
 
 MOST_BLOCKS = 6
 MOST_ALIKE = 3
@@ -96,8 +96,6 @@ def _home(environment: Mapping[str, str]) -> str:
 
 def _verdict(home: str, folder: str) -> Verdict | None:
     """The task that works in this tree is asked first, then a backlog."""
-    from flyball.documents.governed import governing
-
     for governed in governing(home, folder):
         if not _is_held(str(governed.get("lock", ""))):
             return _of_task(governed["verdict"])
@@ -146,7 +144,7 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
         if above == root or os.path.exists(os.path.join(root, ".git")):
             return None
         root = above
-    path = os.path.join(home, "hooks", f"backlog-{_key(root)}")
+    path = os.path.join(home, "hooks", f"backlog-{key_of(root)}")
     seen = _seen(root)
     try:
         with open(path, encoding="utf-8") as file:
@@ -180,7 +178,7 @@ def _seen(root: str) -> str:
         for entry in os.scandir(os.path.join(root, folder)):
             facts = entry.stat(follow_symlinks=False)
             found.append(f"{folder}/{entry.name} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}")
-    return _key("\n".join(sorted(found)))
+    return key_of("\n".join(sorted(found)))
 
 
 def _keep(path: str, text: str) -> bool:
@@ -201,12 +199,12 @@ class _Streak:
         # A host that does not say whether it was kept before may have been.
         self._again = event.get("stop_hook_active") is not False
         self._path = os.path.join(
-            home, "hooks", _key(str(event.get("session_id") or event.get("transcript_path") or ""))
+            home, "hooks", key_of(str(event.get("session_id") or event.get("transcript_path") or ""))
         )
 
     def may_block(self, reason: str) -> bool:
         """Count one more block; not more than a few, and not where they cannot be counted."""
-        key = _key(reason)
+        key = key_of(reason)
         last, blocks, alike = self._read() if self._again else ("", 0, 0)
         blocks, alike = blocks + 1, alike + 1 if last == key else 1
         if blocks > MOST_BLOCKS or alike > MOST_ALIKE:
@@ -227,9 +225,3 @@ class _Streak:
             return "", 0, 0
         except (OSError, ValueError):
             return "", MOST_BLOCKS, 0
-
-
-def _key(text: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:20]

@@ -4,13 +4,17 @@ A hook reads them in a few milliseconds, so this module needs no more than the s
 journal; losing them loses nothing.
 """
 
-import hashlib
 import json
 import os
 from contextlib import suppress
 from typing import Any
 
 from flyball.swap import swap_in
+
+try:  # what `hashlib` has under this name, without the OpenSSL that it loads first, in a quarter of a bare start
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 FOLDER = "trees"
 
@@ -44,8 +48,13 @@ def governing(home: str, start: str) -> list[dict[str, Any]]:
         path = above
 
 
+def key_of(text: str) -> str:
+    """A file's name for what a text of any kind stands for."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
 def _folder(home: str, tree: str) -> str:
-    return os.path.join(home, FOLDER, hashlib.sha256(os.fsencode(os.path.realpath(tree))).hexdigest()[:20])
+    return os.path.join(home, FOLDER, key_of(os.path.realpath(tree)))
 
 
 def _read(folder: str) -> list[dict[str, Any]]:
