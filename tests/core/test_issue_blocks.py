@@ -144,7 +144,7 @@ def test_reading_stays_linear_whatever_is_repeated(piece):
     assert work(1200) < 8 * work(300)  # four times the text; a look ahead is bounded at 200 lines
 
 
-WORDS = st.text(alphabet="ab: -[]{},#'\"\\&*!|>?%@`~\t .é=0<", max_size=8)
+WORDS = st.text(alphabet="ab: -[]{},#'\"\\&*!|>?%@`~\t .é=0<\x85\xa0\u200d\u2028\ufeff", max_size=8)
 LINES = st.one_of(
     st.builds("k{}: {}".format, st.integers(0, 3), WORDS),
     st.builds("k{}: [{}]".format, st.integers(0, 3), WORDS),

@@ -1,11 +1,13 @@
 """What a program printed can be shown on any screen."""
 
+import re
+import sys
 import unicodedata
 
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.text import decode, one_line, scrub, storable
+from flyball.core.text import _UNSAFE, decode, one_line, scrub, storable
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -46,6 +48,11 @@ def test_scrubbed_text_has_no_control_left_and_does_not_change_again(text: str) 
     assert not [c for c in clean if unicodedata.category(c) == "Cc" and c not in "\n\t"]
     assert not [c for c in clean if unicodedata.bidirectional(c) in BIDI]
     assert scrub(clean) == clean
+
+
+def test_what_is_taken_for_safe_at_a_look_is_safe() -> None:
+    printable = "".join(each for each in map(chr, range(sys.maxunicode + 1)) if each.isprintable())
+    assert not re.search(_UNSAFE, printable)
 
 
 @pytest.mark.parametrize("piece", ["\x1b]", "\x9d", "\x1b[1;", "\x9dabc", "\x1b ", "\x9b0"])

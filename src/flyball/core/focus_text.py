@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation
 from flyball.core.issue_edits import line_end
+from flyball.core.issue_scan import LINE
 from flyball.core.text import one_line
 
 TITLE = "# Agent Focus\n"
-_LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
-_HEADING = re.compile(r"(#{1,2})[ \t]+(.*?)[ \t#]*")
-_CODE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})(.*)")
-_ISSUE = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+)?\**(?:issue|id)\**[ \t]*:\**[ \t]*[`*]*([A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9-]*-[0-9]+)",
-    re.IGNORECASE,
+_HEADING = r"(#{1,2})[ \t]+(.*?)[ \t#]*"
+_CODE = r"[ \t]{0,3}(`{3,}|~{3,})(.*)"
+_ISSUE = (
+    r"(?i)[ \t]*(?:[-*+][ \t]+)?\**(?:issue|id)\**[ \t]*:\**[ \t]*[`*]*"
+    r"([A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9-]*-[0-9]+)"
 )
 
 
@@ -25,7 +25,7 @@ def focused_issue(text: str) -> str:
     for _, line, heading in _lines(text):
         if heading is not None:
             inside = heading.casefold() in ("current", "active issue")
-        elif inside and (found := _ISSUE.match(line)):
+        elif inside and (found := re.match(_ISSUE, line)):
             return found[1]
     return ""
 
@@ -67,12 +67,12 @@ def _section(text: str) -> tuple[int | None, int]:
 def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
     """Each line with its place and, for a heading of rank 1 or 2 outside code, its words."""
     code = ""
-    for found in _LINE.finditer(text):
+    for found in LINE.finditer(text):
         line = found[1].removeprefix("\ufeff")
-        marker = _CODE.fullmatch(line)
+        marker = re.fullmatch(_CODE, line) if "```" in line or "~~~" in line else None
         if marker and not code:
             code = marker[1]
         elif marker and marker[1].startswith(code) and not marker[2].strip():
             code = ""
-        heading = None if code or marker else _HEADING.fullmatch(line)
+        heading = re.fullmatch(_HEADING, line) if line.startswith("#") and not code else None
         yield found.end(1) - len(line), line, heading[2] if heading else None

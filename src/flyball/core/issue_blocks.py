@@ -6,7 +6,6 @@ A block that cannot be understood is skipped, counted and reported; nothing here
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -20,10 +19,8 @@ from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, is_
 from flyball.core.text import clean, scrub
 
 MAX_BODY = 40_000
-_BULLET = re.compile(
-    r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?[*`]*([A-Za-z]\w*(?:-\w+)+@\w+)[^\r\n]*", re.ASCII | re.MULTILINE
-)
-_SAID_DONE = re.compile(r"\[[xX]\]|\b(?:completed?|done|resolved|fixed|closed)\b|✅", re.IGNORECASE)
+_BULLET = r"(?am)^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?[*`]*([A-Za-z]\w*(?:-\w+)+@\w+)[^\r\n]*"
+_SAID_DONE = r"(?i)\[[xX]\]|\b(?:completed?|done|resolved|fixed|closed)\b|✅"
 _KEYS = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:", re.ASCII | re.MULTILINE)
 
 
@@ -98,8 +95,8 @@ def _listed(text: str, blocks: Sequence[Block]) -> Iterator[tuple[str, int]]:
     place, line = 0, 1
     for start, end in [*((block.start, block.end) for block in blocks), (len(text), len(text))]:
         between = text[place:start]
-        for found in _BULLET.finditer(between):
-            if not _SAID_DONE.search(found[0]):
+        for found in re.finditer(_BULLET, between) if "@" in between else ():
+            if not re.search(_SAID_DONE, found[0]):
                 yield found[1], line + between.count("\n", 0, found.start())
         line += text.count("\n", place, end)
         place = end
@@ -135,7 +132,7 @@ def _whole_file(text: str, file: str) -> Iterator[Deviation]:
         yield Deviation(file, 1, "the file begins with a byte order mark")
     if "\r" in text:
         yield Deviation(file, 1, "lines end with CRLF" if "\r\n" in text else "lines end with CR")
-    broken = re.search(r"[\udc80-\udcff]", text)
+    broken = None if text.isascii() else re.search(r"[\udc80-\udcff]", text)
     if broken is not None:
         line = text.count("\n", 0, broken.start()) + 1
         yield Deviation(file, line, "bytes that are not UTF-8; they are shown as question marks and kept")
@@ -156,6 +153,9 @@ class _Reader:
         self._header = scrub(raw)
         self._body = block.body(text)
         self._deviations = deviations
+        self._places: dict[str, list[int]] = {}
+        for found in _KEYS.finditer(self._header):
+            self._places.setdefault(found[1].lower(), []).append(found.start())
         if self._header != raw:
             self._note(0, "control characters in the header; they are not shown")
 
@@ -222,9 +222,9 @@ class _Reader:
         for name, value, allowed in (("type", issue.type, TYPES), ("priority", issue.priority, PRIORITIES)):
             if value and value not in allowed:
                 self._note_key(name, f"{name} {value!r} is not one of {', '.join(sorted(allowed))}")
-        given = Counter(key.lower() for key in _KEYS.findall(self._header))
-        for name in [key for key, times in given.items() if times > 1]:
-            self._note_key(name, f"{name} is given more than once; the last one counts")
+        for name, places in self._places.items():
+            if len(places) > 1:
+                self._note_key(name, f"{name} is given more than once; the last one counts")
         for name in fields.strange:
             self._note_key(name, f"{name} is neither a text nor a list of texts; what is left of it is not read")
         self._check_body(issue)
@@ -248,5 +248,4 @@ class _Reader:
         self._deviations.append(Deviation(self._file, line, clean(message, 300)))
 
     def _line(self, key: str) -> int:
-        found = re.search(rf"^{re.escape(key)}[ \t]*:", self._header, re.IGNORECASE | re.MULTILINE)
-        return self._block.line + (self._header.count("\n", 0, found.start()) if found else 0)
+        return self._block.line + self._header.count("\n", 0, self._places.get(key, [0])[0])

@@ -12,7 +12,7 @@ from flyball.core.text import clean
 MAX_TEXT = 500
 MAX_ENTRIES = 200
 _NOTHING = frozenset({"", "~", "null", "none", "n/a", "-"})
-_ID_LIKE = re.compile(r"[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-[0-9]+", re.ASCII)
+_ID_LIKE = r"(?a)[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-[0-9]+"
 
 
 def created_at(text: str) -> str:
@@ -38,7 +38,9 @@ class Fields:
         self.strange: list[str] = []
 
     def text(self, name: str) -> str:
-        value = self._values.get(name, "")
+        value = self._values.get(name)
+        if value is None:
+            return ""
         if not isinstance(value, str):
             self._note(name)
             return ""
@@ -46,17 +48,18 @@ class Fields:
         return "" if shown.lower() in _NOTHING else shown
 
     def texts(self, name: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._listed(name, self._values.get(name, ""))))
+        value = self._values.get(name)
+        return () if value is None else tuple(dict.fromkeys(self._listed(name, value)))
 
     def blocked_by(self) -> tuple[str, ...]:
-        related = self._values.get("related", "")
+        related = self._values.get("related")
         inner = related.get("blocked_by", "") if isinstance(related, dict) else ""
         return (*self.texts("blocked_by"), *self.texts("depends_on"), *self._listed("related", inner))
 
     def requires(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Environments an issue requires, and ids of issues, for some write those under the same name."""
         all_of_them = self.texts("requires")
-        ids = tuple(each for each in all_of_them if _ID_LIKE.fullmatch(each))
+        ids = tuple(each for each in all_of_them if re.fullmatch(_ID_LIKE, each))
         return tuple(each.lower() for each in all_of_them if each not in ids), ids
 
     def _listed(self, name: str, value: object) -> Iterator[str]:

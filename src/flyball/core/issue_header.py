@@ -18,15 +18,11 @@ MAX_HEADER = 32 * 1024
 MAX_DEPTH = 32
 Value = str | list[Any] | dict[str, Any]
 
-# Without a space or one of YAML's own line breaks before it, none of these characters means anything inside a scalar.
-_PLAIN = r"(?:[A-Za-z0-9_./(+]|[^\x00-\x7f\x85\u2028\u2029\ufeff])"
-_REST = r"[^\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]*"
-_SCALAR = re.compile(rf"{_PLAIN}{_REST}")
-_QUOTED = re.compile(r"\"([^\"\\\t]*)\"|'([^'\t]*)'")
-_TOP = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?", re.ASCII)
-_NESTED = re.compile(r"[ ]{2}([A-Za-z_][\w-]*):(?:[ ]+(.*))?", re.ASCII)
-_ENTRY = re.compile(r"([ ]*)-[ ]+(\S.*)")
-_COLON = re.compile(r"([A-Za-z_][\w-]*): +([^\s'\"\[{|>&*!%@`].*)", re.ASCII)
+_QUOTES = frozenset("'\"")
+# What a text without quotes may begin with, besides a letter beyond ASCII; only `: ` and ` #` mean anything further on.
+_BEGINNINGS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./(+")
+_PAIR = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?", re.ASCII)
+_COLON = r"(?a)([A-Za-z_][\w-]*): +([^\s'\"\[{|>&*!%@`].*)"
 
 
 class Unreadable(msgspec.Struct, frozen=True):
@@ -57,7 +53,7 @@ def quoted_titles(text: str) -> str:
 
 
 def _quoted(line: str) -> str:
-    found = _COLON.fullmatch(line.rstrip())
+    found = re.fullmatch(_COLON, line.rstrip())
     if found is None or ": " not in found[2]:
         return line
     escaped = found[2].replace("'", "''")
@@ -72,7 +68,7 @@ def _plain_mapping(lines: list[str]) -> dict[str, Value]:
         index += 1
         if not line:
             continue
-        found = _TOP.fullmatch(line)
+        found = _PAIR.fullmatch(line)
         if found is None:
             raise _NotPlain
         if found[2]:
@@ -88,7 +84,10 @@ def _below(lines: list[str], index: int) -> tuple[Value, int]:
     if entries:
         return entries, after
     nested: dict[str, Any] = {}
-    while index < len(lines) and (found := _NESTED.fullmatch(lines[index].rstrip(" "))):
+    while index < len(lines) and lines[index].startswith("  "):
+        found = _PAIR.fullmatch(lines[index][2:].rstrip(" "))
+        if found is None:
+            break
         nested[found[1]] = _value(found[2]) if found[2] else ""
         index += 1
     return nested or "", index
@@ -97,11 +96,14 @@ def _below(lines: list[str], index: int) -> tuple[Value, int]:
 def _entries(lines: list[str], index: int) -> tuple[list[Any], int]:
     entries: list[Any] = []
     indent = None
-    while index < len(lines) and (found := _ENTRY.fullmatch(lines[index].rstrip(" "))):
-        if indent not in (None, found[1]):
+    while index < len(lines):
+        space, dash, entry = lines[index].rstrip(" ").partition("- ")
+        if not dash or space.strip(" "):
+            break
+        if indent not in (None, space):
             raise _NotPlain
-        indent = found[1]
-        entries.append(_scalar(found[2]))
+        indent = space
+        entries.append(_scalar(entry.lstrip(" ")))
         index += 1
     return entries, index
 
@@ -116,12 +118,17 @@ def _value(text: str) -> Value:
 
 
 def _scalar(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    if quoted is not None and _SCALAR.fullmatch(f"a{quoted[1] or quoted[2] or ''}"):
-        return quoted[1] if quoted[1] is not None else quoted[2]
-    if not _SCALAR.fullmatch(text) or ": " in text or " #" in text or "\t" in text or text.endswith(":"):
+    first, inner = text[:1], text[1:-1]
+    if first in _QUOTES and text[1:].endswith(first) and first not in inner and "\\" not in inner:
+        value = inner
+    elif (first in _BEGINNINGS or not first.isascii()) and ": " not in text and " #" not in text and text[-1:] != ":":
+        value = text
+    else:
         raise _NotPlain
-    return text
+    # Neither a control character nor one of YAML's own line breaks is printable.
+    if not text.isprintable():
+        raise _NotPlain
+    return value
 
 
 def _loaded(text: str) -> dict[str, Value] | Unreadable:

@@ -10,7 +10,7 @@ from flyball.core.issue_blocks import find_blocks, read_issues
 from flyball.core.issue_edits import block_of, with_field, with_status, without_field
 
 _ID = r"[A-Za-z]\w*(?:-\w+)*(?:-[0-9]+|@\w+)"
-_ROW = re.compile(rf"^(?:\|[ \t]*[`*]*({_ID})[`*]*[ \t]*\||#{{2,4}}[ \t].*\(({_ID})\)[ \t]*$)", re.ASCII | re.MULTILINE)
+_ROW = rf"(?am)^(?:\|[ \t]*[`*]*({_ID})[`*]*[ \t]*\||#{{2,4}}[ \t].*\(({_ID})\)[ \t]*$)"
 MAX_HISTORY = 150 * 1024
 HEADER = "# History\n\nFinished issues, oldest first. Nothing here is ever changed or removed.\n"
 
@@ -56,8 +56,8 @@ def finished(histories: Iterable[str]) -> tuple[str, ...]:
     others keep their history, and is final.
     """
     last: dict[str, bool] = {}
-    for text in histories:
-        said = [(found.start(), found[1] or found[2], True) for found in _ROW.finditer(text)]
+    for text in filter(None, histories):
+        said = [(found.start(), found[1] or found[2], True) for found in re.finditer(_ROW, text)]
         blocks = read_issues(text, HISTORY).blocks
         said += [(read.block.start, read.issue.id, read.issue.is_final) for read in blocks if read.issue]
         last.update((id, final) for _, id, final in sorted(said))

@@ -16,19 +16,13 @@ from msgspec import structs
 
 from flyball.core.backlog import Deviation
 
-_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_FENCE = re.compile(r"-{3,}[ \t]*")
+# A Stop hook waits for this module: a pattern that few files need is a text, which `re` compiles when it is first used.
+LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)", re.ASCII)
-_FIRST = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|$)|#(?!#)", re.ASCII)
-_LATER_KEY = re.compile(r"[a-z_][a-z0-9_-]*:(?:[ \t]|$)", re.ASCII)
-_GOES_ON = re.compile(r"[ \t]|-[ \t]|#(?!#)|[\]}]")
-_ID = re.compile(r"id[ \t]*:[ \t]*(\S.*)?", re.IGNORECASE)
-_ID_VALUE = re.compile(
-    r"['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?", re.ASCII
-)
-_CODE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*(.*)")
-_HEADING = re.compile(r"#{1,2}[ \t]+(.*?)[ \t#]*")
+_LATER_KEY = r"[a-z_][a-z0-9_-]*:(?:[ \t]|$)"
+_ID = r"(?a)['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?"
+_CODE = r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*(.*)"
+_HEADING = r"#{1,2}[ \t]+(.*?)[ \t#]*"
 _SECTIONS = frozenset(
     "acceptance criteria|affected files|context|description|evidence|importance|notes|problem|proposed solution"
     "|references|solution|steps to reproduce|summary|validation plan".split("|")
@@ -53,8 +47,8 @@ class Block(msgspec.Struct, frozen=True):
 
     def body(self, text: str) -> str:
         """The body without the fences and empty lines that part it from the next block."""
-        lines = _LINE_END.split(text[self.body_start : self.end])
-        while lines and (not lines[-1].strip() or _FENCE.fullmatch(lines[-1])):
+        lines = text[self.body_start : self.end].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        while lines and (not lines[-1].strip() or _is_fence(lines[-1])):
             lines.pop()
         return "\n".join(lines).strip("\n")
 
@@ -81,7 +75,7 @@ class _Scanner:
     def __init__(self, text: str, file: str) -> None:
         self._file = file
         self._length = len(text)
-        found = [(match.start(), match[1]) for match in _LINE.finditer(text) if match[0] or match.start() == 0]
+        found = [(match.start(), match[1]) for match in LINE.finditer(text) if match[0] or match.start() == 0]
         self._starts = [start for start, _ in found]
         self._lines = [line for _, line in found]
         self._lines[0] = self._lines[0].removeprefix("\ufeff")
@@ -101,7 +95,7 @@ class _Scanner:
         index, code, inside = 0, "", False
         while index < len(self._lines):
             line = self._lines[index]
-            marker = _CODE.fullmatch(line)
+            marker = _code_marker(line)
             after = 0 if code else self._example(index, marker) if marker else self._comment(index)
             if after:
                 index = after
@@ -137,15 +131,12 @@ class _Scanner:
 
     def _header_at(self, index: int) -> _Header | None:
         line = self._lines[index]
-        if _FENCE.fullmatch(line):
+        if _is_fence(line):
             first = self._next_filled(index + 1)
-            if first < len(self._lines) and _FIRST.match(self._lines[first]):
+            if first < len(self._lines) and (_KEY.match(self._lines[first]) or _is_remark(self._lines[first])):
                 return self._extent(index, first, opened=True)
             return None
-        found = _ID.fullmatch(line)
-        if found is None or not _ID_VALUE.fullmatch(found[1] or ""):
-            return None
-        return self._extent(index, index, opened=False)
+        return self._extent(index, index, opened=False) if _names_issue(line) else None
 
     def _headed(self, index: int) -> _Header | None:
         """The header below a heading that only names its issue, and so belongs to it."""
@@ -153,8 +144,8 @@ class _Scanner:
         header = self._header_at(below) if below < len(self._lines) else None
         if header is None:
             return None
-        ids = (_ID.fullmatch(line) for line in self._lines[header.first : header.last + 1])
-        named = next((found[1].strip("'\" \t") for found in ids if found and found[1]), "")
+        ids = (_id_in(line) for line in self._lines[header.first : header.last + 1])
+        named = next((id.strip("'\" \t") for id in ids if id), "")
         return structs.replace(header, begin=index) if named and named in self._lines[index] else None
 
     def _next_filled(self, index: int) -> int:
@@ -168,7 +159,7 @@ class _Scanner:
         last, index, closed, gap = first, first, False, False
         while index < len(self._lines):
             line = self._lines[index]
-            if _FENCE.fullmatch(line):
+            if _is_fence(line):
                 closed = True
                 break
             key = _KEY.match(line)
@@ -191,29 +182,28 @@ class _Scanner:
             return True
         if not opened:
             return False
-        ids = (_ID.fullmatch(line) for line in self._lines[first : last + 1]) if "id" in keys else iter(())
-        named = any(found and _ID_VALUE.fullmatch(found[1] or "") for found in ids)
+        named = "id" in keys and any(_names_issue(line) for line in self._lines[first : last + 1])
         return named or ("status" in keys and bool(keys & {"title", "type", "priority"}))
 
     def _belongs(self, index: int, *, gap: bool) -> bool:
         """Whether a line goes on with a header: as YAML, or as a broken line of it with more YAML straight after."""
         line = self._lines[index]
         if gap:
-            return bool(_LATER_KEY.match(line)) or line[:1] in " \t"
-        if _KEY.match(line) or _GOES_ON.match(line):
+            return line[:1] in " \t" or bool(re.match(_LATER_KEY, line))
+        if _KEY.match(line) or line.startswith((" ", "\t", "- ", "-\t", "]", "}")) or _is_remark(line):
             return True
         following = self._lines[index + 1] if index + 1 < len(self._lines) else ""
-        return line[:1] != "#" and bool(_LATER_KEY.match(following) or _FENCE.fullmatch(following))
+        return line[:1] != "#" and bool(re.match(_LATER_KEY, following) or _is_fence(following))
 
     def _example(self, index: int, marker: re.Match[str]) -> int:
         """The line after a labelled code block that begins with a header: an example, not an issue."""
         first = self._next_filled(index + 1)
         if not marker[2].strip() or first >= len(self._lines):
             return 0
-        if not (_FENCE.fullmatch(self._lines[first]) or _ID.fullmatch(self._lines[first])):
+        if not _is_fence(self._lines[first]) and _id_in(self._lines[first]) is None:
             return 0
         for later in range(first, min(first + _LONGEST_EXAMPLE, len(self._lines))):
-            closing = _CODE.fullmatch(self._lines[later])
+            closing = _code_marker(self._lines[later])
             if closing and not closing[2] and closing[1].startswith(marker[1]):
                 return later + 1
         return 0
@@ -227,7 +217,8 @@ class _Scanner:
 
     def _is_stray(self, index: int) -> bool:
         """Whether a heading belongs to the file rather than to the issue above it."""
-        heading = _HEADING.fullmatch(self._lines[index])
+        line = self._lines[index]
+        heading = re.fullmatch(_HEADING, line) if line.startswith("#") else None
         return heading is not None and heading[1].rstrip(":").casefold() not in _SECTIONS
 
     def _note_fences(self, header: _Header, code: str) -> None:
@@ -240,6 +231,31 @@ class _Scanner:
 
     def _note(self, index: int, message: str) -> None:
         self._deviations.append(Deviation(self._file, index + 1, message))
+
+
+def _is_fence(line: str) -> bool:
+    return line.startswith("---") and not line.rstrip(" \t").strip("-")
+
+
+def _is_remark(line: str) -> bool:
+    return line.startswith("#") and not line.startswith("##")
+
+
+def _id_in(line: str) -> str | None:
+    """What stands after `id:`; None for any other line."""
+    name, colon, value = line.partition(":")
+    return value.lstrip(" \t") if colon and name.rstrip(" \t").lower() == "id" else None
+
+
+def _names_issue(line: str) -> bool:
+    """Whether a line gives an id that looks like one."""
+    id = _id_in(line)
+    return id is not None and re.fullmatch(_ID, id) is not None
+
+
+def _code_marker(line: str) -> re.Match[str] | None:
+    """The marks that begin or end a code block, and what stands beside them."""
+    return re.fullmatch(_CODE, line) if "```" in line or "~~~" in line else None
 
 
 def _code_state(code: str, marker: re.Match[str]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t#:]*")
-_BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]+(?:\[[ xX~!-]\][ \t]+)?(\S.*)")
-_PATH = re.compile(r"`([^`\s]+)`")
+_HEADING = r"#{1,6}[ \t]+(.*?)[ \t#:]*"
+_BULLET = r"[ \t]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]+(?:\[[ xX~!-]\][ \t]+)?(\S.*)"
+_PATH = r"`([^`\s]+)`"
 
 
 class Sections:
@@ -17,7 +17,7 @@ class Sections:
         self._sections: dict[str, list[str]] = {}
         lines: list[str] = []
         for line in text.split("\n"):
-            heading = _HEADING.fullmatch(line) if line.startswith("#") else None
+            heading = re.fullmatch(_HEADING, line) if line.startswith("#") else None
             if heading is None:
                 lines.append(line)
             else:
@@ -30,16 +30,16 @@ class Sections:
     @property
     def acceptance(self) -> tuple[str, ...]:
         lines = self._lines("acceptance criteria", "acceptance", "success criteria")
-        return tuple(found[1].strip() for line in lines if (found := _BULLET.fullmatch(line)))
+        return tuple(found[1].strip() for line in lines if (found := re.fullmatch(_BULLET, line)))
 
     @property
     def files(self) -> tuple[str, ...]:
         """Paths listed under `Affected Files`: what stands in back-quotes, else the first word of a bullet."""
         found = []
         for line in self._lines("affected files", "files"):
-            bullet = _BULLET.fullmatch(line)
+            bullet = re.fullmatch(_BULLET, line)
             if bullet is not None:
-                quoted = _PATH.search(bullet[1])
+                quoted = re.search(_PATH, bullet[1])
                 found.append(quoted[1] if quoted else bullet[1].split()[0].strip("`,;"))
         return tuple(dict.fromkeys(found))
 

@@ -23,8 +23,8 @@ _SYSTEMS = {
 }
 _SYSTEM = {word: system for system, words in _SYSTEMS.items() for word in words.split()}
 _ANYWHERE = frozenset({"any", "all", "none", "nothing"})
-_ONLY = re.compile(r"(.+)-only")
-_REQUIRES = re.compile(r"(?:requires?|needs?)[-:](.+)")
+_ONLY = "-only"
+_REQUIRES = r"(?:requires?|needs?)[-:](.+)"
 _NEVER = "\U0010ffff"
 
 
@@ -88,9 +88,9 @@ def _lacking(issue: Issue, tags: Iterable[str], has: frozenset[str]) -> Iterator
     """What an issue requires that this machine lacks; of several systems one is enough."""
     required = {_environment(name) for name in issue.requires}
     for tag in tags:
-        only, requires = _ONLY.fullmatch(tag), _REQUIRES.fullmatch(tag)
-        if only and only[1] in _SYSTEM:
-            required.add(_environment(only[1]))
+        requires = re.fullmatch(_REQUIRES, tag)
+        if tag.endswith(_ONLY) and tag.removesuffix(_ONLY) in _SYSTEM:
+            required.add(_environment(tag))
         elif requires and tag not in FOR_PEOPLE and requires[1] != "input":
             required.add(_environment(requires[1]))
     systems = {name for name in required if name in _SYSTEM}
@@ -102,9 +102,7 @@ def _lacking(issue: Issue, tags: Iterable[str], has: frozenset[str]) -> Iterator
 
 
 def _environment(name: str) -> str:
-    plain = name.strip().lower()
-    only = _ONLY.fullmatch(plain)
-    plain = only[1] if only else plain
+    plain = name.strip().lower().removesuffix(_ONLY)
     return _SYSTEM.get(plain, plain)
 
 

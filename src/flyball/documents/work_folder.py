@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORK, AGENT, ISSUES = ".work", "agent", "issues"
 STATE, FOCUS, CONSTITUTION, MEMORY = "orchestrator-state.json", "focus.md", "constitution.md", "memory.md"
-_ROLLED = re.compile(r"history-(0|[1-9][0-9]{0,8})\.md")
+_ROLLED = r"history-(0|[1-9][0-9]{0,8})\.md"
 
 
 class WorkRead(msgspec.Struct, frozen=True):
@@ -125,7 +125,8 @@ def issue_files(issues: KeptFolder) -> list[str]:
 
 def rolled(issues: KeptFolder) -> list[int]:
     """The numbers of history files that were put aside because they were full, in order."""
-    return sorted(int(found[1]) for name in issues.names() if (found := _ROLLED.fullmatch(name)))
+    names = (name for name in issues.names() if name.startswith("history-"))
+    return sorted(int(found[1]) for name in names if (found := re.fullmatch(_ROLLED, name)))
 
 
 def _no_text(raw: bytes) -> str:
