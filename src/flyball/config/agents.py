@@ -66,29 +66,10 @@ def _typed(name: str, line: str, model: str) -> AgentSpec:
 
 
 def _spec(file: FileConfig, name: str, table: schema.AgentTable) -> AgentSpec:
-    key = ("agents", name)
     kind = table.type or ("command" if table.command or name not in KNOWN else KNOWN[name].type)
-    if kind in KNOWN:
-        _check_program(file, key, table)
-        script = ""
-    elif kind == "scripted":
-        if table.script is None:
-            raise file.origin.invalid(
-                key, 'expected a key script, the path of the script to play, since type is "scripted"'
-            )
-        if table.command is not None:
-            raise file.origin.invalid((*key, "command"), 'expected none, since type is "scripted"')
-        script = str(file.origin.path.parent / table.script)
-    else:
-        if table.command is None:
-            raise file.origin.invalid(key, 'expected a key command, the program first: ["program", "argument"]')
-        if not table.command[0].strip():
-            raise file.origin.invalid((*key, "command", 0), 'expected the name of a program, but it is ""')
-        if table.script is not None:
-            raise file.origin.invalid((*key, "script"), 'expected none, unless type is "scripted"')
-        script = ""
-    if kind not in KNOWN:
-        _check_plain(file, key, table)
+    for where, problem in _faults(kind, table):
+        raise file.origin.invalid(("agents", name, *where), problem)
+    script = "" if table.script is None else str(file.origin.path.parent / table.script)
     return AgentSpec(
         name,
         kind,
@@ -104,21 +85,23 @@ def _spec(file: FileConfig, name: str, table: schema.AgentTable) -> AgentSpec:
     )
 
 
-def _check_program(file: FileConfig, key: tuple[str | int, ...], table: schema.AgentTable) -> None:
-    """A known agent's command only says where its program is."""
+def _faults(kind: str, table: schema.AgentTable) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What does not fit together in an agent's table, and where; a known agent's command only says where its program is."""
+    if kind == "scripted" and table.script is None:
+        yield (), 'expected a key script, the path of the script to play, since type is "scripted"'
+    if kind == "scripted" and table.command is not None:
+        yield ("command",), 'expected none, since type is "scripted"'
+    if kind != "scripted" and kind not in KNOWN and table.command is None:
+        yield (), 'expected a key command, the program first: ["program", "argument"]'
     if table.command is not None and not table.command[0].strip():
-        raise file.origin.invalid((*key, "command", 0), 'expected the name of a program, but it is ""')
-    if table.script is not None:
-        raise file.origin.invalid((*key, "script"), 'expected none, unless type is "scripted"')
-    if table.exit_signal != "report":
-        raise file.origin.invalid((*key, "exit_signal"), "expected none: this agent can report")
-
-
-def _check_plain(file: FileConfig, key: tuple[str | int, ...], table: schema.AgentTable) -> None:
-    for name in ("args", "max_turns", "budget_usd"):
+        yield ("command", 0), 'expected the name of a program, but it is ""'
+    if kind != "scripted" and table.script is not None:
+        yield ("script",), 'expected none, unless type is "scripted"'
+    if kind in KNOWN and table.exit_signal != "report":
+        yield ("exit_signal",), "expected none: this agent can report"
+    for name in ("args", "max_turns", "budget_usd") if kind not in KNOWN else ():
         if getattr(table, name):
-            kinds = ", ".join(KNOWN)
-            raise file.origin.invalid((*key, name), f"expected none, unless type is a known agent: {kinds}")
+            yield (name,), f"expected none, unless type is a known agent: {', '.join(KNOWN)}"
 
 
 def _named_in(file: FileConfig) -> Iterator[str]:
