@@ -55,4 +55,4 @@ def _require_agreement() -> None:
     if not at_terminal():
         raise Refusal("Nobody is here to agree. Read the lines above, then type: flyball trust --yes")
     if asked("Agree? [y/N] ").lower() not in {"y", "yes"}:
-        raise Refusal("Nothing was agreed to, and nothing is trusted.")
+        raise Refusal("Nothing was agreed to, and nothing is trusted. To be asked again: flyball trust")

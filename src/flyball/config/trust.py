@@ -61,7 +61,8 @@ def record(home: RepositoryHome, file: FileConfig) -> Path:
         fresh.replace(path)
     except OSError as error:
         raise HomeUnusable(
-            f"The agreement could not be kept in {path} ({error.strerror}). Nothing is trusted."
+            f"The agreement could not be kept in {path} ({error.strerror}). Nothing is trusted. Free some space, or make the folder "
+            "writable, and try again."
         ) from error
     return path
 

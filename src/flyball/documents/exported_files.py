@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from flyball.core.quantities import listed
 from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritable
 
 
@@ -27,10 +28,9 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
     known = _known(folder / manifest)
     foreign = [name for name, text in files.items() if not _is_ours(folder / name, text, known.get(name, ""))]
     if foreign and not force:
-        more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
         raise ExportedFilesForeign(
-            f"{', '.join(foreign[:3])}{more} in {folder} was not written by flyball export, or was changed since; nothing was "
-            "written. Move it away, or write over it with: --force"
+            f"{listed(foreign)} in {folder}: not written by flyball export, or changed since; nothing was "
+            "written. Move that away, or write over it with: --force"
         )
     stale = tuple(name for name, text in files.items() if _content(folder / name) != text.encode())
     try:

@@ -58,7 +58,9 @@ class KeptFolder:
                 raise WorkFolderUnusable(f"{self.path}/{name} is no regular file; expected a text file.")
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
-            raise WorkFolderUnusable(f"{self.path}/{name} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+            raise WorkFolderUnusable(
+                f"{self.path}/{name} is larger than {MAX_BYTES // 1024 // 1024} MiB; expected a text a person can read. Part it, or move it away."
+            )
         return raw
 
     def edit(self, name: str, change: Callable[[bytes | None], bytes | None]) -> bool:

@@ -17,6 +17,7 @@ import msgspec
 
 from flyball import faults
 from flyball.core.naming import LOOP, next_number, parse_task_id
+from flyball.core.quantities import listed
 from flyball.core.task import TaskId
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 from flyball.swap import swap_in
@@ -69,9 +70,8 @@ def check_foreign(tree: Path) -> None:
     with os.scandir(folder) as entries:
         strange = sorted(entry.name for entry in entries if not _is_ours(entry))
     if strange:
-        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
         raise LoopFolderForeign(
-            f"{folder} holds {', '.join(strange[:3])}{more}; expected only folders of tasks, such as 001-add-login. "
+            f"{folder} holds {listed(strange)}; expected only folders of tasks, such as 001-add-login. "
             "Move it elsewhere and try again."
         )
 

@@ -49,7 +49,10 @@ class FileBlobs:
                 f"The text {ref} is not in {self._directory}. Restore the folder from a backup."
             ) from error
         if hashlib.sha256(data).hexdigest() != ref:
-            raise BlobCorrupt(f"The text {path} is damaged: its content does not match its name. Nothing was changed.")
+            raise BlobCorrupt(
+                f"The text {path} is damaged: its content does not match its name. Nothing was changed. "
+                "Restore it from a backup."
+            )
         return data
 
     def _path(self, ref: str) -> Path:

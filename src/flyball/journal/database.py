@@ -159,7 +159,7 @@ def _make_parent(path: Path) -> None:
         make_directory(path.parent)
     except OSError as error:
         raise JournalUnwritable(
-            f"The folder {path.parent} for the journal cannot be made: {error.strerror}."
+            f"The folder {path.parent} for the journal cannot be made ({error.strerror}). Make it yourself, or set FLYBALL_HOME to another."
         ) from error
 
 

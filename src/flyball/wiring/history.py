@@ -78,6 +78,7 @@ def named(task: TaskId, found: list[Kept], word: str) -> Kept:
             return accepted[-1 - back]
         raise NoSuchCheckpoint(
             f"{task} has {plural(len(accepted), 'accepted checkpoint')}; {back} back is before the first."
+            f" See: flyball checkpoints {task}"
         )
     if _NEGATIVE.fullmatch(word):
         raise NoSuchCheckpoint(
