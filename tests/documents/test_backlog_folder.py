@@ -133,6 +133,13 @@ def test_what_is_rolled_back_is_proposed_again_and_history_says_so(work: Work) -
 
 
 @pytest.mark.req("E22")
+def test_half_a_character_in_the_state_is_kept_as_it_was_written(work: Work) -> None:
+    work.state(theirs="half \ud800")
+    assert isinstance(edit(work, DECIDED, KeepSession({"current_issue": TWO})), Edited)
+    assert (work.state_now()["theirs"], work.state_now()["current_issue"]) == ("half \ud800", TWO)
+
+
+@pytest.mark.req("E22")
 def test_keys_of_the_state_that_are_not_ours_are_kept(work: Work) -> None:
     work.state(theirs={"deep": [1]}, cycles=7)
     edit(work, DECIDED, KeepSession({"current_issue": TWO}))

@@ -169,5 +169,8 @@ class _Editing:
 
 
 def _merged(raw: bytes | None, edit: KeepSession) -> bytes:
-    known = json.loads(raw) if raw else {}
-    return f"{json.dumps({**known, **edit.values}, indent=2, ensure_ascii=False)}\n".encode()
+    merged = {**(json.loads(raw) if raw else {}), **edit.values}
+    try:
+        return f"{json.dumps(merged, indent=2, ensure_ascii=False)}\n".encode()
+    except UnicodeEncodeError:
+        return f"{json.dumps(merged, indent=2)}\n".encode()
