@@ -9,7 +9,7 @@ import pytest
 
 from flyball import faults
 from flyball.cli import output
-from flyball.testing.backlogs import Work, block
+from flyball.testing.work_folder import Work, block
 
 ONE, TWO = "BUG-001@a1b2c3", "BUG-002@b2c3d4"
 GOOD = ("--build", "pass", "--gates", "met", "--validation", "review.md")

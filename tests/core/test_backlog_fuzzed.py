@@ -16,7 +16,7 @@ from flyball.core.reviewing import KINDS
 from flyball.core.state import State
 from flyball.core.task import Commit
 from flyball.engine.recovery import woken
-from flyball.testing.backlog_folder import BacklogInMemory
+from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
 
 FILES = ("shortlist.md", "high.md", "medium.md", "backlog.md")

@@ -30,7 +30,7 @@ from flyball.core.reviewing import KINDS
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Limits, Settings, Task, TaskId
 from flyball.core.work_edits import AddIssue, Archive, SetStatus
-from flyball.testing.backlog_folder import BacklogInMemory
+from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
 
 BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))

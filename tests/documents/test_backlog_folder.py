@@ -13,7 +13,7 @@ from flyball.core.outcomes import BacklogRead, Edited, Stale
 from flyball.core.task import EffectId
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
 from flyball.documents.backlog_folder import BacklogFolders, BacklogUnusable
-from flyball.testing.backlogs import Work, block
+from flyball.testing.work_folder import Work, block
 
 ONE, TWO, THREE = "BUG-001@aaaaaa", "BUG-002@bbbbbb", "FEAT-003@cccccc"
 NEW = Issue("SEC-001@dddddd", "Injection", file="high.md", type="security", priority="high", created="2026-02-01")

@@ -17,7 +17,7 @@ from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import WorkFolder
-from flyball.testing.backlogs import Work, block
+from flyball.testing.work_folder import Work, block
 
 ONE, TWO, THREE = "BUG-001@a1b2c3", "BUG-002@b2c3d4", "BUG-003@c3d4e5"
 AT = "2026-03-01T12:00:00Z"

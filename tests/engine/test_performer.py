@@ -15,7 +15,7 @@ from flyball.core.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Stop, Workspace
 from flyball.process import Stop as RealStop
-from flyball.testing.backlog_folder import BacklogInMemory
+from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import START, a_task
 
 Files = dict[str, bytes]

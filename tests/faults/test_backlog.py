@@ -11,7 +11,7 @@ from flyball.core.evolve import fold
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.backlogs import block
+from flyball.testing.work_folder import block
 
 pytestmark = pytest.mark.slow
 

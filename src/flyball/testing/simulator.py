@@ -43,7 +43,7 @@ from flyball.core.outcomes import (
 )
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
-from flyball.testing.backlog_folder import BacklogInMemory
+from flyball.testing.backlog_in_memory import BacklogInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 STEP = timedelta(seconds=1)
