@@ -4,11 +4,15 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED, Breaker
+from flyball.core.claims import Claim
 from flyball.core.effects import RunAgent
+from flyball.core.events import GateVerdict
+from flyball.core.judge import judge
 from flyball.core.measurement import Measurement
 from flyball.core.observation import Ending, History, Observation, Result
 from flyball.core.outcomes import TurnEnded
 from flyball.core.recovery import Recovery, recover
+from flyball.core.stages import Weighed
 from flyball.core.state import Checkpoint, State
 from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Settings
 from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
@@ -131,3 +135,59 @@ def test_a_failure_that_every_cure_left_behind_and_a_new_context_meets_first_is_
     assert not next_rung(replace(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
     once = replace(known, history=History(3, 3, last, endings=ended[:1]))
     assert not next_rung(once, Health.PROGRESSING).spent
+
+
+@pytest.mark.req("O50")
+@pytest.mark.parametrize(
+    ("kept", "to"),
+    [
+        ((), "best"),
+        (("RED*",), "RED"),
+        (("RED*", "1"), "RED"),
+        (("RED*", "1", "2"), "RED"),
+        (("RED*", "1", "2", "3"), "1"),
+        (("RED*", "GREEN*", "1"), "GREEN"),
+        (("RED*", "GREEN*", "1", "2", "3"), "1"),
+        (("RED*", "other", "GREEN*", "other", "1", "2"), "GREEN"),
+    ],
+)
+def test_two_batches_back_is_never_behind_the_last_accepted_tree_nor_in_another_stage(
+    kept: tuple[str, ...], to: str
+) -> None:
+    points = tuple(
+        replace(point(name.rstrip("*"), accepted=name.endswith("*")), stage="RED" if name == "other" else "GREEN")
+        for name in kept
+    )
+    known = replace(state(), checkpoints=points, best=point("best"))
+    assert next_rung(known, Health.FLIP_FLOPPING).restore_to == to
+
+
+@pytest.mark.req("O50")
+@pytest.mark.parametrize("best", [None, point(NOW.candidate)], ids=["no tree was better", "this tree is the best"])
+def test_without_a_better_tree_a_cure_starts_from_the_one_there_is(best: Checkpoint | None) -> None:
+    found = next_rung(replace(state(), best=best), Health.STALLED)
+    assert (found.rung, found.restore_to) == ("fresh-context", "")
+
+
+@pytest.mark.req("M18", "O50")
+@pytest.mark.parametrize(
+    ("entry", "best", "score", "is_best"),
+    [
+        (None, None, 1.0, True),
+        (5.0, None, 5.0, False),
+        (5.0, None, 6.0, True),
+        (5.0, 7.0, 6.0, False),
+        (None, 7.0, 7.0, False),
+        (None, 7.0, 8.0, True),
+    ],
+)
+def test_the_best_tree_is_one_that_beats_the_best_so_far_or_what_the_stage_began_with(
+    entry: float | None, best: float | None, score: float, *, is_best: bool
+) -> None:
+    def weigh(_state: State, measured: Measurement, _claim: Claim) -> Weighed:
+        return Weighed(GateVerdict(False, "c", ("m",)), False, float(measured.tree))
+
+    began = None if entry is None else Measurement("entry", str(entry))
+    known = replace(state(), entry=began, best_score=best)
+    judged = judge(known, weigh, ok(), Measurement("turn-4", str(score)))
+    assert (judged.best, judged.score, judged.iteration) == (is_best, score, known.iteration + 1)

@@ -61,6 +61,8 @@ def test_a_finished_task_is_not_worked_again_and_new_opens_another(world: World)
         code, said = world.flyball(*words)
         assert (code, world.state().turns) == (0, turns)
         assert f"{TASK} is finished" in said
+    code, said = asked(world, "new\n")
+    assert (code, f"{TASK} is finished" in said, "resume, new or abort?" in said) == (0, True, False)
     assert world.flyball(*world.run_arguments("--new", "--max-turns", "1"))[0] == 4
     assert tasks(world) == [TASK, "002-greet-the-world"]
 
