@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.held_clock import hold_time
+from tests.process.held_clock import hold_time
 
 from flyball.agents.command import Command, CommandAgent
 from flyball.agents.frame import Frame, Patience

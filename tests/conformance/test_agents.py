@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from msgspec.structs import replace
-from tests.agents.held_clock import hold_time
+from tests.process.held_clock import hold_time
 
 import flyball
 from flyball.agents.cli import Cli, CliAgent

@@ -5,6 +5,9 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
+import pytest
+from tests.process.held_clock import hold_time
+
 from flyball.warden import processes
 
 if TYPE_CHECKING:
@@ -16,12 +19,19 @@ UNTIL_LATE = "until = time.monotonic() + 120\nwhile time.monotonic() < until:\n"
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 
 
-def test_a_program_that_never_ends_is_ended_at_its_wall_clock_limit(scene: Scene) -> None:
-    ended = scene.run(["sh", "-c", "echo begun; sleep 600"], wall=1.5)
+@pytest.fixture
+def held(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """A scene whose time limits count from when its program has made the file `up`."""
+    hold_time(monkeypatch, scene.folder / "up")
+    return scene
+
+
+def test_a_program_that_never_ends_is_ended_at_its_wall_clock_limit(held: Scene) -> None:
+    ended = held.run(["sh", "-c", "echo begun; : > up; sleep 600"], wall=1.5)
     assert (ended.ended_by, ended.signal, ended.stdout_tail) == ("wall", signal.SIGTERM, b"begun\n")
     assert ended.seconds >= 1.5
     assert "time limit of 1.5 s" in ended.detail
-    assert not scene.alive()
+    assert not held.alive()
 
 
 def test_a_program_that_ignores_sigterm_is_killed_after_the_grace(scene: Scene) -> None:
@@ -41,20 +51,20 @@ def test_a_stopped_program_is_ended_too(scene: Scene) -> None:
     assert (ended.ended_by, ended.signal) == ("wall", signal.SIGTERM)
 
 
-def test_silence_ends_a_program_at_its_idle_limit(scene: Scene) -> None:
-    ended = scene.run(["sh", "-c", "echo word; sleep 600"], idle=1.5, wall=60)
+def test_silence_ends_a_program_at_its_idle_limit(held: Scene) -> None:
+    ended = held.run(["sh", "-c", "echo word; : > up; sleep 600"], idle=1.5, wall=60)
     assert (ended.ended_by, ended.stdout_tail) == ("idle", b"word\n")
     assert "1.5 s without output" in ended.detail
 
 
-def test_output_on_either_stream_holds_the_idle_limit_off(scene: Scene) -> None:
-    talk = "for n in range(20):\n    os.write(1 + n % 2, b'.')\n    time.sleep(0.1)\n"
-    ended = scene.run(talk, idle=1.5)
+def test_output_on_either_stream_holds_the_idle_limit_off(held: Scene) -> None:
+    talk = UP + "for n in range(20):\n    os.write(1 + n % 2, b'.')\n    time.sleep(0.1)\n"
+    ended = held.run(talk, idle=1.5)
     assert (ended.ended_by, ended.code) == ("exit", 0)
 
 
-def test_time_limits_do_not_touch_a_program_that_has_already_ended(scene: Scene) -> None:
-    ended = scene.run(["sh", "-c", "sleep 60 &"], wall=1.5, idle=1.5, linger=1.8)
+def test_time_limits_do_not_touch_a_program_that_has_already_ended(held: Scene) -> None:
+    ended = held.run(["sh", "-c", ": > up; sleep 60 &"], wall=1.5, idle=1.5, linger=1.8)
     assert (ended.ended_by, ended.code, ended.strays) == ("exit", 0, 1)
 
 
