@@ -211,8 +211,11 @@ def test_an_interrupted_run_says_how_to_resume(capsys: pytest.CaptureFixture[str
 
 
 def test_a_reader_that_goes_away_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch):
+    tried: list[str] = []
+
     class Gone(io.StringIO):
-        def write(self, _text: str) -> int:
+        def write(self, text: str) -> int:
+            tried.append(text)
             raise BrokenPipeError
 
         def fileno(self) -> int:
@@ -222,6 +225,8 @@ def test_a_reader_that_goes_away_does_not_end_the_work(monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.stdout", Gone())
     shown = PlainScreen(Chronicle())
     play(shown, short_tdd_run())
+    assert len(tried) == 1
+    assert len(shown.chronicle.judgements) == 6
 
 
 def test_every_workflow_stage_fits_the_view():
