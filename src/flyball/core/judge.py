@@ -39,9 +39,6 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
     )
     recovery = NONE_NEEDED if weighed.rejected else recover(state, seen, verdict, struck, measured)
     breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
-    best_score = state.best_score
-    if best_score is None and state.entry is not None:
-        best_score = weigh(state, state.entry, Claim()).score
     return Judged(
         stage=state.stage,
         iteration=state.iteration + 1,
@@ -56,7 +53,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         false_claim=signal and not held,
         unsignalled=state.unsignalled + 1 if held and not signal else 0,
         score=weighed.score,
-        best=best_score is None or weighed.score > best_score,
+        best=_is_best(state, weigh, weighed.score),
         rejected=weighed.rejected,
         rung=recovery.rung,
         restore_to=recovery.restore_to,
@@ -68,6 +65,14 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         questions=() if held and signal else _asked(state, turn),
         consent_wanted=_consent_wanted(state, claim, measured),
     )
+
+
+def _is_best(state: State, weigh: Weigh, score: float) -> bool:
+    """Whether no tree of this stage is as good, the one it began with included."""
+    best = state.best_score
+    if best is None and state.entry is not None:
+        best = weigh(state, state.entry, Claim()).score
+    return best is None or score > best
 
 
 def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:

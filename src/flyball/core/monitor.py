@@ -6,7 +6,7 @@ gives the health.
 
 from flyball.core.cures import cure
 from flyball.core.observation import Blocker, History, Observation, observe
-from flyball.core.signals import Finding, dry_spell, flip_flops, gains, regressions, stalls
+from flyball.core.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
 from flyball.core.verdict import Confidence, Cure, Health, Thresholds, Trend, Verdict
 
 __all__ = [
@@ -44,9 +44,9 @@ def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
 
 def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:
     """The verdict on `seen`, which `observe` has already put into the history."""
-    health, findings = _health(history, seen, thresholds)
+    health, signals = _health(history, seen, thresholds)
     remedy, reason = cure(history, seen, health, thresholds)
-    evidence = findings[0].text if findings else _course(history)
+    evidence = signals[0].text if signals else _course(history)
     if reason and reason != evidence:
         evidence = reason if health is Health.PROGRESSING else f"{evidence}; {reason}"
     blockers = _blockers(seen) if health is Health.BLOCKED else ()
@@ -54,16 +54,16 @@ def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
         health=health,
         recommendation=_RECOMMENDATION.get(health) or _way_out(blockers),
         cure=remedy,
-        confidence=_confidence(history, health, findings),
+        confidence=_confidence(history, health, signals),
         trend=_trend(history, seen),
         evidence=_one_line(evidence),
         blockers=blockers,
     )
 
 
-def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[Health, list[Finding]]:
+def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[Health, list[Signal]]:
     if blockers := _blockers(seen):
-        return Health.BLOCKED, [Finding(f"{one.id}: {one.type}: {one.description}".rstrip(": ")) for one in blockers]
+        return Health.BLOCKED, [Signal(f"{one.id}: {one.type}: {one.description}".rstrip(": ")) for one in blockers]
     if history.iterations <= 1:
         return Health.PROGRESSING, []
     rules = (
@@ -72,8 +72,8 @@ def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[He
         (Health.STALLED, dry_spell if seen.kind == "optimise" else stalls),
     )
     for health, rule in rules:
-        if findings := rule(history, limits):
-            return health, findings
+        if signals := rule(history, limits):
+            return health, signals
     return Health.PROGRESSING, gains(history)
 
 
@@ -103,13 +103,13 @@ def _course(history: History) -> str:
     return f"iteration {last.iteration}: nothing repeats" + (f": {last.summary}" if last.summary else "")
 
 
-def _confidence(history: History, health: Health, findings: list[Finding]) -> Confidence:
+def _confidence(history: History, health: Health, signals: list[Signal]) -> Confidence:
     if history.iterations < _ENOUGH_HISTORY:
         return Confidence.LOW
     if health is Health.BLOCKED:
         return Confidence.HIGH
     worse = health is Health.PROGRESSING and _fell(history)
-    strong = len(findings) >= _AGREEING_SIGNALS or any(finding.beyond for finding in findings)
+    strong = len(signals) >= _AGREEING_SIGNALS or any(signal.beyond for signal in signals)
     return Confidence.HIGH if strong and not worse else Confidence.MEDIUM
 
 

@@ -79,7 +79,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     summary: str = ""
 
 
-class Item(msgspec.Struct, frozen=True, omit_defaults=True):
+class Tracked(msgspec.Struct, frozen=True, omit_defaults=True):
     """A subtask or test and its last results: P passed, F failed."""
 
     id: str
@@ -120,7 +120,7 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True):
     iterations: int = 0
     contexts: int = 0
     results: tuple[Result, ...] = ()
-    items: tuple[Item, ...] = ()
+    items: tuple[Tracked, ...] = ()
     trees: tuple[str, ...] = ()
     endings: tuple[Ending, ...] = ()
     broken_on: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ def _rate(seen: Observation) -> float | None:
     return len(set(seen.passed) - set(seen.failed)) / len(attempted) if attempted else None
 
 
-def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
+def _items(known: tuple[Tracked, ...], seen: Observation) -> tuple[Tracked, ...]:
     failing, told = frozenset(seen.failing or ()), {*seen.batch, *seen.passed, *seen.failed}
     measured = seen.failing is not None and seen.gate_broken is None
     fresh = {*failing, *seen.passed, *seen.failed}
@@ -208,30 +208,30 @@ def _items(known: tuple[Item, ...], seen: Observation) -> tuple[Item, ...]:
         if now.marks != _PASSED_THROUGHOUT or item.id in seen.passed:
             kept.append(now)
     for name in sorted(fresh):
-        item = _told(Item(name), seen)
-        kept.append(item if item.marks else Item(name, "F"))
+        item = _told(Tracked(name), seen)
+        kept.append(item if item.marks else Tracked(name, "F"))
     if len(kept) > TRACKED_ITEMS:
         kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)
 
 
-def _told(item: Item, seen: Observation) -> Item:
+def _told(item: Tracked, seen: Observation) -> Tracked:
     """The item with what the iteration says of it by name; as it was, where it was only attempted."""
     error = seen.failed.get(item.id)
     if error is not None:
         again = error.fine == item.error
         repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
         marks = (item.marks + "F")[-RECENT_MARKS:]
-        return Item(item.id, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
-    return Item(item.id, (item.marks + "P")[-RECENT_MARKS:]) if item.id in seen.passed else item
+        return Tracked(item.id, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
+    return Tracked(item.id, (item.marks + "P")[-RECENT_MARKS:]) if item.id in seen.passed else item
 
 
-def _measured(item: Item, failing: frozenset[str]) -> Item:
+def _measured(item: Tracked, failing: frozenset[str]) -> Tracked:
     """The item with its result among the tests."""
-    return Item(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:])
+    return Tracked(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:])
 
 
-def reversals(item: Item) -> int:
+def reversals(item: Tracked) -> int:
     """How often the item went from passed to failed or back within its last results."""
     return sum(one != other for one, other in pairwise(item.marks))
 

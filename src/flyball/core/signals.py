@@ -5,38 +5,38 @@ from itertools import pairwise, takewhile
 
 import msgspec
 
-from flyball.core.observation import RECENT_MARKS, History, Item, Result, attempt, returned_to, reversals
+from flyball.core.observation import RECENT_MARKS, History, Result, Tracked, attempt, returned_to, reversals
 from flyball.core.quantities import plural
 from flyball.core.verdict import Thresholds
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Signal(msgspec.Struct, frozen=True):
     """One signal: what was seen, and whether it went beyond its threshold."""
 
     text: str
     beyond: bool = False
 
 
-def flip_flops(history: History, limits: Thresholds) -> list[Finding]:
+def flip_flops(history: History, limits: Thresholds) -> list[Signal]:
     """M12: an item that reversed, or a tree that came back."""
     flipping = [item for item in history.items if reversals(item) >= limits.reversals and _is_current(item, history)]
-    findings = []
+    signals = []
     if flipping:
         worst = max(flipping, key=lambda item: (reversals(item), item.id))
         more = f" and {len(flipping) - 1} more" if len(flipping) > 1 else ""
         text = f"{worst.id} reversed {reversals(worst)}x in its last {len(worst.marks)} results ({worst.marks}){more}"
-        findings.append(Finding(text, reversals(worst) > limits.reversals))
+        signals.append(Signal(text, reversals(worst) > limits.reversals))
     if back := returned_to(history.trees):
-        findings.append(Finding(f"tree {history.trees[-1][:12]} is back after {back} iterations of work"))
-    return findings
+        signals.append(Signal(f"tree {history.trees[-1][:12]} is back after {back} iterations of work"))
+    return signals
 
 
-def _is_current(item: Item, history: History) -> bool:
+def _is_current(item: Tracked, history: History) -> bool:
     """An item that has come to rest as passed while everything holds is a finished story."""
     return not (history.results[-1].held and item.marks.endswith("P"))
 
 
-def regressions(history: History, limits: Thresholds) -> list[Finding]:
+def regressions(history: History, limits: Thresholds) -> list[Signal]:
     """M13: the pass rate fell again and again; a tree flyball restored starts a new series."""
     rates: list[float] = []
     for result in history.results:
@@ -50,38 +50,38 @@ def regressions(history: History, limits: Thresholds) -> list[Finding]:
     if falls < limits.falls:
         return []
     course = " → ".join(f"{rate:.0%}" for rate in rates[-falls - 1 :])
-    findings = [Finding(f"pass rate fell {falls}x running: {course}", falls > limits.falls)]
+    signals = [Signal(f"pass rate fell {falls}x running: {course}", falls > limits.falls)]
     counts = [result.failing_count for result in history.results[-falls - 1 :] if result.failing_count is not None]
     if len(counts) > limits.falls and all(one < next_one for one, next_one in pairwise(counts)):
-        findings.append(Finding("more tests fail each time"))
-    return findings
+        signals.append(Signal("more tests fail each time"))
+    return signals
 
 
-def stalls(history: History, limits: Thresholds) -> list[Finding]:
+def stalls(history: History, limits: Thresholds) -> list[Signal]:
     """M14: the same error, nothing passed, nothing changed."""
-    findings = []
+    signals = []
     now = history.results[-1].iteration
     repeated = [item for item in history.items if item.count >= limits.same_error and now in item.repeats]
     if repeated:
         worst = max(repeated, key=lambda item: (item.count, item.id))
         where = ", ".join(str(iteration) for iteration in worst.repeats)
         text = f"same error {worst.count}x: {worst.summary or worst.id}, iterations {where}"
-        findings.append(Finding(text, worst.count > limits.same_error))
+        signals.append(Signal(text, worst.count > limits.same_error))
     else:
-        findings += _same_failure(history, limits)
+        signals += _same_failure(history, limits)
     failed = _running(history, lambda result: result.rate == 0 and not result.held)
     if failed >= limits.failing_batches:
-        findings.append(
-            Finding(f"nothing passed in {plural(failed, 'batch', 'batches')} running", failed > limits.failing_batches)
+        signals.append(
+            Signal(f"nothing passed in {plural(failed, 'batch', 'batches')} running", failed > limits.failing_batches)
         )
     idle = _running(history, lambda result: result.unchanged and not result.held)
     if idle >= limits.unchanged and len({_failing_set(result) for result in history.results[-idle:]}) == 1:
         text = f"{plural(idle, 'iteration')} left the tree and the failing set unchanged"
-        findings.append(Finding(text, idle > limits.unchanged))
-    return findings
+        signals.append(Signal(text, idle > limits.unchanged))
+    return signals
 
 
-def _same_failure(history: History, limits: Thresholds) -> list[Finding]:
+def _same_failure(history: History, limits: Thresholds) -> list[Signal]:
     """The same failure again and again, in one attempt, of a loop that names no subtasks: it is itself the one."""
     now = history.results[-1]
     again = list(takewhile(lambda result: result.failure == now.failure, reversed(attempt(history))))
@@ -89,7 +89,7 @@ def _same_failure(history: History, limits: Thresholds) -> list[Finding]:
         return []
     where = ", ".join(str(result.iteration) for result in reversed(again[:RECENT_MARKS]))
     text = f"same error {len(again)}x: {now.summary or now.failure}, iterations {where}"
-    return [Finding(text, len(again) > limits.same_error)]
+    return [Signal(text, len(again) > limits.same_error)]
 
 
 def _failing_set(result: Result) -> str | None:
@@ -97,29 +97,29 @@ def _failing_set(result: Result) -> str | None:
     return None if result.failing_count is None else result.failing_set
 
 
-def dry_spell(history: History, limits: Thresholds) -> list[Finding]:
+def dry_spell(history: History, limits: Thresholds) -> list[Signal]:
     """M19: an optimising loop may be patient; twice its longest dry spell, and never less than the patience set."""
     patience = max(limits.patience, 2 * history.search.longest_dry)
     dry = history.search.dry
     if dry < patience:
         return []
-    return [Finding(f"no better number for {plural(dry, 'iteration')}, patience {patience}", dry > patience)]
+    return [Signal(f"no better number for {plural(dry, 'iteration')}, patience {patience}", dry > patience)]
 
 
-def gains(history: History) -> list[Finding]:
+def gains(history: History) -> list[Signal]:
     """What speaks for progress."""
     before, now = history.results[-2], history.results[-1]
-    findings = []
+    signals = []
     if now.held:
-        findings.append(Finding("the gate held"))
+        signals.append(Signal("the gate held"))
     if before.rate is not None and now.rate is not None and now.rate > before.rate:
-        findings.append(Finding(f"pass rate rose from {before.rate:.0%} to {now.rate:.0%}"))
+        signals.append(Signal(f"pass rate rose from {before.rate:.0%} to {now.rate:.0%}"))
     if before.failing_count is not None and now.failing_count is not None and now.failing_count < before.failing_count:
         fewer = before.failing_count - now.failing_count
-        findings.append(Finding(plural(fewer, "fewer test fails", "fewer tests fail")))
+        signals.append(Signal(plural(fewer, "fewer test fails", "fewer tests fail")))
     if history.search.best is not None and not history.search.dry:
-        findings.append(Finding("the number got better"))
-    return findings
+        signals.append(Signal("the number got better"))
+    return signals
 
 
 def _running(history: History, holds: Callable[[Result], bool]) -> int:
