@@ -189,6 +189,21 @@ def test_what_is_not_committed_is_counted_and_the_index_left_alone(user):
     assert user.everything() == before
 
 
+@pytest.mark.req("O46")
+def test_files_that_differ_in_their_times_alone_are_not_uncommitted_and_the_users_index_is_not_refreshed(user):
+    for name in ("one.txt", "two.txt"):
+        user.write(name, f"{name}\n")
+    user.commit("Two files")
+    index = user.root / ".git" / "index"
+    before = index.read_bytes()
+    for name in ("one.txt", "two.txt"):
+        os.utime(user.root / name, (1, 1))
+    assert Repository.find(user.root).uncommitted() == 0
+    user.write("two.txt", "changed\n")
+    assert Repository.find(user.root).uncommitted() == 1
+    assert index.read_bytes() == before
+
+
 def test_a_clean_tree_is_clean_with_a_split_index_too(user):
     user.git("update-index", "--split-index")
     assert not Repository.find(user.root).uncommitted()

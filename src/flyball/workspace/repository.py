@@ -114,7 +114,11 @@ class Repository(msgspec.Struct, frozen=True):
         instead. Filtered files whose times changed count as changed: the answer errs towards dirty.
         """
         with self._lens() as git:
-            changed = set(records(git.out("diff-files", "-z", "--name-only", "--ignore-submodules=all")))
+            changed = set(_touched(git))
+            if changed:
+                # A copied repository, or a file saved unchanged, differs in its times alone.
+                git.run("update-index", "-q", "--refresh", "--ignore-submodules")
+                changed = set(_touched(git))
             changed.update(records(git.out("ls-files", "-z", "-o", "--exclude-standard", "--directory")))
             if self.head is not None:
                 staged = git.out("diff-index", "-z", "--cached", "--name-only", "--ignore-submodules=all", self.head)
@@ -155,6 +159,11 @@ class Repository(msgspec.Struct, frozen=True):
             for shared in self.git_dir.glob("sharedindex.*"):
                 shutil.copy2(shared, git_dir)
             yield Git(git_dir, work_tree=self.root, index=index, excludes=excludes)
+
+
+def _touched(git: Git) -> list[str]:
+    """Files that are not as the index remembers them."""
+    return records(git.out("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
 
 
 def bare_git_dir(folder: Path, object_format: str, *stores: Path) -> None:
