@@ -11,6 +11,7 @@ from flyball.core.events import (
     Begun,
     Consented,
     Ended,
+    GateVerdict,
     ItemsSet,
     Judged,
     LearningRecorded,
@@ -19,11 +20,13 @@ from flyball.core.events import (
     SessionStarted,
     TaskStopped,
 )
-from flyball.core.measurement import Check, Measurement, Trick
+from flyball.core.judge import judge
+from flyball.core.measurement import Check, Measurement, Scalar, Trick
 from flyball.core.outcomes import Answered, Conflicted, Interrupted, Measured, TurnEnded, TurnKind, Usage
+from flyball.core.stages import Weighed
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Item, Settings
-from flyball.testing.simulator import APPROVED, DONE, Honest, Simulator, a_task, ok, suite
+from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_task, ok, suite
 
 REJECTED = Claim(exit_signal=True, verdict="fail", findings=(Finding("critical", "it is slow"),), source="report-file")
 AGAIN = SessionStarted(2, "h", "0")
@@ -482,3 +485,49 @@ def test_criteria_of_a_document_are_confirmed_only_when_the_plan_is_to_be_approv
 
     assert asked(approve=False) == []
     assert asked(approve=True) == ["criteria"]
+
+
+@pytest.mark.req("C40")
+@pytest.mark.parametrize(
+    ("held", "signal", "before", "expected"),
+    [
+        (True, True, 1, (True, False, 0)),
+        (True, False, 1, (False, False, 2)),
+        (False, True, 1, (False, True, 0)),
+        (False, False, 1, (False, False, 0)),
+    ],
+)
+def test_both_gates_together_let_out_and_each_alone_is_what_it_is(
+    *, held: bool, signal: bool, before: int, expected: tuple[bool, bool, int]
+) -> None:
+    found = weighed(Claim(exit_signal=signal), held=held, unsignalled=before)
+    assert (found.can_exit, found.false_claim, found.unsignalled) == expected
+
+
+@pytest.mark.req("C40")
+def test_what_an_agent_wants_to_know_is_not_asked_when_its_stage_is_over() -> None:
+    asking = Claim(exit_signal=True, questions=(OpenQuestion("Floats?", ("yes", "no"), "yes"),))
+    assert weighed(asking, held=True).questions == ()
+    asked = weighed(asking, held=False).questions
+    assert [(q.text, [o.key for o in q.options], q.default) for q in asked] == [("Floats?", ["yes", "no"], "yes")]
+    assert weighed(msgspec.structs.replace(asking, exit_signal=False), held=True).questions == asked
+
+
+@pytest.mark.req("C31")
+def test_a_number_that_is_not_what_was_measured_is_flagged_and_told_to_the_next_turn() -> None:
+    told = Claim(metrics={"tests_passing": 9, "tests_total": 6, "mood": "good"})
+    assert weighed(told, held=True).disagreements == ("tests_passing: reported 9, measured 6",)
+    simulator = Simulator(world(lambda t, _s: ok(told) if t.turn == 2 else honest(t)))
+    simulator.run()
+    passing = judged(simulator)[1].gate_1.values["tests_passing"]
+    assert f"your report says otherwise than the measurement: tests_passing: reported 9, measured {passing}" in (
+        simulator.turns[2].prompt
+    )
+
+
+def weighed(claim: Claim, *, held: bool, unsignalled: int = 0) -> Judged:
+    """The verdict on a GREEN iteration whose gate holds, or does not."""
+    values: dict[str, Scalar] = {"tests_passing": 6, "tests_total": 6}
+    gate = GateVerdict(held, "c", () if held else ("a test fails",), values)
+    known = State(a_task(), START, "GREEN", unsignalled=unsignalled)
+    return judge(known, lambda _s, _m, _c: Weighed(gate, False, 1.0), ok(claim), Measurement("c", "t"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from flyball.clock import SystemClock
-from flyball.core.effects import Measure, RunAgent, Save
+from flyball.core.effects import Integrate, Measure, RunAgent, Save
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Saved, TurnEnded
+from flyball.core.outcomes import Integrated, Saved, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
@@ -37,6 +37,9 @@ class MemoryWorkspace:
         self.commits: dict[str, Files] = dict(commits)
         self.now = now
         self.copied: list[str] = []
+        self.discarded: list[str] = []
+        self.edited: tuple[str, ...] = ()
+        self.pushed = 0
 
     def snapshot(self, _label: str, _message: str, _at: datetime) -> Kept:
         self.commits["snapshot"] = dict(self.now)
@@ -70,8 +73,13 @@ class MemoryWorkspace:
         self.copied.append(commit)
         return self.root
 
-    def discard(self, _name: str) -> tuple[str, ...]:
-        return ()
+    def discard(self, name: str) -> tuple[str, ...]:
+        self.discarded.append(name)
+        return self.edited
+
+    def push(self) -> str:
+        self.pushed += 1
+        return "The branch was pushed to origin."
 
 
 class Measurer:
@@ -144,3 +152,35 @@ def test_a_reviewer_sees_the_commit_it_is_asked_about(commit: str, shown: str) -
     turn = RunAgent(EffectId("turn/1"), "qa", "GREEN", "any", "", "", 1, 1, copy="qa", commit=Commit(commit))
     performer(workspace)(turn, state(), RealStop())
     assert workspace.copied == [shown]
+
+
+@pytest.mark.req("C2")
+@pytest.mark.parametrize(
+    ("copy", "edited", "detail"),
+    [
+        ("qa", (), ""),
+        ("qa", ("a.py", "b.py"), "edits in the disposable copy were discarded: a.py, b.py"),
+        ("", ("a.py",), ""),
+    ],
+)
+def test_what_a_reviewer_edits_in_its_copy_is_thrown_away_and_told(
+    copy: str, edited: tuple[str, ...], detail: str
+) -> None:
+    workspace = MemoryWorkspace({}, head={})
+    workspace.edited = edited
+    ended = performer(workspace)(
+        RunAgent(EffectId("turn/1"), "qa", "QA", "any", "", "", 1, 1, copy=copy), state(), RealStop()
+    )
+    assert isinstance(ended, TurnEnded)
+    assert (ended.detail, workspace.discarded) == (detail, [copy] if copy else [])
+
+
+@pytest.mark.req("C52")
+@pytest.mark.parametrize("push", [False, True])
+def test_a_finished_branch_is_pushed_only_if_the_task_says_so(*, push: bool) -> None:
+    workspace = MemoryWorkspace({}, head={})
+    done = performer(workspace)(
+        Integrate(EffectId("integrate/final-1"), commit=HEAD, final=True, push=push), state(), RealStop()
+    )
+    assert isinstance(done, Integrated)
+    assert (workspace.pushed, bool(done.notes)) == (int(push), push)
