@@ -8,7 +8,7 @@ import pytest
 from flyball.core.breaker import Breaker
 from flyball.core.effects import Option, Question
 from flyball.core.events import Held, ItemChanged, ItemsSet, TaskStopped
-from flyball.core.task import AgentChoice, EffectId, Item, Settings
+from flyball.core.task import AgentChoice, EffectId, Item, Limits, Settings
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.standing import next_command, running_state, task_status
 from flyball.projections.status import Status, status
@@ -137,8 +137,6 @@ def test_the_next_command_fits_how_it_stopped():
     task = story.state.task.id
     assert next_command(story.state) == ""
     assert next_command(story.add(TaskStopped("paused", "x")).state) == f"flyball resume {task}"
-    limit = TaskStopped("limit", "limit reached: 5 of 5 turns")
-    assert next_command(Story().start().add(limit).state) == f"flyball resume {task} --max-turns N"
     asked = Story().start().ask(Question("breaker", "stuck", FOUR))
     assert (
         next_command(asked.add(TaskStopped("blocked", "stuck", (), EffectId("ask/1"))).state) == f"flyball reset {task}"
@@ -146,6 +144,23 @@ def test_the_next_command_fits_how_it_stopped():
     asked = Story().start().ask(Question("criteria", "right?", (Option("yes", ""),)))
     stopped = asked.add(TaskStopped("blocked", "right?", (), EffectId("ask/1")))
     assert next_command(stopped.state) == f"flyball answer {task} ask/1 yes"
+
+
+@pytest.mark.parametrize(
+    ("limits", "option"),
+    [
+        (Limits(max_iterations=1), " --max-iterations N"),
+        (Limits(max_turns=1), " --max-turns N"),
+        (Limits(max_hours=0.01), " --max-hours H"),
+        (Limits(budget_usd=0.05), " --budget-usd X"),
+        (Limits(budget_tokens=1100), " --budget-tokens N"),
+        (Limits(), ""),
+    ],
+)
+def test_the_next_command_raises_the_limit_that_was_reached(limits: Limits, option: str):
+    settings = Settings(roles={"default": AgentChoice("scripted")}, limits=limits)
+    stopped = Story(tdd_task(settings=settings)).start().iterate().add(TaskStopped("limit", "whatever the words"))
+    assert next_command(stopped.state) == f"flyball resume {stopped.state.task.id}{option}"
 
 
 def test_the_breaker_is_shown_with_both_counters():

@@ -110,24 +110,32 @@ def _reserved(state: State, beside: int) -> int:
 
 
 def _budget(state: State, _role: str, beside: int) -> Next | None:
+    _, said = limit_reached(state, beside)
+    return record(TaskStopped("limit", said)) if said else None
+
+
+def limit_reached(state: State, beside: int = 0) -> tuple[str, str]:
+    """The setting whose limit allows no further turn, and what is to be said of it; empty where none does."""
     limits = state.task.settings.limits
     tokens = state.usage.input_tokens + state.usage.output_tokens
     dearest = state.dearest_turn
     ahead = 1 + _reserved(state, beside)
     dearest_tokens = dearest.input_tokens + dearest.output_tokens
     hours = state.elapsed.total_seconds() / 3600
-    reached = (
-        _reached(state.iterations, limits.max_iterations, "iterations")
-        or _reached(state.turns + beside, limits.max_turns, "turns")
-        or _reached(round(hours, 2), limits.max_hours, "hours")
-        or _exceeded(state.usage.usd, dearest.usd * ahead, limits.budget_usd, "USD")
-        or _exceeded(tokens, dearest_tokens * ahead, limits.budget_tokens, "tokens")
+    told = (
+        ("max_iterations", _reached(state.iterations, limits.max_iterations, "iteration")),
+        ("max_turns", _reached(state.turns + beside, limits.max_turns, "turn")),
+        ("max_hours", _reached(round(hours, 2), limits.max_hours, "hour")),
+        ("budget_usd", _exceeded(state.usage.usd, dearest.usd * ahead, limits.budget_usd, "USD")),
+        ("budget_tokens", _exceeded(tokens, dearest_tokens * ahead, limits.budget_tokens, "tokens")),
     )
-    return record(TaskStopped("limit", reached)) if reached else None
+    return next(((name, said) for name, said in told if said), ("", ""))
 
 
 def _reached(used: float, limit: float | None, unit: str) -> str:
-    return f"limit reached: {used:g} of {limit:g} {unit}" if limit is not None and used >= limit else ""
+    if limit is None or used < limit:
+        return ""
+    return f"limit reached: {used:g} of {limit:g} {unit if limit == 1 else f'{unit}s'}"
 
 
 def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from flyball.core.events import TaskStopped
+from flyball.core.guards import limit_reached
 from flyball.core.state import State
 from flyball.core.task import Item
 from flyball.projections.chronicle import Chronicle
@@ -27,14 +28,7 @@ _STATES: dict[str, Running] = {
     "interrupted": "paused",
 }
 
-_FLAGS = {
-    "iterations": "--max-iterations N",
-    "Cycle limit": "--max-cycles N",
-    "turns": "--max-turns N",
-    "hours": "--max-hours H",
-    "USD": "--budget-usd X",
-    "tokens": "--budget-tokens N",
-}
+_AMOUNTS = {"max_hours": "H", "budget_usd": "X"}
 
 
 def finished(state: State) -> TaskStopped | None:
@@ -126,8 +120,7 @@ def next_command(state: State) -> str:
 def _way_on(state: State, stopped: TaskStopped) -> str:
     task = state.task.id
     if stopped.kind == "limit":
-        flag = next((flag for unit, flag in _FLAGS.items() if f" {unit}" in stopped.reason), "")
-        return f"flyball resume {task} {flag}".rstrip()
+        return f"flyball resume {task} {_raised(state)}".rstrip()
     asked = state.questions.get(stopped.question) if stopped.question else None
     if asked is None:
         return f"flyball resume {task}"
@@ -135,3 +128,10 @@ def _way_on(state: State, stopped: TaskStopped) -> str:
     if {option.key for option in asked.question.options} >= {"reset", "skip", "abort", "modify"}:
         return f"flyball reset {task}"
     return f"flyball answer {task} {stopped.question} {keys or 'TEXT'}".rstrip()
+
+
+def _raised(state: State) -> str:
+    """The option that raises the limit at which the loop stopped."""
+    said = state.work.evaluated
+    name = "max_cycles" if said is not None and said.trigger == "cycle_limit" else limit_reached(state)[0]
+    return f"--{name.replace('_', '-')} {_AMOUNTS.get(name, 'N')}" if name else ""
