@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from flyball.core.claims import Claim, Finding
 from flyball.core.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.events import Begun, Held, Judged, LimitHit, Moved, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Limits, Settings
 from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
@@ -313,3 +314,19 @@ def test_nobody_is_asked_twice_for_the_same_thing() -> None:
     simulator = Simulator(world)
     assert simulator.run().stopped is not None
     assert asked == ["breaker"]
+
+
+@pytest.mark.req("C1")
+@pytest.mark.parametrize("kind", ["crashed", "killed", "overloaded", "timed_out", "denied"])
+def test_what_a_turn_used_counts_whatever_became_of_it(kind: TurnKind) -> None:
+    class Costly(Honest):
+        def work(self, turn: RunAgent, state: State) -> TurnEnded:
+            honest = super().work(turn, state)
+            spent = Usage(900, 100, 0.25)
+            if turn.turn == 1:
+                return TurnEnded(kind, usage=spent)
+            return msgspec.structs.replace(honest, usage=Usage())
+
+    state = Simulator(Costly()).run()
+    assert state.usage == Usage(900, 100, 0.25)
+    assert state.dearest_turn == Usage(900, 100, 0.25)
