@@ -80,12 +80,15 @@ def test_each_failure_has_its_kind_and_its_own_words(name: str, kind: str, named
 
 
 @pytest.mark.req("C11")
-@pytest.mark.parametrize(("name", "days", "hour"), [("usage-limit", 16, 5), ("weekly-limit", 18, 5)])
-def test_a_plans_limit_ends_when_the_event_says(name: str, days: int, hour: int) -> None:
+@pytest.mark.parametrize("name", ["usage-limit", "weekly-limit"])
+def test_a_plans_limit_ends_to_the_second_when_the_event_says_and_not_at_the_minute_of_the_words(name: str) -> None:
+    events = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").read_text().splitlines()]
+    told = [event["rate_limit_info"]["resetsAt"] for event in events if event["type"] == "rate_limit_event"]
+
     reset_at = played(name, code=1).reset_at
 
-    assert reset_at is not None
-    assert (reset_at.tzinfo, reset_at.day, reset_at.hour) == (UTC, days, hour)
+    assert reset_at == datetime.fromtimestamp(told[-1], UTC)
+    assert reset_at.second, "words would give the full minute"
 
 
 @pytest.mark.parametrize("name", ["limit-warning", "retried", "cut-stream", "broken-stream"])
@@ -228,3 +231,93 @@ def test_the_reset_of_a_limit_is_not_that_of_an_earlier_warning(tmp_path: Path) 
 
     assert reset_at is not None
     assert reset_at > datetime(2026, 11, 16, tzinfo=UTC)
+
+
+def failed(folder: Path, *before: dict[str, Any], **result: Any) -> TurnEnded:
+    """A run that ended with such a result, which is an error unless it says otherwise."""
+    stream = folder / "failed.jsonl"
+    end = {"type": "result", "subtype": "success", "is_error": True, "result": "It failed.", **result}
+    stream.write_text("".join(json.dumps(event) + "\n" for event in (*before, end)))
+    return replayed(CLAUDE, stream, code=1)
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ("authentication_failed", "not_logged_in"),
+        ("oauth_org_not_allowed", "not_logged_in"),
+        ("account_on_hold", "not_logged_in"),
+        ("verification_required", "not_logged_in"),
+        ("cloud_credential_error", "not_logged_in"),
+        ("billing_error", "usage_limit"),
+        ("overloaded", "overloaded"),
+        ("server_error", "overloaded"),
+        ("invalid_request", "crashed"),
+        ("model_not_found", "crashed"),
+        ("max_output_tokens", "crashed"),
+        ("unknown", "crashed"),
+    ],
+)
+def test_each_word_for_an_error_it_knows_has_its_kind(tmp_path: Path, error: str, kind: str) -> None:
+    assert failed(tmp_path, {"type": "assistant", "error": error, "message": {}}).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("max_turns", "max_turns"),
+        ("budget_exhausted", "budget"),
+        ("prompt_too_long", "context_full"),
+        ("blocking_limit", "context_full"),
+        ("rapid_refill_breaker", "context_full"),
+        ("aborted_streaming", "killed"),
+        ("aborted_tools", "killed"),
+        ("api_error", "crashed"),
+        ("model_error", "crashed"),
+        ("malformed_tool_use_exhausted", "crashed"),
+    ],
+)
+def test_each_reason_it_ends_for_has_its_kind(tmp_path: Path, reason: str, kind: str) -> None:
+    assert failed(tmp_path, terminal_reason=reason).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("subtype", "kind"),
+    [("error_max_turns", "max_turns"), ("error_max_budget_usd", "budget"), ("error_else", "crashed")],
+)
+def test_a_cap_that_was_reached_is_known_by_its_subtype_too(tmp_path: Path, subtype: str, kind: str) -> None:
+    turn = failed(tmp_path, subtype=subtype, is_error=False, result="")
+    assert turn.kind == kind
+    assert subtype in turn.detail
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("limit", "result", "kind"),
+    [
+        ({"status": "rejected", "resetsAt": 1794786228}, {"api_error_status": 429}, "usage_limit"),
+        ({}, {"api_error_status": 429, "api_error": "usage_limit_reached"}, "usage_limit"),
+        ({"status": "allowed_warning", "resetsAt": 1794786228}, {"api_error_status": 429}, "overloaded"),
+        ({"status": "rejected", "resetsAt": 1794786228}, {"api_error_status": 529}, "overloaded"),
+        ({}, {"api_error_status": 502}, "overloaded"),
+        ({}, {"result": "Unable to connect to API"}, "overloaded"),
+        ({}, {"result": "Connection error."}, "overloaded"),
+    ],
+)
+def test_a_plan_is_spent_only_if_it_is_the_plan_that_refused(
+    tmp_path: Path, limit: dict[str, Any], result: dict[str, Any], kind: str
+) -> None:
+    turn = failed(tmp_path, {"type": "rate_limit_event", "rate_limit_info": limit}, **result)
+    assert (turn.kind, turn.reset_at is not None) == (kind, kind == "usage_limit" and "resetsAt" in limit)
+
+
+def test_a_run_that_a_hook_ended_without_words_keeps_the_last_ones_of_the_model(tmp_path: Path) -> None:
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "Done."}, {"type": "text", "text": ""}]
+    said = {"type": "assistant", "session_id": "s-1", "message": {"id": "m", "content": parts}}
+    turn = failed(tmp_path, said, is_error=False, result="")
+    assert (turn.final_message, turn.session) == ("Done.", "s-1")
+
+
+def test_its_own_folder_may_be_written_to() -> None:
+    assert "--add-dir /turn" in " ".join(CLAUDE.invoke(asked()).argv)

@@ -57,6 +57,8 @@ def ended(reading: Reading, end: Exit, *, stderr: str = "", slept: str = "", **a
         ("crashed", IDLE, LIMITED, "", "usage_limit"),
         ("crashed", STOPPED, "", "it went to sleep", "overloaded"),
         ("crashed", STOPPED, LIMITED, "it went to sleep", "usage_limit"),
+        ("killed", WELL, "", "", "killed"),
+        ("killed", BADLY, "", "", "killed"),
         ("denied", BADLY, "", "", "denied"),
         ("denied", BADLY, LIMITED, "", "denied"),
         ("denied", IDLE, "", "", "denied"),
@@ -94,6 +96,7 @@ def test_an_end_of_a_limit_does_not_outlive_the_limit() -> None:
 def test_a_turn_that_failed_always_says_why() -> None:
     assert ended(Reading(kind="crashed"), WELL).detail == UNFINISHED
     assert ended(Reading(kind="crashed", detail="no result"), BADLY).detail.startswith("no result (exit status 3")
+    assert ended(Reading(kind="crashed"), BADLY).detail.startswith("exit status 3")
     assert ended(Reading(kind="crashed", detail="no result"), WELL).detail == "no result"
     assert ended(Reading(kind="ok"), STOPPED).detail == "the loop stops"
 

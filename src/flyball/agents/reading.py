@@ -12,7 +12,7 @@ from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, claim_of, ending, told
 from flyball.agents.prices import priced
 from flyball.core.claims import Claim, OpenQuestion
 from flyball.core.limits import recognise
-from flyball.core.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
+from flyball.core.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.text import scrub
 
 UNFINISHED = "it ended without its final event"
@@ -75,8 +75,8 @@ def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: str)
         return _with(reading, "overloaded", slept)
     if kind == "ok":
         return _with(reading, "crashed" if reading.kind == "ok" else reading.kind, reading.detail or UNFINISHED)
-    if kind == "crashed" and reading.kind == "crashed" and reading.detail:
-        return _with(reading, kind, f"{reading.detail} ({detail})")
+    if kind == "crashed" and reading.kind in FAILED:
+        return _with(reading, reading.kind, f"{reading.detail} ({detail})" if reading.detail else detail)
     return _with(reading, kind, detail)
 
 
