@@ -26,7 +26,7 @@ def silent(_folder: Path, _home: Path) -> None:
 
 def task(folder: Path, home: Path) -> None:
     """An unfinished task works in the folder."""
-    from flyball.documents.governed import govern  # noqa: PLC0415
+    from flyball.documents.governed import govern
 
     known = {"task": "001-x", "decision": "CONTINUE", "stage": "GREEN", "reason": "a test fails", "missing": ["test_x"]}
     govern(str(home), str(folder), "001-x", verdict=json.dumps(known), lock=str(home / "none"))

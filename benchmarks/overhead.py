@@ -26,7 +26,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "agents"))
 
-from sample import make_sample_repository  # noqa: E402
+from sample import make_sample_repository  # noqa: E402 - found by the path above
 
 FEATURES = ("multiply", "divide", "power", "remainder", "negate", "square", "halve")
 ROUNDS = 30
@@ -135,8 +135,8 @@ def _median(command: list[str]) -> float:
 
 def resume(folder: Path) -> tuple[str, float, float]:
     """Folding a journal of 100,000 events against reading and decoding it once."""
-    from flyball.core.evolve import fold  # noqa: PLC0415
-    from flyball.journal.sqlite import SqliteJournal  # noqa: PLC0415
+    from flyball.core.evolve import fold
+    from flyball.journal.sqlite import SqliteJournal
 
     journal = SqliteJournal.open(folder / "journal.sqlite")
     task = _long_journal(journal)
@@ -157,9 +157,9 @@ def resume(folder: Path) -> tuple[str, float, float]:
 
 def _long_journal(journal: Any) -> Any:
     """A GREEN stage that moves one test at a time, as a real loop would have written it, 100,000 events long."""
-    from flyball.core.events import Event, TaskOpened  # noqa: PLC0415
-    from flyball.core.task import Task  # noqa: PLC0415
-    from flyball.testing.simulator import START, Simulator, a_task  # noqa: PLC0415
+    from flyball.core.events import Event, TaskOpened
+    from flyball.core.task import Task
+    from flyball.testing.simulator import START, Simulator, a_task
 
     model = a_task()
     record = journal.open_task(
@@ -181,12 +181,12 @@ def _long_journal(journal: Any) -> Any:
 
 def _slow_world() -> Any:
     """Tests pass one by one, for ever."""
-    from msgspec.structs import replace  # noqa: PLC0415
+    from msgspec.structs import replace
 
-    from flyball.core.claims import Claim  # noqa: PLC0415
-    from flyball.core.measurement import NewTest  # noqa: PLC0415
-    from flyball.core.outcomes import TurnEnded  # noqa: PLC0415
-    from flyball.testing.simulator import World, suite  # noqa: PLC0415
+    from flyball.core.claims import Claim
+    from flyball.core.measurement import NewTest
+    from flyball.core.outcomes import TurnEnded
+    from flyball.testing.simulator import World, suite
 
     new = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
     done = 0

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 AGENTS = HERE.parent / "tests" / "agents"
 sys.path.insert(0, str(AGENTS))
 
-from sample import DOCUMENT, make_sample_repository  # noqa: E402
+from sample import DOCUMENT, make_sample_repository  # noqa: E402 - found by the path above
 
 PYTEST = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
 SMALL = f"test={sys.executable} -I -S {AGENTS / 'small_gate.py'} {{junit}}"

@@ -37,7 +37,6 @@ def _renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
     """The call of Linux that Python has no name for; None elsewhere and with an old C library."""
     if sys.platform != "linux":
         return None
-    # A hook imports this room's readers and never gets here.
-    import ctypes  # noqa: PLC0415
+    import ctypes  # noqa: PLC0415 - a hook imports this room's readers and never gets here
 
     return getattr(ctypes.CDLL(None), "renameat2", None)

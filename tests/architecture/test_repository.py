@@ -57,6 +57,11 @@ def test_no_file_names_a_package_registry() -> None:
     assert lines_with(re.compile("|".join(map(re.escape, REGISTRIES)))) == []
 
 
+def test_every_rule_that_is_switched_off_in_a_line_has_its_reason_beside_it() -> None:
+    silenced = "no" + "qa"
+    assert lines_with(re.compile(rf"#\s*{silenced}\b(?!: [A-Z0-9, ]+ - \S)")) == []
+
+
 @pytest.mark.parametrize("folder", MACHINE_FOLDERS)
 def test_a_folder_of_the_machine_would_be_found(folder: str) -> None:
     assert machine_paths().search(f"see {folder}/project/x.py")

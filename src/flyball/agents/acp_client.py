@@ -46,7 +46,7 @@ class Governed:
     async def request_permission(
         self, session_id: str, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **_: Any
     ) -> schema.RequestPermissionResponse:
-        from acp import schema  # noqa: PLC0415 - an optional extra
+        from acp import schema
 
         del session_id
         ranked = [option for kind in _ALLOWING for option in options if option.kind == kind]
@@ -58,7 +58,7 @@ class Governed:
 
     async def create_elicitation(self, message: str, mode: Any, **_: Any) -> schema.CancelElicitationResponse:
         """A question to a person, who is asked by flyball when the turn has ended."""
-        from acp import schema  # noqa: PLC0415
+        from acp import schema
 
         fields = _plain(_plain(_plain(mode).get("requestedSchema")).get("properties")).values()
         choices = [
@@ -78,7 +78,7 @@ class Governed:
     async def read_text_file(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **_: Any
     ) -> schema.ReadTextFileResponse:
-        from acp import schema  # noqa: PLC0415
+        from acp import schema
 
         del session_id
         lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)  # noqa: ASYNC240 - there is no other work
@@ -89,7 +89,7 @@ class Governed:
         """Some agents call this though the client says that it has no files."""
         del session_id
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(content, encoding="utf-8")  # noqa: ASYNC240
+        Path(path).write_text(content, encoding="utf-8")  # noqa: ASYNC240 - there is no other work
 
     def __getattr__(self, name: str) -> Any:
         """Terminals and extensions are not offered."""
@@ -99,14 +99,14 @@ class Governed:
 
 
 async def _refuse(*_: Any, **__: Any) -> Any:
-    from acp import RequestError  # noqa: PLC0415
+    from acp import RequestError
 
     raise RequestError(-32601, "flyball's client does not offer this")
 
 
 async def converse(options: argparse.Namespace, prompt: str, env: Mapping[str, str]) -> None:
     """One turn with the agent."""
-    import acp  # noqa: PLC0415
+    import acp
 
     client, (program, *words) = Governed(), options.command
     settings = {"limit": LARGEST_MESSAGE, "stderr": None}
@@ -130,7 +130,7 @@ async def converse(options: argparse.Namespace, prompt: str, env: Mapping[str, s
 
 async def _session(agent: Any, able: Any, options: argparse.Namespace, env: Mapping[str, str]) -> str:
     """The conversation to go on with, or a new one; logged in by a key where that is asked for."""
-    from acp import RequestError  # noqa: PLC0415
+    from acp import RequestError
 
     try:
         session, offered = await _opened(agent, able, options)
@@ -152,7 +152,7 @@ async def _opened(agent: Any, able: Any, options: argparse.Namespace) -> tuple[s
         return str(made.session_id), made.config_options or ()
     loads = able.agent_capabilities is not None and able.agent_capabilities.load_session
     go_on = agent.load_session if loads else agent.resume_session
-    found = await go_on(cwd=os.getcwd(), session_id=options.session, mcp_servers=[])  # noqa: PTH109
+    found = await go_on(cwd=os.getcwd(), session_id=options.session, mcp_servers=[])  # noqa: PTH109 - the protocol wants a text
     return options.session, getattr(found, "config_options", None) or ()
 
 
@@ -200,7 +200,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
         tell("error", kind="not_installed", message=NO_SDK)
         return 0
     prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
-    from acp import RequestError  # noqa: PLC0415
+    from acp import RequestError
 
     try:
         asyncio.run(converse(options, prompt, env))

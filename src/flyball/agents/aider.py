@@ -128,7 +128,7 @@ class Aider:
             model=story.model,
         )
 
-    def show(self, event: Event) -> list[Shown]:  # noqa: ARG002  aider prints text, which is shown as it is
+    def show(self, event: Event) -> list[Shown]:  # noqa: ARG002 - aider prints text, which is shown as it is
         return []
 
 

@@ -23,8 +23,7 @@ def priced(usage: Usage, model: str) -> Usage:
 
 def _price(usage: Usage, model: str) -> Decimal | None:
     try:
-        # It takes long to import, and not every loop needs it.
-        import genai_prices  # noqa: PLC0415
+        import genai_prices  # noqa: PLC0415 - it takes long, and not every loop needs it
     except ImportError:
         return None
     used = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)

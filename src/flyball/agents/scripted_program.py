@@ -63,7 +63,7 @@ def _perform(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
     elif action.kind in ("print", "say"):
         print(action.value.replace("{nonce}", env.get("FLYBALL_NONCE", "")), flush=True)  # noqa: T201 - its output
     elif action.kind == "stderr":
-        print(action.value, file=sys.stderr, flush=True)  # noqa: T201
+        print(action.value, file=sys.stderr, flush=True)  # noqa: T201 - its output
     elif action.kind == "sleep":
         time.sleep(action.value)
     elif action.kind == "exit":
@@ -129,7 +129,7 @@ def _report(report: dict[str, Any], env: Mapping[str, str]) -> None:
 
 def _failed(code: int, reason: str) -> int:
     if reason:
-        print(f"scripted agent: {reason}", file=sys.stderr)  # noqa: T201
+        print(f"scripted agent: {reason}", file=sys.stderr)  # noqa: T201 - its output
     return code
 
 

@@ -76,7 +76,7 @@ def _saying(at: Desk) -> tuple[Any, ...]:
 
     def ask_human(
         question: Annotated[str, Field(description="What only a person can decide.")],
-        options: Annotated[list[str], Field(description="The answers to choose from; empty for free text.")] = [],  # noqa: B006
+        options: Annotated[list[str], Field(description="The answers to choose from; empty for free text.")] = [],  # noqa: B006 - it becomes a schema
         default: Annotated[str, Field(description="What to take if nobody answers; empty to wait for an answer.")] = "",
     ) -> str:
         """Put a question to a person; the answer comes in a later turn, so go on with what does not depend on it."""

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ import pytest
 
 from flyball.agents.frame import Patience
 from flyball.agents.transcript import TranscriptExists
+from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded
 from flyball.core.task import EffectId
@@ -97,8 +98,8 @@ class Stage:
         """Act when the turn's program and what it started are there; on a busy machine nobody knows when that is."""
 
         def watch() -> None:
-            until = time.monotonic() + SOON_S  # noqa: TID251 - as the adapter's own
-            while len(self.left_running()) < PARENT_AND_CHILD and time.monotonic() < until:  # noqa: TID251
+            until = system_clock.monotonic() + SOON_S
+            while len(self.left_running()) < PARENT_AND_CHILD and system_clock.monotonic() < until:
                 time.sleep(0.05)
             act()
 
@@ -215,7 +216,7 @@ class Failing(_Suite):
         assert "install" in ended.detail
 
     def test_a_usage_limit_is_recognised_with_its_reset(self, stage: Stage) -> None:
-        before = datetime.now(UTC)  # noqa: TID251 - the adapter's clock is the real one
+        before = system_clock.now()
         ended = stage.play(Play(stderr="You've hit your usage limit. Try again in 1h 20m.", exit_code=1))
         assert ended.kind == "usage_limit"
         assert ended.reset_at is not None
@@ -228,11 +229,11 @@ class Failing(_Suite):
         assert (ended.kind, ended.reset_at) == ("crashed", None)
 
     def test_a_turn_that_never_ends_is_ended_at_its_time_limit(self, stage: Stage) -> None:
-        began = time.monotonic()  # noqa: TID251
+        began = system_clock.monotonic()
         ended = stage.play(Play(sleep_s=LONG_S), Patience(wall_s=1.0, idle_s=None, grace_s=0.3, linger_s=0.2))
         assert (ended.kind, ended.exit_code) == ("timed_out", None)
         assert "time limit of 1 s" in ended.detail
-        assert time.monotonic() - began < SOON_S  # noqa: TID251
+        assert system_clock.monotonic() - began < SOON_S
         assert stage.left_running() == []
 
     def test_a_silent_turn_is_ended_and_its_partial_work_kept(self, stage: Stage) -> None:
@@ -251,11 +252,11 @@ class Ending(_Suite):
     def test_a_stop_ends_the_whole_process_tree(self, stage: Stage, stubborn: bool) -> None:
         agent, stop = stage.factory(Play(daemon=True, ignore_sigterm=stubborn, sleep_s=LONG_S), QUICK), Stop()
         stage.once_running(lambda: stop.set("the person pressed Ctrl-C"))
-        began = time.monotonic()  # noqa: TID251
+        began = system_clock.monotonic()
         ended = stage.turn(agent, stop)
         assert ended.kind == "interrupted"
         assert "Ctrl-C" in ended.detail
-        assert time.monotonic() - began < SOON_S  # noqa: TID251
+        assert system_clock.monotonic() - began < SOON_S
         assert stage.left_running() == []
 
     def test_a_stop_before_the_start_starts_nothing(self, stage: Stage) -> None:

@@ -113,9 +113,9 @@ class Unconfined(msgspec.Struct, frozen=True):
         *,
         tree: Path,
         env: Mapping[str, str],
-        writable: Sequence[Path] = (),  # noqa: ARG002  the port's word
-        read_only: Sequence[Path] = (),  # noqa: ARG002
-        read_only_tree: bool = False,  # noqa: ARG002
+        writable: Sequence[Path] = (),  # noqa: ARG002 - the port's word
+        read_only: Sequence[Path] = (),  # noqa: ARG002 - the port's word
+        read_only_tree: bool = False,  # noqa: ARG002 - the port's word
     ) -> tuple[list[str], Path, dict[str, str]]:
         return list(argv), tree, dict(env)
 

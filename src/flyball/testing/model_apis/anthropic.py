@@ -15,7 +15,7 @@ class Anthropic:
     def tools(self, body: Body) -> dict[str, dict[str, Any]]:
         return {str(tool.get("name")): tool.get("input_schema") or {} for tool in body.get("tools") or ()}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002  the protocol's word
+    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
         return bool(body.get("stream"))
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:

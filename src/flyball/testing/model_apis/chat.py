@@ -16,7 +16,7 @@ class Chat:
         offered = [tool.get("function") or tool for tool in body.get("tools") or ()]
         return {str(tool.get("name")): tool.get("parameters") or {} for tool in offered}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002  the protocol's word
+    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
         return bool(body.get("stream"))
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:

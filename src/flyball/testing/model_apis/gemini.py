@@ -16,7 +16,7 @@ class Gemini:
         offered = [one for tool in body.get("tools") or () for one in tool.get("functionDeclarations") or ()]
         return {str(one.get("name")): one.get("parametersJsonSchema") or one.get("parameters") or {} for one in offered}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002  the protocol's word
+    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
         return ":streamGenerateContent" in path
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Responses:
         inner = [part for tool in offered for part in (tool.get("tools") or [tool]) if isinstance(part, dict)]
         return {str(tool.get("name") or tool.get("type")): tool.get("parameters") or {} for tool in inner}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002  the protocol's word
+    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
         return bool(body.get("stream"))
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:
