@@ -15,7 +15,8 @@ from flyball.cli.people import NobodyThere, TerminalPeople
 from flyball.cli.screen import screen
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
-from flyball.config.home import environment
+from flyball.config.file import FileConfig
+from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits, workflow_of
 from flyball.core.cycles import folder
 from flyball.core.events import Fact, SettingsChanged
@@ -33,6 +34,7 @@ from flyball.wiring.controller import Controller
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import open_task, tasks_from
+from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
 
 
@@ -59,15 +61,10 @@ class SourceChanged(Refusal):
 
 def start(here: Path, order: Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
-    site = Site.find(here)
+    repository = Repository.find(here)
     flags = _with_workflow(order, flags)
-    file = config_file.read(site.repository.root)
-    if not order.request.strip() and order.source is None and workflow_of(file, flags) != "backlog":
-        raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
-    site.repository.require_commit()
-    check_foreign(site.repository.root)
-    configured = _configured(site, flags)
-    source = _source(site, order, configured)
+    configured, source = _wanted(repository, order, flags)
+    site = Site.of(repository)
     if source is not None and not order.new:
         known = _known(site, source, attended=configured.settings.attended)
         if known is not None:
@@ -107,6 +104,17 @@ def _shown_to_person() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def _wanted(repository: Repository, order: Start, flags: RunFlags) -> tuple[Configured, SourceDocument | None]:
+    """What `run` is to do and with what; whatever is wrong with it is said before anything is written."""
+    file = config_file.read(repository.root)
+    if not order.request.strip() and order.source is None and workflow_of(file, flags) != "backlog":
+        raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
+    repository.require_commit()
+    check_foreign(repository.root)
+    configured = _configured(repository, file, flags)
+    return configured, _source(repository.root, order, configured)
+
+
 def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
     """A folder of issues is a backlog, whatever workflow is configured, unless another one was typed."""
     if order.source is None or flags.workflow is not None or not is_work_folder(order.source):
@@ -114,8 +122,7 @@ def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
     return msgspec.structs.replace(flags, workflow="backlog")
 
 
-def _source(site: Site, order: Start, configured: Configured) -> SourceDocument | None:
-    root = site.repository.root
+def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
     if configured.workflow != "backlog":
         return read_source(order.source, root) if order.source else None
     if configured.settings.in_place:
@@ -126,12 +133,11 @@ def _source(site: Site, order: Start, configured: Configured) -> SourceDocument 
     return read_work_source(order.source or root / WORK, root)
 
 
-def _configured(site: Site, flags: RunFlags) -> Configured:
-    file = config_file.read(site.repository.root)
+def _configured(repository: Repository, file: FileConfig | None, flags: RunFlags) -> Configured:
     sandbox = available()
     missing = sandbox.reason if isinstance(sandbox, Unavailable) else ""
     configured = build(file, flags, Here(sys.stdin.isatty() and _shown_to_person(), missing))
-    trust.require(site.home, file, flags)
+    trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
     return configured
 
 

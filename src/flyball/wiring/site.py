@@ -29,8 +29,12 @@ class Site(msgspec.Struct, frozen=True):
 
     @classmethod
     def find(cls, start: Path) -> Site:
-        """The site of the repository around `start`; its folder is made when missing."""
-        repository = Repository.find(start)
+        """The site of the repository around `start`."""
+        return cls.of(Repository.find(start))
+
+    @classmethod
+    def of(cls, repository: Repository) -> Site:
+        """A repository's site; its folder is made when missing."""
         home = RepositoryHome.of(repository.common_dir, repository.root).prepare()
         return cls(repository, home, SqliteJournal.open(home.journal))
 
