@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from flyball.core.task import Settings
 from flyball.ports import Confine
 from flyball.workspace.sandbox import (
     Confined,
@@ -79,7 +80,7 @@ def confine(place):
         root=place / "project",
         hidden=(*secret_paths(place / "person"), place / "home"),
         shown=(place / "person" / ".claude",),
-        environments=environment_folders(place / "project"),
+        environments=environment_folders(place / "project", Settings().environment_folders),
     )
 
 
@@ -368,7 +369,11 @@ def test_a_file_a_command_names_can_be_read_wherever_the_sandbox_covers_it(tmp_p
 def test_environment_folders_are_found_at_the_root_and_one_below(tmp_path):
     for name in (".venv", "node_modules", "web/node_modules", "a/b/node_modules"):
         (tmp_path / name).mkdir(parents=True)
-    assert environment_folders(tmp_path) == (".venv", "node_modules", "web/node_modules")
+    assert environment_folders(tmp_path, Settings().environment_folders) == (
+        ".venv",
+        "node_modules",
+        "web/node_modules",
+    )
 
 
 def test_no_folder_is_made_through_a_link_that_an_agent_planted(tmp_path):

@@ -182,19 +182,18 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
         return None
     task, state = tasks[-1], site.state(tasks[-1])
     over = finished(state) is not None
-    if over and (source.living or (state.task.source and source.differs_from(state.task.source))):
-        return None
-    if over or not attended:
-        if not over and state.task.source and source.differs_from(state.task.source):
-            raise SourceChanged(
-                f"{source.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
-                f" flyball resume {task}; or open a new one: flyball run --from {source.source.path} --new"
-            )
+    changed = state.task.source is not None and source.differs_from(state.task.source)
+    if over:
+        return None if source.living or changed else task
+    if not attended and changed:
+        raise SourceChanged(
+            f"{source.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
+            f" flyball resume {task}; or open a new one: flyball run --from {source.source.path} --new"
+        )
+    if not attended:
         return task
-    changed = (
-        " (the document has changed since)" if state.task.source and source.differs_from(state.task.source) else ""
-    )
-    say(f"found {task} at {state.stage}, iteration {state.iterations}{changed}")
+    note = " (the document has changed since)" if changed else ""
+    say(f"found {task} at {state.stage}, iteration {state.iterations}{note}")
     word = asked("resume, new or abort? [resume] ") or "resume"
     if word.startswith("a"):
         sys.exit(DONE)

@@ -9,7 +9,7 @@ from flyball.projections.standing import next_command
 
 
 def ending(state: State, chronicle: Chronicle) -> str:
-    """What is said last: the banner of an open breaker, what was found, and the next command."""
+    """The last words; empty for a task that has not stopped."""
     stopped = state.stopped
     if stopped is None:
         return ""

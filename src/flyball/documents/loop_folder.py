@@ -6,7 +6,6 @@ again from the journal, so a file costs an exchange of names and no fsync. No sy
 """
 
 import hashlib
-import itertools
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -19,8 +18,8 @@ from flyball import faults
 from flyball.core.naming import LOOP, next_number, parse_task_id
 from flyball.core.quantities import listed
 from flyball.core.task import TaskId
+from flyball.documents import open_folder
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
-from flyball.swap import swap_in
 
 MONITOR_PAGE = "loop-state.md"
 IGNORED = """\
@@ -31,12 +30,9 @@ IGNORED = """\
 _GIT_IGNORE = ".gitignore"
 _CLUTTER = frozenset({_GIT_IGNORE, f".{_GIT_IGNORE}.new", ".DS_Store", "Thumbs.db"})
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # More than the last one, since a kill may come before a file that is remembered was written.
 _REMEMBERED = 8
 _LONGEST_ENTRY = 8192
-
-Stamp = tuple[int, int, int]
 
 
 class KeptAside(msgspec.Struct, frozen=True):
@@ -105,7 +101,7 @@ class LoopFolder:
         self._memory = memory
         self._hashes: dict[str, list[str]] | None = None
         self._begun = False
-        self._stamps: dict[str, tuple[str, Stamp]] = {}
+        self._stamps: dict[str, tuple[str, open_folder.Stamp]] = {}
 
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
         """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
@@ -135,17 +131,19 @@ class LoopFolder:
     def end_of(self, name: str) -> str:
         """The last lines of a log, about as many as an entry has; nothing where there is none."""
         with self._explained(), self._folder(PurePosixPath(name).parent) as folder:
-            return (_content(folder, PurePosixPath(name).name) or b"")[-_LONGEST_ENTRY:].decode(errors="replace")
+            return (open_folder.content(folder, PurePosixPath(name).name) or b"")[-_LONGEST_ENTRY:].decode(
+                errors="replace"
+            )
 
     def _open_log(self, folder: int, name: str, whole: Callable[[], str] | None) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         leaf = PurePosixPath(name).name
-        facts = _facts(folder, leaf)
+        facts = open_folder.status_of(folder, leaf)
         if facts is not None and (not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1):
-            _rename_aside(folder, leaf)
+            open_folder.rename_aside(folder, leaf)
             facts = None
         if facts is None:
-            _replace(folder, leaf, whole().encode() if whole else b"")
+            open_folder.replace(folder, leaf, whole().encode() if whole else b"")
         return os.open(leaf, flags, dir_fd=folder)
 
     def _stale(self, wanted: Mapping[str, bytes]) -> dict[str, str]:
@@ -160,22 +158,22 @@ class LoopFolder:
             self._remember(new)
         return stale
 
-    def _stamp(self, name: str) -> Stamp | None:
+    def _stamp(self, name: str) -> open_folder.Stamp | None:
         try:
-            return _stamp((self.path / name).lstat())
+            return open_folder.stamp((self.path / name).lstat())
         except OSError:
             return None
 
     def _write(self, folder: int, name: str, raw: bytes, digest: str) -> KeptAside | None:
         path = PurePosixPath(name)
-        kept, facts = None, _facts(folder, path.name)
-        untouched = name in self._stamps and self._stamps[name][1] == _stamp(facts)
-        current = None if untouched else _content(folder, path.name)
+        kept, facts = None, open_folder.status_of(folder, path.name)
+        untouched = name in self._stamps and self._stamps[name][1] == open_folder.stamp(facts)
+        current = None if untouched else open_folder.content(folder, path.name)
         if current != raw:
             if facts is not None and not untouched and not self._is_rendered(name, current):
-                kept = self._told(path, _rename_aside(folder, path.name))
-            _replace(folder, path.name, raw)
-        stamp = _stamp(_facts(folder, path.name))
+                kept = self._told(path, open_folder.rename_aside(folder, path.name))
+            open_folder.replace(folder, path.name, raw)
+        stamp = open_folder.stamp(open_folder.status_of(folder, path.name))
         if stamp is not None:
             self._stamps[name] = (digest, stamp)
         return kept
@@ -229,8 +227,8 @@ class LoopFolder:
                 below = self._enter(descriptor, step, Path(self._tree, *steps[:depth]))
                 os.close(descriptor)
                 descriptor = below
-                if step is LOOP and _facts(descriptor, _GIT_IGNORE) is None:
-                    _replace(descriptor, _GIT_IGNORE, IGNORED.encode())
+                if step is LOOP and open_folder.status_of(descriptor, _GIT_IGNORE) is None:
+                    open_folder.replace(descriptor, _GIT_IGNORE, IGNORED.encode())
             yield descriptor
         finally:
             os.close(descriptor)
@@ -257,46 +255,3 @@ class LoopFolder:
 def _add(known: dict[str, list[str]], new: Mapping[str, list[str]]) -> None:
     for name, hashes in new.items():
         known[name] = [*known.get(name, []), *hashes][-_REMEMBERED:]
-
-
-def _facts(folder: int, name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
-def _stamp(facts: os.stat_result | None) -> Stamp | None:
-    return None if facts is None else (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-
-
-def _content(folder: int, name: str) -> bytes | None:
-    """What a file holds; None where there is none, or something that is not a file."""
-    facts = _facts(folder, name)
-    if facts is None or not stat.S_ISREG(facts.st_mode):
-        return None
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read()
-
-
-def _rename_aside(folder: int, name: str) -> str:
-    for number in itertools.count(1):
-        aside = f"{name}.edited-{number}"
-        if _facts(folder, aside) is None:
-            os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
-            return aside
-    raise AssertionError("counting never ends")
-
-
-def _replace(folder: int, name: str, raw: bytes) -> None:
-    """Put a file in place in one step; what a killed attempt left is taken away, not written into."""
-    fresh = f".{name}.new"
-    with suppress(FileNotFoundError):
-        os.unlink(fresh, dir_fd=folder)
-    faults.point("loop.write.before")
-    with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
-        file.write(raw)
-    faults.point("loop.write.inside")
-    swap_in(fresh, name, folder=folder)
-    faults.point("loop.write.after")

@@ -47,6 +47,7 @@ from flyball.core.outcomes import (
 )
 from flyball.core.task import EffectId
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
+from flyball.projections.recording import judgement, learning, turn_begun, turn_ended, verification
 from flyball.projections.records import (
     Consent,
     Hold,
@@ -61,11 +62,6 @@ from flyball.projections.records import (
     Turn,
     Verification,
     Word,
-    judgement,
-    learning,
-    turn_begun,
-    turn_ended,
-    verification,
 )
 from flyball.projections.wording import plain, short
 

@@ -18,7 +18,6 @@ import msgspec
 
 from flyball import process
 
-ENVIRONMENT_FOLDERS = (".venv", "venv", "node_modules")
 _SECRETS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".docker", ".kube", ".password-store", ".terraform.d", ".mozilla"),
     *(".config/gh", ".config/hub", ".config/gcloud", ".config/op", ".config/git/credentials", ".git-credentials"),
@@ -98,7 +97,7 @@ def secret_paths(home: Path) -> tuple[Path, ...]:
     return (*(home / name for name in _SECRETS), *(Path(name) for name in _SOCKETS))
 
 
-def environment_folders(root: Path, names: Sequence[str] = ENVIRONMENT_FOLDERS) -> tuple[str, ...]:
+def environment_folders(root: Path, names: Sequence[str]) -> tuple[str, ...]:
     """Installed dependencies in the repository or in a folder directly below its root."""
     found = [path for name in names for path in (root / name, *sorted(root.glob(f"*/{name}"))) if path.is_dir()]
     return tuple(str(path.relative_to(root)) for path in found)
