@@ -26,6 +26,21 @@ from flyball.workspace.sandbox import Unconfined
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
 ITEMS = (Item("AC-1", "mul multiplies two numbers"),)
+TESTS = "tests/test_mul.py"
+
+MUL = '''
+    """Arithmetic."""
+
+
+    def add(a, b):
+        """Add."""
+        return a + b
+
+
+    def mul(a, b):
+        """Multiply."""
+        return a * b
+    '''
 
 BASE = {
     "calc.py": '''
@@ -81,6 +96,12 @@ ACCEPTED: dict[str, Outcome] = {
     "tests/test_mul.py::test_ac_1_many[1-7-7]": "failing",
     "tests/test_mul.py::test_ac_1_many[-2-3--6]": "failing",
 }
+
+
+def tricked(measured: Measurement, kind: str, path: str = "") -> None:
+    named = [t for t in measured.tricks if t.kind == kind and not t.harmless and path in t.path]
+    assert named, measured.tricks
+    assert measured.green_runs < 2
 
 
 class Lab:

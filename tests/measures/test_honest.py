@@ -1,32 +1,11 @@
 """C42: what is allowed, exempt or consented to is measured as it is, and nobody honest is accused."""
 
 import pytest
+from tests.measures.conftest import MUL, TESTS, tricked
 
-from flyball.core.measurement import Measurement
 from flyball.core.task import Item
 
 pytestmark = [pytest.mark.req("C42"), pytest.mark.slow]
-
-MUL = '''
-    """Arithmetic."""
-
-
-    def add(a, b):
-        """Add."""
-        return a + b
-
-
-    def mul(a, b):
-        """Multiply."""
-        return a * b
-    '''
-TESTS = "tests/test_mul.py"
-
-
-def tricked(measured: Measurement, kind: str, path: str = "") -> None:
-    named = [t for t in measured.tricks if t.kind == kind and not t.harmless and path in t.path]
-    assert named, measured.tricks
-    assert measured.green_runs < 2
 
 
 def test_a_change_that_was_consented_to_is_measured_as_the_candidate_has_it(green_lab) -> None:

@@ -2,25 +2,13 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.measures.conftest import MUL
 
 from flyball.core.measurement import Check, Measurement
 from flyball.core.task import Item, QaSettings
 
 pytestmark = [pytest.mark.req("C50"), pytest.mark.slow]
 
-MUL = '''
-    """Arithmetic."""
-
-
-    def add(a, b):
-        """Add."""
-        return a + b
-
-
-    def mul(a, b):
-        """Multiply."""
-        return a * b
-    '''
 FINISHED = {
     "calc.py": MUL,
     "README.md": "# calc\n\n`mul` multiplies.\n",

@@ -6,33 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
-from tests.measures.conftest import PYTEST
+from tests.measures.conftest import MUL, PYTEST, TESTS, tricked
 
 from flyball.core.measurement import Measurement
 from flyball.core.task import Gate
 
 pytestmark = [pytest.mark.req("C42"), pytest.mark.slow]
-
-MUL = '''
-    """Arithmetic."""
-
-
-    def add(a, b):
-        """Add."""
-        return a + b
-
-
-    def mul(a, b):
-        """Multiply."""
-        return a * b
-    '''
-TESTS = "tests/test_mul.py"
-
-
-def tricked(measured: Measurement, kind: str, path: str = "") -> None:
-    named = [t for t in measured.tricks if t.kind == kind and not t.harmless and path in t.path]
-    assert named, measured.tricks
-    assert measured.green_runs < 2
 
 
 def not_passing(measured: Measurement) -> bool:
