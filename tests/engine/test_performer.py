@@ -9,12 +9,12 @@ import pytest
 from flyball.clock import SystemClock
 from flyball.core.effects import Integrate, Measure, RunAgent, Save
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Integrated, Saved, TurnEnded
+from flyball.core.outcomes import Failed, Integrated, Saved, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
-from flyball.ports import Notify, Stop, Workspace
-from flyball.process import Stop as RealStop
+from flyball.ports import Notify, Refusal, Stop, Workspace
+from flyball.process import CommandTimedOut, Stop as RealStop, WardenFailed
 from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import START, a_task
 
@@ -184,3 +184,22 @@ def test_a_finished_branch_is_pushed_only_if_the_task_says_so(*, push: bool) -> 
     )
     assert isinstance(done, Integrated)
     assert (workspace.pushed, bool(done.notes)) == (int(push), push)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refusal("there is no remote"),
+        CommandTimedOut("'git update-index' did not end within 600 s and was killed"),
+        WardenFailed("the process that keeps a run's programs together failed"),
+        OSError(28, "No space left on device"),
+    ],
+)
+def test_what_the_world_refuses_is_an_outcome_with_its_words(error: Exception) -> None:
+    class Refusing(MemoryWorkspace):
+        def snapshot(self, _label: str, _message: str, _at: datetime) -> Kept:
+            raise error
+
+    save = Save(EffectId("save/1"), label="turn-1", message="turn-1", parent=HEAD)
+    outcome = performer(Refusing({}, head={}))(save, state(), RealStop())
+    assert outcome == Failed(f"save/1: {error}")

@@ -63,7 +63,9 @@ def capture(
             _kill(process.pid)
             if isinstance(error, subprocess.TimeoutExpired):
                 command = " ".join(argv)
-                raise CommandTimedOut(f"{command!r} did not end within {timeout:g} s in {cwd} and was killed") from None
+                raise CommandTimedOut(
+                    f"{command!r} did not end within {timeout:g} s in {cwd} and was killed; try again"
+                ) from None
             raise
         finally:
             _running.discard(process.pid)

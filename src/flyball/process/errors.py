@@ -5,16 +5,18 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from flyball.ports import Refusal
 
-class ProgramMissing(Exception):
+
+class ProgramMissing(Refusal):
     """A program is not there or cannot be executed."""
 
 
-class CommandTimedOut(Exception):
+class CommandTimedOut(Refusal):
     """A short command did not end in time and was killed."""
 
 
-class WardenFailed(Exception):
+class WardenFailed(Refusal):
     """The warden process could not do its work; nothing was started, or all that was has been ended."""
 
 
