@@ -1,7 +1,6 @@
 """flyball hook stop: what an agent that is about to stop is told."""
 
 import fcntl
-import hashlib
 import io
 import json
 import os
@@ -13,7 +12,7 @@ import pytest
 
 from flyball import hook
 from flyball.config.home import home_folder
-from flyball.documents.governed import govern, key_of, release
+from flyball.documents.governed import govern, release
 from flyball.hook import MOST_ALIKE, MOST_BLOCKS, stop
 
 TASK = "003-parse-rows"
@@ -203,6 +202,34 @@ def test_a_backlog_that_changed_is_read_anew_and_an_unchanged_one_is_not(tree, e
     assert "BLOCKED" in answer["systemMessage"]
 
 
+def test_issues_are_not_read_anew_for_a_change_beside_them(tree, environment, monkeypatch):
+    issues(tree, "proposed")
+    first = stop(event(tree), environment)
+    (tree / ".work" / "agent" / "focus.md").write_text("# Agent Focus\n")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "flyball.core.backlog_text", None)
+        assert stop(event(tree), environment) == first
+    (tree / ".work" / "agent" / "orchestrator-state.json").write_text('{"cycles": 3, "cycles_without_completion": 3}')
+    answer = stop(event(tree), environment)
+    assert answer is not None
+    assert "BLOCKED" in answer["systemMessage"]
+
+
+def test_a_change_is_seen_though_size_and_time_are_as_before(tree, environment):
+    issues(tree, "proposed")
+    path = tree / ".work" / "agent" / "issues" / "high.md"
+    stop(event(tree), environment)
+    before = path.stat()
+    while path.stat().st_ctime_ns == before.st_ctime_ns:
+        issues(tree, "deferred")  # as long as `proposed`
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    answer = stop(event(tree), environment)
+    assert answer is not None
+    assert "BLOCKED" in answer["systemMessage"]
+
+
 def test_nothing_is_written_into_the_backlog(tree, environment):
     issues(tree, "in-progress")
     before = sorted((path, path.stat().st_mtime_ns) for path in (tree / ".work").rglob("*"))
@@ -280,8 +307,3 @@ def test_without_a_backlog_nothing_but_the_standard_library_is_imported(tree, en
     )
     tops = {name.partition(".")[0] for name in done.stderr.split()}
     assert not tops & {"msgspec", "typer", "rich", "yaml", "platformdirs", "asyncio", "pathlib", "_hashlib"}
-
-
-def test_a_key_is_the_same_wherever_its_digest_comes_from():
-    assert key_of("/a/é") == hashlib.blake2b("/a/é".encode(), digest_size=10).hexdigest()
-    assert key_of("not \udc80 text") != key_of("not \udc81 text")

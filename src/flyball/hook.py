@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
 
-from flyball.documents.governed import governing, key_of
+from flyball.documents.governed import governing
+from flyball.documents.own_files import keep, key_of
 
 MOST_BLOCKS = 6
 MOST_ALIKE = 3
@@ -153,18 +154,19 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
             return Verdict(*known["verdict"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # it is read anew
-    verdict = _evaluated(root)
-    _keep(path, json.dumps({"seen": seen, "verdict": list(verdict)}))
+    verdict = _evaluated(root, f"{path}-issues")
+    keep(path, json.dumps({"seen": seen, "verdict": list(verdict)}).encode())
     return verdict
 
 
-def _evaluated(root: str) -> Verdict:
+def _evaluated(root: str, kept: str) -> Verdict:
     # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
+    from flyball.documents.kept_backlog import KeptBacklog
     from flyball.documents.work_folder import WorkFolder
     from flyball.wiring.weighing import Given, weigh
 
-    said = weigh(WorkFolder(root), Given()).evaluation
+    said = weigh(WorkFolder(root, KeptBacklog(kept)), Given()).evaluation
     following = f" Next issue: {said.next_issue}." if said.next_issue else ""
     return Verdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
 
@@ -177,19 +179,11 @@ def _seen(root: str) -> str:
     for folder in (".work", os.path.join(".work", "agent"), os.path.join(".work", "agent", "issues")):
         for entry in os.scandir(os.path.join(root, folder)):
             facts = entry.stat(follow_symlinks=False)
-            found.append(f"{folder}/{entry.name} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}")
-    return key_of("\n".join(sorted(found)))
-
-
-def _keep(path: str, text: str) -> bool:
-    """Write a small file of flyball's own; says whether that could be."""
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError:
-        return False
-    return True
+            # Whoever gives a file its old time back cannot do so for that of its last change.
+            found.append(
+                f"{folder}/{entry.name} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_ino}"
+            )
+    return key_of(*sorted(found))
 
 
 class _Streak:
@@ -209,7 +203,7 @@ class _Streak:
         blocks, alike = blocks + 1, alike + 1 if last == key else 1
         if blocks > MOST_BLOCKS or alike > MOST_ALIKE:
             return False
-        return _keep(self._path, f"{key} {blocks} {alike}\n") or not self._again
+        return keep(self._path, f"{key} {blocks} {alike}\n".encode()) or not self._again
 
     def end(self) -> None:
         if self._again and os.path.exists(self._path):

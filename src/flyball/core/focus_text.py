@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation
-from flyball.core.issue_edits import line_end
-from flyball.core.issue_scan import LINE
+from flyball.core.lines import LINE, line_end
 from flyball.core.text import one_line
 
 TITLE = "# Agent Focus\n"

@@ -184,7 +184,7 @@ class _Reader:
         return mended
 
     def _made(self, id: str, fields: Fields) -> Issue:
-        stated = fields.text("status")
+        stated, created = fields.text("status"), fields.text("created")
         sections = Sections(clean(self._body, MAX_BODY))
         environments, awaited = fields.requires()
         return Issue(
@@ -199,7 +199,7 @@ class _Reader:
             type=fields.text("type").lower(),
             priority=fields.text("priority").lower(),
             tags=fields.texts("tags"),
-            created=created_at(fields.text("created")) or fields.text("created"),
+            created=created_at(created) or created,
             blocked_by=tuple(dict.fromkeys((*fields.blocked_by(), *awaited))),
             requires=environments,
             affected_files=fields.texts("affected_files") or fields.texts("references") or sections.files,
@@ -209,7 +209,8 @@ class _Reader:
         )
 
     def _check(self, issue: Issue, fields: Fields) -> None:
-        missing = [name for name in REQUIRED if not fields.text(name)]
+        given = (issue.id, issue.title, issue.created, issue.type, issue.priority, issue.stated)
+        missing = [name for name, value in zip(REQUIRED, given, strict=True) if not value]
         if missing:
             self._note_at(issue.line, f"{issue.id} has no {', '.join(missing)}")
         for fault in id_faults(issue.id):

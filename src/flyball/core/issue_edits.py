@@ -9,6 +9,7 @@ import re
 
 from flyball.core.backlog import Issue, Status
 from flyball.core.issue_blocks import ReadBlock, find_blocks
+from flyball.core.lines import LINE_END, line_end
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     "proposed": frozenset({"in-progress", "won't-fix"}),
@@ -17,7 +18,6 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     "completed": frozenset(),
     "won't-fix": frozenset(),
 }
-_EOL = re.compile(r"\r\n|\n|\r")
 
 
 class IssueMissing(Exception):
@@ -58,7 +58,7 @@ def with_field(text: str, id: str, name: str, value: str) -> str:
         new = header[:start] + f" {value}{_comment(places[-1][1])}" + header[end:]
     else:
         eol = line_end(text)
-        gap = "" if _EOL.search(header[-1:]) else eol
+        gap = "" if re.search(LINE_END, header[-1:]) else eol
         new = f"{header}{gap}{name}: {value}{eol}"
     return text[: block.header_start] + new + text[block.header_end :]
 
@@ -81,25 +81,19 @@ def block_of(text: str, id: str) -> str:
     block = _find(text, id).block
     eol = line_end(text)
     header = block.header(text).rstrip("\r\n")
-    body = _EOL.sub(lambda _: eol, block.body(text))
+    body = re.sub(LINE_END, lambda _: eol, block.body(text))
     return f"---{eol}{header}{eol}---{eol}{eol}{body}{eol}" if body else f"---{eol}{header}{eol}---{eol}"
 
 
 def with_block(text: str, block: str) -> str:
     """The text with a block added at its end, parted from what is before by an empty line, in the file's own line ends."""
     eol = line_end(text) if text else "\n"
-    added = _EOL.sub(lambda _: eol, block.strip("\r\n")) + eol
+    added = re.sub(LINE_END, lambda _: eol, block.strip("\r\n")) + eol
     if not text or text == "\ufeff":
         return text + added
     ended = text if text.endswith(("\n", "\r")) else text + eol
     gap = "" if re.search(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)\Z", ended) else eol
     return ended + gap + added
-
-
-def line_end(text: str) -> str:
-    """How the lines of a text end, by the first that does."""
-    found = _EOL.search(text)
-    return found[0] if found else "\n"
 
 
 def find_issue(text: str, id: str) -> Issue | None:

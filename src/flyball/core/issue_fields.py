@@ -17,6 +17,8 @@ _ID_LIKE = r"(?a)[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-[0-9]+"
 
 def created_at(text: str) -> str:
     """A date or time as ISO 8601 that sorts by age, in UTC; empty where it is neither."""
+    if not text:
+        return ""
     try:
         if len(text) == 10:
             return date.fromisoformat(text).isoformat()

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import structs
 
 from flyball.core.backlog import Deviation
+from flyball.core.lines import LINE
 
 # A Stop hook waits for this module: a pattern that few files need is a text, which `re` compiles when it is first used.
-LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)", re.ASCII)
 _LATER_KEY = r"[a-z_][a-z0-9_-]*:(?:[ \t]|$)"
 _ID = r"(?a)['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?"

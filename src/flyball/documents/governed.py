@@ -9,12 +9,8 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from flyball.documents.own_files import key_of
 from flyball.swap import swap_in
-
-try:  # what `hashlib` has under this name, without the OpenSSL that it loads first, in a quarter of a bare start
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
 
 FOLDER = "trees"
 
@@ -46,11 +42,6 @@ def governing(home: str, start: str) -> list[dict[str, Any]]:
         if found or above == path:
             return found
         path = above
-
-
-def key_of(text: str) -> str:
-    """A file's name for what a text of any kind stands for."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
 def _folder(home: str, tree: str) -> str:

@@ -10,8 +10,6 @@ import msgspec
 
 from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
 from flyball.core.focus_text import focused_issue, with_decision
-from flyball.core.issue_blocks import ReadFile, gathered, read_issues
-from flyball.core.issue_history import finished
 from flyball.core.issue_words import is_issue_file, place_of
 from flyball.core.session_state import StateRead, read_state, updated
 from flyball.documents.errors import WorkFolderUnusable
@@ -20,6 +18,8 @@ from flyball.documents.kept_files import KeptFolder
 if TYPE_CHECKING:
     import os
     from pathlib import Path
+
+    from flyball.documents.kept_backlog import KeptBacklog
 
 WORK, AGENT, ISSUES = ".work", "agent", "issues"
 STATE, FOCUS, CONSTITUTION, MEMORY = "orchestrator-state.json", "focus.md", "constitution.md", "memory.md"
@@ -49,10 +49,11 @@ def find_root(start: Path) -> Path:
 
 
 class WorkFolder:
-    """The `.work/` folder below `root`."""
+    """The `.work/` folder below `root`; a backlog that is `kept` is read anew only when a file of it has changed."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], kept: KeptBacklog | None = None) -> None:
         self._root = root
+        self._kept = kept
 
     def read(self) -> WorkRead:
         """Everything an evaluation needs; nothing is written."""
@@ -75,22 +76,25 @@ class WorkFolder:
 
     def backlog(self) -> Backlog:
         """The issue files and what history says is finished; a file that cannot be read counts as malformed."""
-        files: list[ReadFile] = []
         unread: list[Deviation] = []
         with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
-            done = finished(text_of(issues.read(name) or b"") for name in histories(issues))
+            files = {name: issues.read(name) or b"" for name in histories(issues)}
             for name in issue_files(issues):
-                first = sum(len(file.blocks) for file in files)
                 try:
-                    raw = issues.read(name)
-                    problem = _no_text(raw or b"")
+                    files[name] = issues.read(name) or b""
+                    problem = _no_text(files[name])
                 except WorkFolderUnusable as error:
-                    raw, problem = None, str(error)
+                    problem = str(error)
                 if problem:
                     unread.append(Deviation(name, 0, problem))
-                elif raw:
-                    files.append(read_issues(text_of(raw), name, first))
-        return gathered(files, unread, done)
+                    files.pop(name, None)
+
+        def read() -> Backlog:
+            from flyball.core.backlog_text import read_backlog  # noqa: PLC0415 - for a kept one it is not needed
+
+            return read_backlog({name: text_of(raw) for name, raw in files.items() if raw}, unread)
+
+        return read() if self._kept is None or unread else self._kept.of(files, read)
 
     def excerpts(self, limit: int = 8000) -> dict[str, str]:
         """The beginnings of the constitution and the memory, for prompts; only those that are there."""

@@ -1,0 +1,12 @@
+"""The lines of a text that belongs to the user, however they end."""
+
+import re
+
+LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+LINE_END = r"\r\n|\n|\r"
+
+
+def line_end(text: str) -> str:
+    """How the lines of a text end, by the first that does."""
+    found = re.search(LINE_END, text)
+    return found[0] if found else "\n"
