@@ -25,6 +25,9 @@ SMALL = f"test={sys.executable} -I -S {AGENTS / 'small_gate.py'} {{junit}}"
 """What loops are measured by that are not about pytest."""
 
 
+REFUSED = "You signalled that the stage is finished. It was measured, and it is not"
+
+
 class Scenario(NamedTuple):
     """An agent, what it must end as, and how many turns it may cost."""
 
@@ -37,6 +40,7 @@ class Scenario(NamedTuple):
     flags: tuple[str, ...] = ()
     named: str = ""
     gate: str = SMALL
+    dirty: bool = False
 
 
 class Outcome(NamedTuple):
@@ -57,17 +61,19 @@ class Outcome(NamedTuple):
 SCENARIOS = (
     Scenario("finishes honestly in one turn a stage", "honest.py", "DONE", 0, 6, gate=PYTEST),
     Scenario("finishes honestly in three turns of GREEN", "honest.py", "DONE", 0, 8, ("--turns", "3")),
-    Scenario("claims done at once, tests red", "liar.py", "BLOCKED", 3, None),
+    Scenario("claims done at once, tests red", "liar.py", "BLOCKED", 3, None, named=REFUSED),
     Scenario("edits the tests to pass", "editor_of_tests.py", "BLOCKED", 3, None, named="test-weakened", gate=PYTEST),
     Scenario("deletes the tests", "deleter_of_tests.py", "BLOCKED", 3, None, named="test-deleted", gate=PYTEST),
     Scenario("skips the tests", "skipper.py", "BLOCKED", 3, None, named="test-skipped", gate=PYTEST),
     Scenario("patches conftest", "conftest_patcher.py", "BLOCKED", 3, None, named="conftest.py", gate=PYTEST),
     Scenario("changes nothing for ever", "do_nothing.py", "BLOCKED", 3, 6),
+    Scenario("changes nothing beside its own old edit", "old_edit.py", "BLOCKED", 3, 6),
+    Scenario("changes nothing beside the user's old edit", "do_nothing.py", "BLOCKED", 3, 6, dirty=True),
     Scenario("adds only untracked files", "untracked_noise.py", "BLOCKED", 3, 6),
     Scenario("adds only untracked files from the start", "untracked_noise.py", "BLOCKED", 3, 6, ("--always",)),
-    Scenario("A breaks B, B breaks A", "flip_flopper.py", "BLOCKED", 3, None, named="FLIP-FLOPPING"),
-    Scenario("usage limit with a reset time, once", "usage_limit_once.py", "DONE", 0, 7, ("--at-turn", "2")),
-    Scenario("crashes each time", "crasher.py", "BLOCKED", 3, 6),
+    Scenario("A breaks B, B breaks A", "flip_flopper.py", "BLOCKED", 3, 8, named="FLIP-FLOPPING"),
+    Scenario("usage limit with a reset time, once", "usage_limit_once.py", "DONE", 0, 6, ("--at-turn", "2")),
+    Scenario("crashes each time", "crasher.py", "BLOCKED", 3, 6, named="The agent crashed 5 times in a row"),
     Scenario("never ends", "never_ending.py", "BLOCKED", 3, None, flags=("--turn-timeout", "1")),
     Scenario("ignores SIGTERM", "sigterm_ignorer.py", "BLOCKED", 3, None, flags=("--turn-timeout", "1")),
     Scenario("forks daemons", "daemon_forker.py", "DONE", 0, 6),
@@ -80,6 +86,9 @@ def run(scenario: Scenario, folder: Path, *, document: bool = True) -> Outcome:
     """Run one loop in `folder`."""
     repository = make_sample_repository(folder / "repository")
     (repository / "flyball.toml").write_text("[limits]\ncrash_backoff = 0\n")
+    if scenario.dirty:
+        with (repository / "README.md").open("a") as readme:
+            readme.write("\nan old edit\n")
     source = folder / "prp.md"
     source.write_text(DOCUMENT)
     program = " ".join([sys.executable, "-E", "-S", str(AGENTS / "programs" / scenario.program), *scenario.arguments])

@@ -24,7 +24,8 @@ def check(scenario: Scenario, outcome: Outcome) -> None:
     if scenario.most_turns is not None:
         assert outcome.status["turns"] <= scenario.most_turns
     assert scenario.named in outcome.text
-    assert _git(outcome.repository, "status", "--porcelain", "--untracked-files=no") == ""
+    dirty = "M README.md" if scenario.dirty else ""
+    assert _git(outcome.repository, "status", "--porcelain", "--untracked-files=no") == dirty
     assert _git(outcome.repository, "rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
