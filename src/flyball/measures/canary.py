@@ -7,7 +7,6 @@ message says where the tree's own packages were imported from, and what came fro
 
 import ast
 import hashlib
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -60,6 +59,7 @@ def {name}():
     told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers()]
     raise AssertionError("{mark} " + _json.dumps(told) + " {mark}")
 """
+_decoder = msgspec.json.Decoder(tuple[str, dict[str, str], dict[str, str]])
 
 
 class Canary(msgspec.Struct, frozen=True):
@@ -149,8 +149,8 @@ def _origins(
     if not canary.packages:
         return (), (f"{unchecked}: no test imports a module of the tree",)
     try:
-        root, origins, strangers = json.loads(told[1]) if told else ("", {}, {})
-    except ValueError:
+        root, origins, strangers = _decoder.decode(told[1]) if told else ("", {}, {})
+    except (msgspec.DecodeError, RecursionError):
         return (), (unchecked,)
     foreign = {name: path for name, path in origins.items() if path and not _inside(path, root, environments)}
     tricks = tuple(

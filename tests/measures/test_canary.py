@@ -1,0 +1,46 @@
+"""C42: what a planted test says of imports is written beside the code under test, which may have forged it."""
+
+import json
+
+import pytest
+
+from flyball.core.measurement import GateResult
+from flyball.measures.canary import Canary, verdict
+from flyball.measures.gates import GateRun
+from flyball.measures.junit import Case
+
+pytestmark = pytest.mark.req("C42")
+
+CANARY = Canary("tests/test_xabc.py", "test_xabc", "abc", b"", ("calc",))
+
+
+def judged(told: str) -> tuple[list[str], tuple[str, ...]]:
+    case = Case(f"{CANARY.path}::{CANARY.name}", CANARY.path, "failing", f"AssertionError: abc {told} abc")
+    run = GateRun(GateResult("test", "pytest", passed=False), {case.id: case}, "")
+    tricks, notes = verdict(CANARY, run, "test", (".venv",))
+    return [trick.kind for trick in tricks], notes
+
+
+def test_code_from_the_tree_is_the_candidates_own() -> None:
+    assert judged(json.dumps(["/gate", {"calc": "/gate/calc.py"}, {}])) == ([], ())
+
+
+def test_code_from_elsewhere_is_named() -> None:
+    assert judged(json.dumps(["/gate", {"calc": "/home/calc.py"}, {"sly": "/far/sly.py"}]))[0] == ["wrong-tree"] * 2
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "[1, 2, 3]",
+        "[]",
+        '["/gate", {"calc": 7}, {}]',
+        '["/gate", {"calc": "/gate/calc.py"}]',
+        "[" * 2000 + "]",
+        "[no JSON]",
+    ],
+)
+def test_what_was_forged_is_not_believed_and_ends_nothing(forged: str) -> None:
+    tricks, notes = judged(forged)
+    assert tricks == []
+    assert "could not be checked where the code under test is imported from" in notes[0]
