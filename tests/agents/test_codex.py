@@ -243,3 +243,69 @@ def test_settings_are_there_to_be_guarded_before_codex_would_write_them_itself(t
 
     assert guarded == (tmp_path / ".codex" / "config.toml",)
     assert guarded[0].read_text() == ""
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("primary", "secondary", "until"),
+    [
+        ((100.0, 1794805579), (40.0, 1795058616), 1794805579),
+        ((40.0, 1794805579), (100.0, 1795058616), 1795058616),
+        ((100.0, 1794805579), (100.0, 1795058616), 1795058616),
+        ((None, 1795058616), (100, 1794805579), 1794805579),
+    ],
+    ids=["the hours are spent", "the week is spent", "both are", "an unknown window"],
+)
+def test_only_a_window_that_is_spent_says_when_the_limit_ends(
+    tmp_path: Path, primary: tuple[float | None, int], secondary: tuple[float | None, int], until: int
+) -> None:
+    kept = remembered(tmp_path, "usage-limit") / "sessions/2026/11/16"
+    windows = {
+        name: {"used_percent": used, "resets_at": at}
+        for name, (used, at) in (("primary", primary), ("secondary", secondary))
+    }
+    with next(kept.iterdir()).open("a") as record:
+        told = {"type": "token_count", "rate_limits": windows}
+        record.write(json.dumps({"type": "event_msg", "payload": told}) + "\n")
+
+    turn = played("usage-limit", code=1, homes=(tmp_path,))
+
+    assert turn.reset_at == datetime.fromtimestamp(until, UTC)
+
+
+def test_a_key_kept_by_its_login_is_a_login(tmp_path: Path) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "auth.json").write_text('{"OPENAI_API_KEY": "k", "tokens": null}')
+    assert CODEX.logged_in({}, tmp_path) is True
+
+
+def test_its_own_patience_with_a_dead_network_is_switched_off() -> None:
+    assert "-c features.unbounded_connection_retries=false" in " ".join(CODEX.invoke(asked()).argv)
+
+
+def test_a_turn_that_failed_without_a_word_says_so_and_one_that_worked_outside_its_sandbox_too(tmp_path: Path) -> None:
+    silent = tmp_path / "silent.jsonl"
+    silent.write_text('{"type": "turn.failed", "error": null}\n')
+    assert replayed(CODEX, silent, code=1).detail.startswith("Codex ended without completing its turn")
+    unguarded = tmp_path / "unguarded.jsonl"
+    ran = {"type": "command_execution", "aggregated_output": "bwrap: No permissions to create a new namespace\n"}
+    failed = {"type": "turn.failed", "error": {"message": "Quota exceeded. Check your plan and billing details."}}
+    unguarded.write_text(json.dumps({"type": "item.completed", "item": ran}) + "\n" + json.dumps(failed) + "\n")
+    assert replayed(CODEX, unguarded, code=1, sandboxed=False).kind == "usage_limit"
+
+
+def test_only_what_it_read_is_a_use_too(tmp_path: Path) -> None:
+    stream = tmp_path / "read.jsonl"
+    stream.write_text('{"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": 0}}\n')
+    assert replayed(CODEX, stream).usage.input_tokens == 100
+
+
+def test_what_fails_and_what_its_tools_answer_is_shown() -> None:
+    def shown(event: dict[str, Any]) -> str:
+        return live_line(CODEX.show(event))
+
+    call = {"type": "mcp_tool_call", "tool": "get_task", "arguments": {"task": "001"}}
+    assert shown({"type": "error", "message": "Reconnecting... 1/5"}) == "Reconnecting... 1/5"
+    assert shown({"type": "turn.failed", "error": {"message": "Quota exceeded."}}) == "Quota exceeded."
+    assert shown({"type": "item.started", "item": call}).startswith("get_task")
+    assert shown({"type": "item.started", "item": {"type": "web_search", "query": "q"}}).startswith("web search")
