@@ -194,5 +194,5 @@ def _spend(state: State, now: datetime) -> Text:
 
 def _short(tokens: int) -> str:
     if tokens < 10_000:
-        return f"{tokens} tokens"
+        return plural(tokens, "token")
     return f"{tokens / 1000:.0f}k tokens" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M tokens"

@@ -112,5 +112,5 @@ def out_of_reach(state: State, hits: Sequence[LimitHit]) -> Question:
 
 
 def crashes(state: State) -> Question:
-    text = f"The agent crashed {state.crashes} times in a row in {state.stage}: {state.crash_detail}"
+    text = f"The agent crashed {plural(state.crashes, 'time')} in a row in {state.stage}: {state.crash_detail}"
     return Question("crashes", text, FOUR_CHOICES, detail=state.crash_detail)

@@ -85,7 +85,7 @@ def _criteria_covered(given: Evidence) -> Verdict:
         uncovered = []
     if uncovered:
         return False, f"no test added or changed since the task began names {', '.join(uncovered)}"
-    return True, f"{len(items)} of {len(items)} criteria have a test"
+    return True, plural(len(items), "criterion has a test", "criteria have a test")
 
 
 def _words_of_tests(given: Evidence) -> Iterable[str]:
