@@ -1,9 +1,10 @@
 """C42: what is allowed, exempt or consented to is measured as it is, and nobody honest is accused."""
 
 import pytest
-from tests.measures.conftest import MUL, TESTS, tricked
+from msgspec.structs import replace
+from tests.measures.conftest import MUL, PYTEST, TESTS, tricked
 
-from flyball.core.task import Item
+from flyball.core.task import Gate, Item
 
 pytestmark = [pytest.mark.req("C42"), pytest.mark.slow]
 
@@ -69,3 +70,22 @@ def test_only_the_layout_of_a_test_changed_is_named_but_harmless(green_lab) -> N
     measured = green_lab.measure("green", {"calc.py": MUL, TESTS: "# a remark\n" + text})
     assert [(t.kind, t.harmless) for t in measured.tricks] == [("protected-changed", True)]
     assert measured.green_runs == 2
+
+
+def test_an_ignored_file_reaches_the_gate_only_if_it_is_named_to_be_carried(green_lab) -> None:
+    (green_lab.repository / ".env.test").write_text("mine\n")
+    (green_lab.repository / "data").mkdir()
+    (green_lab.repository / "data" / "rows.csv").write_text("1\n")
+    carried = "test -f .env.test && test -f data/rows.csv &&"
+    green_lab.gates(Gate("test", f"{carried} {PYTEST}", 600.0))
+    assert green_lab.measure("green", {"calc.py": MUL}).green_runs == 0
+    green_lab.settings = replace(green_lab.settings, carry=(".env.test", "data", "not-there"))
+    measured = green_lab.measure("green")
+    assert (measured.green_runs, measured.tricks) == (2, ())
+
+
+def test_what_is_carried_takes_nobodys_place_in_the_candidate(green_lab) -> None:
+    (green_lab.repository / "calc.py").write_text("def mul(a, b):\n    return a * b\n")
+    green_lab.settings = replace(green_lab.settings, carry=("calc.py",))
+    measured = green_lab.measure("green", {"calc.py": MUL.replace("a * b", "0")})
+    assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
