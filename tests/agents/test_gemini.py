@@ -163,3 +163,77 @@ def test_a_login_is_seen_without_asking_anybody(tmp_path: Path) -> None:
     assert GEMINI.logged_in({}, tmp_path) is None
     (folder / "oauth_creds.json").write_text("{}")
     assert GEMINI.logged_in({}, tmp_path) is True
+
+
+def failed(folder: Path, code: int, *before: dict[str, Any], **error: Any) -> TurnEnded:
+    """A run that ended with such an error."""
+    stream = folder / "failed.jsonl"
+    end = {"type": "result", "status": "error", "error": {"type": "unknown", "message": "It failed.", **error}}
+    stream.write_text("".join(json.dumps(event) + "\n" for event in (*before, end)))
+    return replayed(GEMINI, stream, code=code, now=NOW)
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "crashed"),
+        (401, "not_logged_in"),
+        (404, "crashed"),
+        (429, "overloaded"),
+        (500, "overloaded"),
+        (502, "overloaded"),
+        (503, "overloaded"),
+        (504, "overloaded"),
+        (529, "overloaded"),
+    ],
+)
+def test_without_telling_words_the_lowest_bits_of_the_http_status_say_what_failed(
+    tmp_path: Path, status: int, kind: str
+) -> None:
+    assert failed(tmp_path, status & 255).kind == kind
+
+
+@pytest.mark.parametrize(("code", "name"), [(53, "unknown"), (1, "FatalTurnLimitedError")])
+def test_a_cap_on_turns_is_known_by_its_status_or_by_its_name(tmp_path: Path, code: int, name: str) -> None:
+    assert failed(tmp_path, code, type=name).kind == "max_turns"
+
+
+@pytest.mark.parametrize(
+    ("tool", "reason", "kind"),
+    [
+        ("write_file", "policy_violation", "denied"),
+        ("write_file", "permission_denied", "denied"),
+        ("write_file", "path_not_in_workspace", "denied"),
+        ("run_shell_command", "sandbox_expansion_required", "denied"),
+        ("run_shell_command", "tool_not_registered", "denied"),
+        ("no_such_tool", "tool_not_registered", "ok"),
+        ("write_file", "file_write_failure", "ok"),
+    ],
+)
+def test_a_refusal_is_a_denial_and_a_mistake_of_the_models_is_none(
+    tmp_path: Path, tool: str, reason: str, kind: str
+) -> None:
+    events = [
+        {"type": "tool_use", "tool_name": tool, "tool_id": "1", "parameters": {}},
+        {"type": "tool_result", "tool_id": "1", "status": "error", "error": {"type": reason, "message": "m"}},
+        {"type": "result", "status": "success", "stats": {}},
+    ]
+    stream = tmp_path / "stream.jsonl"
+    stream.write_text("".join(json.dumps(event) + "\n" for event in events))
+    assert replayed(GEMINI, stream).kind == kind
+
+
+def test_a_conversation_in_which_only_a_tool_was_called_is_gone_on_with(tmp_path: Path) -> None:
+    begun = {"type": "init", "session_id": SESSION, "model": "m"}
+    called = {"type": "tool_use", "tool_name": "glob", "tool_id": "1", "parameters": {}}
+    assert failed(tmp_path, 247, begun, called).session == SESSION
+    assert failed(tmp_path, 247, begun).session == ""
+
+
+def test_a_login_is_looked_for_where_its_own_variable_says(tmp_path: Path) -> None:
+    (tmp_path / ".gemini").mkdir()
+    elsewhere = {"GEMINI_CLI_HOME": str(tmp_path)}
+    assert GEMINI.logged_in(elsewhere, Path("/nowhere")) is False
+    (tmp_path / ".gemini" / ".env").write_text("GEMINI_API_KEY=k\n")
+    assert GEMINI.logged_in(elsewhere, Path("/nowhere")) is None
