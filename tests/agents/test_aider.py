@@ -125,3 +125,35 @@ def test_whether_it_has_a_key_is_found_without_asking_anybody(tmp_path: Path) ->
     (tmp_path / ".aider").mkdir()
     (tmp_path / ".aider" / "oauth-keys.env").write_text("OPENROUTER_API_KEY=k\n")
     assert AIDER.logged_in({}, tmp_path) is True
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("litellm.AuthenticationError: AuthenticationError: OpenAIException - no", "not_logged_in"),
+        ("litellm.ContextWindowExceededError: too long", "context_full"),
+        ("litellm.InternalServerError: 500", "overloaded"),
+        ("litellm.ServiceUnavailableError: 503", "overloaded"),
+        ("litellm.BadGatewayError: 502", "overloaded"),
+        ("litellm.APIConnectionError: no route", "overloaded"),
+        ("litellm.Timeout: 600 s", "overloaded"),
+        ("litellm.exceptions.RateLimitError: slow down", "overloaded"),
+        ("litellm.RateLimitError: You exceeded your current quota", "usage_limit"),
+        ('litellm.APIError: {"error":{"message":"Insufficient credits","code":402}}', "usage_limit"),
+        ("litellm.NotFoundError: no such model", "crashed"),
+        ("It said something else", "crashed"),
+    ],
+)
+def test_each_exception_of_its_library_has_its_kind_where_the_model_did_not_answer(
+    tmp_path: Path, said: str, kind: str
+) -> None:
+    printed = tmp_path / "printed.txt"
+    printed.write_text(f"aider\n{said}\nRetrying in 0.2 seconds...\n")
+    begun = '{"event": "message_send_starting", "properties": {}}\n'
+    ended = '{"event": "exit", "properties": {"reason": "Completed --message-file"}}\n'
+
+    turn = replayed(AIDER, printed, files={LOG: (begun + ended).encode()})
+
+    assert turn.kind == kind
+    assert "Retrying" not in turn.detail

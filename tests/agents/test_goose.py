@@ -166,3 +166,31 @@ def test_whether_it_is_logged_in_is_found_without_asking_anybody(
         (folder / name).write_text(content)
 
     assert GOOSE.logged_in(environment, tmp_path) is known
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("notice", "kind"),
+    [
+        ("Ran into this error: Server error: 500", "overloaded"),
+        ("Ran into this error: Network error: no route", "overloaded"),
+        ("Network error: no route", "overloaded"),
+        ("Ran into this error: Request timed out", "overloaded"),
+        ("Ran into this error: Context length exceeded: 9 of 8", "context_full"),
+        ("Ran into this error: Context limit reached", "context_full"),
+        ("Ran into this error trying to compact: too long", "context_full"),
+        ("Ran into this error: Authentication error: 401 Unauthorized", "not_logged_in"),
+        ("Ran into this error: Rate limit exceeded: slow down", "overloaded"),
+        ("Ran into this error: Request failed: no such model", "crashed"),
+        ("I've reached the maximum number of actions I can do without user input.", "max_turns"),
+    ],
+)
+def test_each_notice_of_gooses_own_has_its_kind_and_is_no_word_of_the_models(
+    tmp_path: Path, notice: str, kind: str
+) -> None:
+    said = {"id": None, "role": "assistant", "content": [{"type": "text", "text": f"{notice}\n\nPlease retry."}]}
+    events = [{"type": "message", "message": said}, {"type": "complete", "total_tokens": None}]
+    (tmp_path / "notice.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    turn = replayed(GOOSE, tmp_path / "notice.jsonl")
+    assert (turn.kind, turn.final_message) == (kind, "")
+    assert "Please retry" not in turn.detail

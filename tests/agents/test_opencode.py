@@ -149,3 +149,48 @@ def test_a_login_is_seen_without_asking_anybody_and_free_models_need_none(tmp_pa
     kept.parent.mkdir(parents=True)
     kept.write_text('{"anthropic": {"type": "api", "key": "k"}}')
     assert OPENCODE.logged_in({}, tmp_path) is True
+
+
+def failed(folder: Path, name: str = "APIError", **data: Any) -> TurnEnded:
+    """A run that ended with such an error."""
+    stream = folder / "failed.jsonl"
+    error = {"name": name, "data": {"message": "It failed.", **data}}
+    stream.write_text(json.dumps({"type": "error", "sessionID": "ses_1", "error": error}) + "\n")
+    return replayed(OPENCODE, stream, code=1, now=NOW)
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("ContextOverflowError", {}, "context_full"),
+        ("MessageOutputLengthError", {}, "context_full"),
+        ("ProviderAuthError", {}, "not_logged_in"),
+        ("APIError", {"statusCode": 401}, "not_logged_in"),
+        ("APIError", {"statusCode": 429}, "overloaded"),
+        ("APIError", {"statusCode": 500}, "overloaded"),
+        ("APIError", {"statusCode": 418, "isRetryable": True}, "overloaded"),
+        ("APIError", {"statusCode": 418, "isRetryable": False}, "crashed"),
+        ("APIError", {"message": "Unable to connect. Is the computer able to access the url?"}, "overloaded"),
+        ("APIError", {"statusCode": 402, "responseBody": '{"error": {"code": "insufficient_quota"}}'}, "usage_limit"),
+        ("APIError", {"statusCode": 418, "responseBody": "<html>"}, "crashed"),
+        ("UnknownError", {}, "crashed"),
+    ],
+)
+def test_each_error_has_its_kind(tmp_path: Path, name: str, data: dict[str, Any], kind: str) -> None:
+    turn = failed(tmp_path, name, **data)
+    assert (turn.kind, turn.reset_at) == (kind, None)
+    assert turn.detail
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [({"retry-after": "30"}, 30), ({"retry-after-ms": "2500"}, 2.5), ({"date": "now", "age": "30"}, None)],
+)
+def test_only_a_header_that_is_about_trying_again_says_when(
+    tmp_path: Path, headers: dict[str, str], seconds: float | None
+) -> None:
+    turn = failed(tmp_path, statusCode=429, responseHeaders=headers)
+    assert turn.kind == ("rate_limited" if seconds else "overloaded")
+    assert turn.reset_at == (NOW + timedelta(seconds=seconds) if seconds else None)

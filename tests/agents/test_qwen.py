@@ -133,3 +133,26 @@ def test_a_login_is_seen_without_asking_anybody(tmp_path: Path) -> None:
     assert QWEN.logged_in({}, tmp_path) is None
     (folder / "oauth_creds.json").write_text("{}")
     assert QWEN.logged_in({}, tmp_path) is True
+
+
+@pytest.mark.req("C11")
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("[API Error: 500 Internal server error]", "overloaded"),
+        ("[API Error: 502 Bad gateway]", "overloaded"),
+        ("[API Error: 429 Too many requests]", "overloaded"),
+        ("[API Error: 401 Incorrect API key provided]", "not_logged_in"),
+        ("[API Error: 400 This model's maximum context length is 1000 tokens]", "context_full"),
+        ("[API Error: 404 The model does not exist]", "crashed"),
+        ("[API Error: Connection error. (cause: fetch failed)]", "overloaded"),
+        ("", "crashed"),
+    ],
+)
+def test_each_error_of_its_provider_has_its_kind(tmp_path: Path, message: str, kind: str) -> None:
+    stream = tmp_path / "failed.jsonl"
+    end = {"type": "result", "subtype": "error_during_execution", "is_error": True, "error": {"message": message}}
+    stream.write_text(json.dumps(end) + "\n")
+    turn = replayed(QWEN, stream, code=1, now=NOW)
+    assert (turn.kind, turn.reset_at) == (kind, None)
+    assert turn.detail
