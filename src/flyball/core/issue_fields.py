@@ -86,6 +86,5 @@ class Fields:
 
 
 def _shown(value: str) -> str:
-    """A value in one line; most need no cleaning, and looking is quicker than cleaning."""
-    safe = value if value.isprintable() and len(value) <= MAX_TEXT else clean(value, MAX_TEXT)
-    return " ".join(safe.split())
+    """A value in one line."""
+    return " ".join(clean(value, MAX_TEXT).split())

@@ -45,6 +45,8 @@ def storable(text: str) -> str:
 
 def clean(text: str, limit: int = MAX_TEXT) -> str:
     """Text fit to be stored and shown: no control sequences, no half characters, not longer than the limit."""
+    if len(text) <= limit and text.isprintable():
+        return text.strip()
     return scrub(storable(text[: limit * 2].replace("\r\n", "\n"))).strip()[:limit]
 
 
