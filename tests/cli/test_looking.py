@@ -3,15 +3,17 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from flyball.core.effects import Question
-from flyball.core.events import Moved, TaskStopped
+from flyball.core.events import Event, Moved, TaskStopped
 from flyball.core.questions import FOUR_CHOICES
 from flyball.core.task import AgentSpec, TaskId
+from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 
 TASK = TaskId("007-parse-rows")
@@ -171,6 +173,24 @@ def test_report_is_markdown_or_json_and_an_unknown_format_exits_2(told, site, fl
     assert json.loads(flyball("report", "7", "--format", "json").out)["decision"] == "DONE"
     assert json.loads(flyball("report", "7", "--json").out)["task"] == TASK
     assert flyball("report", "7", "--format", "pdf").code == 2
+
+
+@pytest.mark.parametrize("command", ["status", "report", "checkpoints"])
+def test_the_journal_is_read_once_however_much_is_told_of_it(
+    told, site, flyball, monkeypatch: pytest.MonkeyPatch, command: str
+):
+    told(story := short_tdd_run())
+    read: list[int] = []
+    whole = SqliteJournal.read
+
+    def counted(journal: SqliteJournal, task: TaskId, after: int = 0) -> Iterator[Event]:
+        for event in whole(journal, task, after):
+            read.append(event.seq)
+            yield event
+
+    monkeypatch.setattr(SqliteJournal, "read", counted)
+    assert flyball(command, TASK).code == 0
+    assert read == [event.seq for event in story.events]
 
 
 def test_prompt_shows_what_a_role_would_get_now_and_names_the_roles_there_are(told, site, flyball):

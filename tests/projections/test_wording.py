@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
+from flyball.core.text import one_line, storable
 from flyball.projections.wording import code, duration, escaped, plain
 
 HOSTILE = [
@@ -85,6 +86,12 @@ def test_nothing_inside_ends_a_code_span(text):
 def test_plain_is_one_line_without_control_sequences_and_not_too_long():
     assert plain("a\nb\x1b]0;title\x07c\u202e") == "a bc"
     assert len(plain("x" * 5000, 300)) == 300
+
+
+@given(st.text(st.characters(codec="utf-8") | st.sampled_from(" \t\n\x1b\u202e\u00a0\ud800"), max_size=40))
+def test_a_text_that_is_left_as_it_is_had_nothing_to_be_taken_away(text):
+    line = one_line(storable(text))
+    assert plain(text, 12) == (line if len(line) <= 12 else line[:11].rstrip() + "…")
 
 
 @pytest.mark.parametrize(

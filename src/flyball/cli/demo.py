@@ -173,11 +173,10 @@ def _opened(site: Site, workflow: str) -> TaskId:
 def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
     from flyball.core.quantities import plural
-    from flyball.projections.chronicle import Chronicle
     from flyball.projections.report import report
 
-    state = site.state(task)
-    chronicle = Chronicle(site.journal.read(task))
+    dossier = site.dossier(task)
+    state, chronicle = dossier.state, dossier.chronicle
     made = report(state, chronicle)
     conditions = {found.stage: found.condition for found in made.verifications}
     yield ""

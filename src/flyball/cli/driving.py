@@ -84,8 +84,8 @@ def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
 
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) -> int:
     """Run the controller with a screen and, where somebody is there, a person to ask."""
-    past = site.journal.read(task)
-    with screen(as_json=as_json, terminal=_shown_to_person(), past=past) as shown:
+    chronicle = site.dossier(task).chronicle
+    with screen(chronicle, as_json=as_json, terminal=_shown_to_person()) as shown:
         people = TerminalPeople(shown) if attended else NobodyThere()
         controller = Controller(
             site,
@@ -201,7 +201,7 @@ def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | No
 
 
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> int:
-    state = site.state(task)
+    state = site.dossier(task).state
     over = finished(state)
     if over is not None:
         catch_up(site, state)

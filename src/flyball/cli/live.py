@@ -53,7 +53,6 @@ class LiveScreen:
 
     def listener(self, event: Event, state: State) -> None:
         chronicle = self._chronicle
-        chronicle.add(event)
         evidence = reason(state, chronicle) if chronicle.judgements else ""
         self._view = View(state, chronicle.measured, health(state, chronicle), evidence)
         text = line(event, state)

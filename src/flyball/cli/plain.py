@@ -22,7 +22,7 @@ class PlainScreen:
     """One line for each event worth telling; a reader that goes away does not end the work."""
 
     def __init__(self, chronicle: Chronicle) -> None:
-        self.chronicle = chronicle
+        self._chronicle = chronicle
         self._gone = sys.stdout is None
 
     def __enter__(self) -> Self:
@@ -32,7 +32,6 @@ class PlainScreen:
         """Nothing is held."""
 
     def listener(self, event: Event, state: State) -> None:
-        self.chronicle.add(event)
         text = line(event, state)
         if text is not None:
             self.write(text)
@@ -41,7 +40,7 @@ class PlainScreen:
         """What agents and gates say meanwhile is in the transcript; plain output keeps to facts."""
 
     def closing(self, state: State) -> None:
-        self.write(ending(state, self.chronicle))
+        self.write(ending(state, self._chronicle))
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -62,8 +61,7 @@ class JsonScreen(PlainScreen):
     """One JSON object for each event, and the task's status as the last line."""
 
     def listener(self, event: Event, state: State) -> None:  # noqa: ARG002 - the port's word
-        self.chronicle.add(event)
         self.write(json_line(event).decode())
 
     def closing(self, state: State) -> None:
-        self.write(msgspec.json.encode(status(state, self.chronicle)).decode())
+        self.write(msgspec.json.encode(status(state, self._chronicle)).decode())

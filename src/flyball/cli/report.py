@@ -28,14 +28,14 @@ def report(
     """Report what was done, how it was verified, and what is left."""
     from flyball.cli.choosing import chosen
     from flyball.projections import report as projection
-    from flyball.projections.chronicle import Chronicle
     from flyball.projections.report_markdown import markdown
     from flyball.wiring.site import Site
 
     with told():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
-        made = projection.report(site.state(found), Chronicle(site.journal.read(found)))
+        dossier = site.dossier(found)
+        made = projection.report(dossier.state, dossier.chronicle)
         if as_json or format is Format.JSON:
             put_json(made)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
@@ -23,9 +22,8 @@ class Screen(Protocol):
     def suspended(self) -> AbstractContextManager[None]: ...
 
 
-def screen(*, as_json: bool, terminal: bool, past: Iterable[Event] = ()) -> Screen:
-    """The screen that fits; `past` are the task's events so far, which the last line of `--json` needs."""
-    chronicle = Chronicle(past)
+def screen(chronicle: Chronicle, *, as_json: bool, terminal: bool) -> Screen:
+    """The screen that fits; the chronicle is kept by whoever keeps the task, and knows of an event before its screen does."""
     if as_json:
         return JsonScreen(chronicle)
     if terminal:

@@ -19,14 +19,14 @@ def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """Show where a task stands."""
     from flyball.cli.choosing import chosen
     from flyball.projections import status as projection
-    from flyball.projections.chronicle import Chronicle
     from flyball.wiring.presence import controller_of
     from flyball.wiring.site import Site
 
     with told():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
-        shown = projection.status(site.state(found), Chronicle(site.journal.read(found)))
+        dossier = site.dossier(found)
+        shown = projection.status(dossier.state, dossier.chronicle)
         if as_json:
             put_json(shown)
         else:

@@ -76,13 +76,20 @@ def evolve(state: State | None, event: Event) -> State:
     return _settled(draft, event)
 
 
-def fold(events: Iterable[Event]) -> State | None:
-    """The state a journal amounts to; one draft takes all its facts, because a state for each would cost more than reading it."""
+def fold(events: Iterable[Event], known: State | None = None) -> State | None:
+    """The state a journal amounts to, or what follows in it upon a known one.
+
+    One draft takes all its facts, because a state for each would cost more than reading it.
+    """
     following = iter(events)
     event = next(following, None)
     if event is None:
-        return None
-    draft = _opened(event)
+        return known
+    if known is None:
+        draft = _opened(event)
+    else:
+        draft = known.draft()
+        _add(draft, event)
     for event in following:
         _add(draft, event)
     return _settled(draft, event)

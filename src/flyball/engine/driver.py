@@ -34,7 +34,7 @@ class LoopStuck(Exception):
 class Driver:
     """Runs one task until it stops.
 
-    Listeners hear of every event; `settled` is called when all that follows from one was decided, before what was begun
+    `known` is what was read of it before, if anything was. Listeners hear of every event; `settled` is called when all that follows from one was decided, before what was begun
     is started and when the loop stops.
     """
 
@@ -48,6 +48,7 @@ class Driver:
         clock: Clock,
         perform: Perform,
         make_stop: Callable[[], Stop],
+        known: State | None = None,
         listeners: Sequence[Listener] = (),
         settled: Callable[[State], None] = lambda _: None,
         check: Callable[[], None] = lambda: None,
@@ -62,7 +63,7 @@ class Driver:
         self._listeners = listeners
         self._settled = settled
         self._check = check
-        self._state: State | None = None
+        self._state = known
         self._running: dict[asyncio.Task[Outcome], EffectId] = {}
         self._stops: dict[EffectId, Stop] = {}
         self._interrupted = ""
@@ -83,7 +84,8 @@ class Driver:
 
     async def run(self, started: SessionStarted, *said: Fact) -> State:
         """Take the task up, with what was said on the way in, and go on until it stops; the state it stopped in."""
-        self._state = fold(self._journal.read(self._task))
+        after = self._state.seq if self._state else 0
+        self._state = fold(self._journal.read(self._task, after), self._state)
         try:
             self._append(started, *said)
             for fact in woken(self.state):

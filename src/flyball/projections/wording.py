@@ -14,6 +14,9 @@ _TICKS = re.compile(r"`+")
 
 def plain(text: str, limit: int = 300) -> str:
     """One line of text without control characters, cut at a limit."""
+    # Most texts are such a line already; to look is far quicker than to make one.
+    if len(text) <= limit and text.isprintable() and "  " not in text and text == text.strip():
+        return text
     line = one_line(storable(text[: limit * 8]))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 

@@ -58,9 +58,9 @@ class Controller:
 
     def run(self, *said: Fact) -> State:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
-        state = self._site.state(self._task)
-        task = state.task
+        task = self._site.state(self._task).task
         with holding(self._site, task) as held:
+            dossier = self._site.dossier(self._task)
             workspace = GitWorkspace(
                 self._site.repository,
                 self._site.home.folder,
@@ -68,7 +68,7 @@ class Controller:
                 in_place=task.settings.in_place,
                 environment=self._environment,
             )
-            if state.prepared is not None:
+            if dossier.state.prepared is not None:
                 workspace.prepare()
             rendering = Rendering(self._site, self._task, workspace.root)
             driver = Driver(
@@ -79,7 +79,8 @@ class Controller:
                 clock=system_clock,
                 perform=self._performer(task, workspace, held),
                 make_stop=process.Stop,
-                listeners=(rendering, *self._listeners),
+                known=dossier.state,
+                listeners=(dossier.heard, rendering, *self._listeners),
                 settled=rendering.settle,
                 check=held.lease.check,
             )

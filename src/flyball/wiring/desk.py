@@ -17,7 +17,6 @@ from flyball.core.task import TaskId
 from flyball.documents.errors import NotesRefused
 from flyball.documents.turn_notes import TurnNotes
 from flyball.ports import Refusal
-from flyball.projections.chronicle import Chronicle
 from flyball.projections.verdict_file import NAME as VERDICT, GateShown, TaskVerdict, task_verdict
 from flyball.wiring.site import Site
 
@@ -91,7 +90,8 @@ class SiteDesk(msgspec.Struct, frozen=True):
         site = Site.find(self.start)
         try:
             found = self.choose(site, task)
-            return task_verdict(site.state(found), Chronicle(site.journal.read(found)))
+            dossier = site.dossier(found)
+            return task_verdict(dossier.state, dossier.chronicle)
         finally:
             site.journal.close()
 

@@ -22,21 +22,26 @@ from flyball.workspace.workspace import GitWorkspace
 class Hand:
     """Holds a task for one deed: what it appends is folded and rendered as the loop would do it."""
 
-    def __init__(self, site: Site, lease: Lease, state: State, workspace: GitWorkspace) -> None:
+    def __init__(self, site: Site, lease: Lease, task: TaskId, workspace: GitWorkspace) -> None:
         self._site = site
         self._lease = lease
-        self.state = state
+        self._task = task
+        self._dossier = site.dossier(task)
         self.workspace = workspace
         tree = workspace.root if workspace.root.is_dir() else site.repository.root
-        self._rendering = Rendering(site, state.task.id, tree)
+        self._rendering = Rendering(site, task, tree)
+
+    @property
+    def state(self) -> State:
+        return self._dossier.state
 
     def append(self, *facts: Fact, taking: Sequence[int] = ()) -> list[Event]:
         """Make facts durable, then believe and show them."""
         events = self._site.journal.append(
-            self.state.task.id, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
+            self._task, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
         )
         for event in events:
-            self.state = evolve(self.state, event)
+            self._dossier.heard(event, evolve(self.state, event))
             self._rendering(event, self.state)
         self._rendering.settle(self.state)
         return events
@@ -61,4 +66,4 @@ def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
     opened = site.state(task).task
     with holding(site, opened) as held:
         workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=opened.settings.in_place)
-        yield Hand(site, held.lease, site.state(task), workspace)
+        yield Hand(site, held.lease, task, workspace)

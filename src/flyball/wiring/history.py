@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
@@ -17,7 +18,6 @@ from flyball.core.task import Commit, EffectId, TaskId
 from flyball.core.workflows import backlog
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
-from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Kept
 from flyball.projections.standing import next_command
 from flyball.projections.wording import short
@@ -56,7 +56,7 @@ class RolledBack(msgspec.Struct, frozen=True):
 
 def checkpoints(site: Site, task: TaskId) -> list[Kept]:
     """All checkpoints, oldest first; refuses where there is none."""
-    found = Chronicle(site.journal.read(task)).checkpoints
+    found = list(site.dossier(task).chronicle.checkpoints)
     if not found:
         raise NoCheckpoints(
             f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}"
@@ -110,9 +110,8 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         hand.workspace.prepare()
         hand.interrupt_all(f"rolled back to {target.label}")
         undone = _set_aside(hand, target)
-        events = list(site.journal.read(task))
-        found = Chronicle(events).checkpoints
-        stage = WORKFLOWS[hand.state.task.workflow].rolled_back_to or stage_after(events, target)
+        found = checkpoints(site, task)
+        stage = WORKFLOWS[hand.state.task.workflow].rolled_back_to or stage_after(site.journal.read(task), target)
         base = _accepted_before(found, target)
         _accept_again(hand, base, target, stage, *_reopened(hand.state, found, base))
         _write_reopened(site, hand)
@@ -125,7 +124,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         return RolledBack(task, target.label, target.commit, stage, undone.label, undone.commit, files, following)
 
 
-def stage_after(events: list[Event], target: Kept) -> str:
+def stage_after(events: Iterable[Event], target: Kept) -> str:
     """The stage the loop was in once the checkpoint stood: an accepted one is followed by the move it was made for."""
     if not target.accepted or target.label.startswith(_AGAIN):
         return target.stage

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from flyball.core.events import Event, Judged, SessionStarted, TaskStopped
+from flyball.core.events import Event, SessionStarted
 from flyball.core.evolve import evolve
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
-from flyball.projections.chronicle import Chronicle
 from flyball.projections.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
 from flyball.projections.standing import finished
 from flyball.wiring.presence import lock_of
@@ -29,7 +28,7 @@ def catch_up(site: Site, state: State) -> None:
 
 
 class Rendering:
-    """A listener of the loop; what it writes can always be rendered again."""
+    """A listener of the loop, beside its dossier; what it writes can always be rendered again."""
 
     def __init__(self, site: Site, task: TaskId, tree: Path) -> None:
         memory = site.home.rendered(task)
@@ -40,12 +39,10 @@ class Rendering:
         self._site = site
         self._task = task
         self._tree = tree
-        self._logged_at: datetime | None = None
         self._stale = False
-        self._chronicle = Chronicle(self._noted(site.journal.read(task)))
+        self._chronicle = site.dossier(task).chronicle
 
     def __call__(self, event: Event, state: State) -> None:
-        self._chronicle.add(event)
         if not shows(event):
             return
         if isinstance(event.fact, SessionStarted):
@@ -86,19 +83,20 @@ class Rendering:
     def catch_up(self, state: State) -> None:
         """Write what an earlier process was ended before it could write, or what was deleted since."""
         self._render(state)
+        logged = self._logged_at()
         for folder in self._present():
-            if self._logged_at is not None and self._logged_at.isoformat() not in folder.end_of(STATUS_LOG):
+            if logged is not None and logged.isoformat() not in folder.end_of(STATUS_LOG):
                 *_, last = self._blocks()
                 folder.append(STATUS_LOG, last, whole=self._log)
 
     def _present(self) -> list[LoopFolder]:
         return [folder for root, folder in self._folders.items() if root.is_dir()]
 
-    def _noted(self, events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
-            if isinstance(event.fact, Judged | TaskStopped):
-                self._logged_at = event.at
-            yield event
+    def _logged_at(self) -> datetime | None:
+        """When something happened last that has a block in the status log."""
+        judged = [judgement.at for judgement in self._chronicle.judgements[-1:]]
+        stopped = [at for at, _ in self._chronicle.stops[-1:]]
+        return max((*judged, *stopped), default=None)
 
     def _log(self) -> str:
         return "".join(self._blocks())

@@ -13,6 +13,7 @@ from flyball.core.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
+from flyball.wiring.dossier import Dossier
 from flyball.workspace.repository import Repository
 
 
@@ -26,6 +27,7 @@ class Site(msgspec.Struct, frozen=True):
     repository: Repository
     home: RepositoryHome
     journal: SqliteJournal
+    dossiers: dict[TaskId, Dossier] = {}
 
     @classmethod
     def find(cls, start: Path) -> Site:
@@ -44,7 +46,22 @@ class Site(msgspec.Struct, frozen=True):
 
     def state(self, task: TaskId) -> State:
         """What is known of a task."""
+        if task in self.dossiers:
+            return self.dossier(task).state
         state = fold(self.journal.read(task))
         if state is None:
-            raise NoSuchTask(f"The journal knows {task} by name only. See: flyball doctor")
+            raise _nameless(task)
         return state
+
+    def dossier(self, task: TaskId) -> Dossier:
+        """What is known of a task and how it came about; from then on only what is added is read."""
+        # One that cannot be read to the end is out of step, and is not kept.
+        dossier = self.dossiers.pop(task, None) or Dossier()
+        if not dossier.look(self.journal, task):
+            raise _nameless(task)
+        self.dossiers[task] = dossier
+        return dossier
+
+
+def _nameless(task: TaskId) -> NoSuchTask:
+    return NoSuchTask(f"The journal knows {task} by name only. See: flyball doctor")

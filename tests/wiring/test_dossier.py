@@ -1,0 +1,78 @@
+"""One reading of a journal gives state and chronicle, and nobody who has it reads the journal again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from flyball.core.events import Event, Moved
+from flyball.core.evolve import evolve, fold
+from flyball.core.task import TaskId
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.report import report
+from flyball.testing.simulator import Honest, Simulator
+from flyball.wiring.dossier import Dossier
+
+TASK = TaskId("001-it-works")
+
+
+class Counted:
+    """A journal that knows what was read of it."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events
+        self.read_so_far: list[int] = []
+
+    def append(self, *_: object, **__: object) -> list[Event]:
+        raise NotImplementedError
+
+    def read(self, task: TaskId, after: int = 0) -> Iterable[Event]:
+        assert task == TASK
+        for event in self.events[after:]:
+            self.read_so_far.append(event.seq)
+            yield event
+
+
+def a_journal() -> list[Event]:
+    simulator = Simulator(Honest())
+    simulator.run()
+    return simulator.events
+
+
+def test_state_and_chronicle_come_from_one_reading():
+    events = a_journal()
+    journal, dossier = Counted(events), Dossier()
+    assert dossier.look(journal, TASK)
+    assert journal.read_so_far == [event.seq for event in events]
+    assert dossier.state == fold(events)
+    assert report(dossier.state, dossier.chronicle) == report(dossier.state, Chronicle(events))
+
+
+@pytest.mark.parametrize("known", [1, 2, 17])
+def test_a_second_look_reads_only_what_was_added(known: int):
+    events = a_journal()
+    journal, dossier = Counted(events[:known]), Dossier()
+    dossier.look(journal, TASK)
+    journal.events = events
+    dossier.look(journal, TASK)
+    assert journal.read_so_far == [event.seq for event in events]
+    assert dossier.state == fold(events)
+    assert report(dossier.state, dossier.chronicle) == report(dossier.state, Chronicle(events))
+
+
+def test_what_is_heard_while_it_happens_is_not_read_again():
+    events = a_journal()
+    journal, dossier = Counted(events[:5]), Dossier()
+    dossier.look(journal, TASK)
+    journal.events = events
+    for event in events[5:]:
+        dossier.heard(event, evolve(dossier.state, event))
+    dossier.look(journal, TASK)
+    assert journal.read_so_far == [1, 2, 3, 4, 5]
+    assert dossier.state == fold(events)
+    assert len(dossier.chronicle.moves) == sum(isinstance(event.fact, Moved) for event in events)
+
+
+def test_a_journal_without_events_has_no_dossier():
+    assert not Dossier().look(Counted([]), TASK)
