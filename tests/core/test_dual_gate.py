@@ -531,3 +531,20 @@ def weighed(claim: Claim, *, held: bool, unsignalled: int = 0) -> Judged:
     gate = GateVerdict(held, "c", () if held else ("a test fails",), values)
     known = State(a_task(), START, "GREEN", unsignalled=unsignalled)
     return judge(known, lambda _s, _m, _c: Weighed(gate, False, 1.0), ok(claim), Measurement("c", "t"))
+
+
+@pytest.mark.req("O44")
+def test_each_accepted_stage_is_a_checkpoint_with_its_label_and_ids_and_a_second_stay_has_its_number() -> None:
+    rejections = iter([REJECTED])
+    simulator = Simulator(world(lambda t, _s: ok(next(rejections, APPROVED)) if t.role == "qa" else honest(t)))
+    simulator.run()
+    begun = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun)]
+    kept = [(e.label, e.message) for e in begun if isinstance(e, Save) and e.accepted]
+    assert kept == [
+        ("RED", "checkpoint: RED - AC-1"),
+        ("GREEN", "checkpoint: GREEN - AC-1"),
+        ("REFACTOR", "checkpoint: REFACTOR - AC-1"),
+        ("DOCUMENT", "checkpoint: DOCUMENT - AC-1"),
+        ("GREEN-2", "checkpoint: GREEN - AC-1"),
+        ("report", "report: 001-it-works"),
+    ]

@@ -288,3 +288,34 @@ def test_with_a_cool_down_an_open_breaker_waits_and_then_tries_once_more() -> No
     changed = held(_with(known, now=START + timedelta(seconds=60))).facts[0]
     assert isinstance(changed, BreakerChanged)
     assert (changed.breaker.state, changed.breaker.no_progress) == ("HALF_OPEN", 2)
+
+
+@pytest.mark.req("C2", "C70")
+def test_a_turn_is_numbered_after_those_that_were_and_those_beside_it_in_the_iteration_to_come() -> None:
+    known = state(turns=4, iteration=2)
+    numbers = [spawn(known, role="implementer", beside=beside).effects[0] for beside in (0, 1, 2)]
+    assert [(e.id, e.turn, e.iteration) for e in numbers if isinstance(e, RunAgent)] == [
+        ("turn/5", 5, 3),
+        ("turn/6", 6, 3),
+        ("turn/7", 7, 3),
+    ]
+
+
+@pytest.mark.req("C1")
+def test_turns_asked_for_together_count_towards_the_limit_of_turns() -> None:
+    known = state(task(limits=Limits(max_turns=6)), turns=4)
+    assert guards.before_turn(known, "implementer", beside=1) is None
+    stopped = guards.before_turn(known, "implementer", beside=2)
+    assert stopped is not None
+    assert _name(stopped) == "limit"
+
+
+@pytest.mark.req("C2")
+def test_a_turn_in_a_copy_goes_on_with_nobodys_conversation() -> None:
+    known = state(sessions={"first": "abc"}, session_usage={"first": Usage(300, 60)})
+    own = spawn(known, role="implementer").effects[0]
+    copied = spawn(known, role="qa", copy="qa", commit="c0ffee").effects[0]
+    assert isinstance(own, RunAgent)
+    assert isinstance(copied, RunAgent)
+    assert (own.session, own.session_usage, own.copy) == ("abc", Usage(300, 60), "")
+    assert (copied.session, copied.session_usage, copied.copy, copied.commit) == ("", Usage(), "qa", "c0ffee")

@@ -51,6 +51,8 @@ GATE = f"test={sys.executable} -I -S gate.py {{junit}}"
 NEW_TEST = "import calc\n\n\ndef test_ac_1_multiply():\n    assert calc.multiply(6, 7) == 42\n"
 MULTIPLY = '\n\ndef multiply(a: float, b: float) -> float:\n    """The product of two numbers."""\n    return a * b\n'
 RECORD = "# Plain functions\n\nAccepted. `multiply` is a plain function: there is no state to keep.\n"
+LONG = "word " * 30_000
+"""Before a prompt, it makes it longer than an argument of a command may be."""
 A_TURN = RunAgent(
     EffectId("turn/1"), role="implementer", stage="GREEN", agent="live", model="", prompt="", iteration=1, turn=1
 )

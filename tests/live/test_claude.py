@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.live.conftest import LONG
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.claude import CLAUDE
@@ -52,8 +53,9 @@ def test_an_edit_a_conversation_that_goes_on_and_what_each_turn_cost(live):
         live.reported("again"),
     )
     prompt = 'Edit it, then report {"nonce": "{nonce}"}.\n'
-    first = live.turn(CLAUDE, env=offline(server), prompt=prompt)
+    first = live.turn(CLAUDE, env=offline(server), prompt=LONG + prompt)
     assert (first.kind, first.detail) == ("ok", "")
+    assert "word Edit it, then report" in str(server.requests[-1].body)
     assert "tiny calculator" in readme.read_text()
     assert (first.claim.summary, first.claim.exit_signal, first.claim.source) == ("edited", True, "fenced-block")
     assert (first.usage.input_tokens, first.usage.output_tokens, first.usage.estimated) == (300, 60, False)

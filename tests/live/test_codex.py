@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from tests.live.conftest import Live
+from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
 from flyball.agents.codex import CODEX
@@ -128,7 +128,7 @@ def test_a_session_goes_on_and_its_total_is_not_counted_twice(codex: Live) -> No
 def test_a_prompt_longer_than_a_command_line_may_be_arrives_whole(codex: Live) -> None:
     server = served(codex, codex.reported("read it"))
 
-    turn = codex.turn(CODEX, env=ENV, prompt="word " * 40_000 + "The end.\n")
+    turn = codex.turn(CODEX, env=ENV, prompt=f"{LONG}The end.\n")
 
     assert turn.kind == "ok"
     assert "word The end." in str(server.requests[-1].body)

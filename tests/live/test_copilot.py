@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live.conftest import BIN, Live
+from tests.live.conftest import BIN, LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.copilot import COPILOT
@@ -68,8 +68,9 @@ def test_its_own_edit_tool_edits_the_tree_and_a_conversations_total_is_not_count
     edit = Call("edit", {"path": path, "old_str": "# calc", "new_str": "# calculator"})
     server = copilot.serve(Step(say="I will edit.", calls=(edit,)), copilot.reported("edited"), copilot.reported("two"))
 
-    first = copilot.turn(COPILOT, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
+    first = copilot.turn(COPILOT, env=env(server), prompt=LONG + 'Edit, and report with "nonce": "{nonce}".\n')
 
+    assert "word Edit, and report" in str(server.requests[-1].body)
     assert (first.kind, first.claim.exit_signal, tokens(first.usage)) == ("ok", True, (200, 40)), first.detail
     assert (copilot.repository / "README.md").read_text().startswith("# calculator\n")
     assert "I will edit." in copilot.shown(COPILOT)

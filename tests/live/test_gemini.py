@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from tests.live.conftest import Live
+from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.gemini import GEMINI
@@ -83,8 +83,9 @@ def test_its_own_edit_tool_edits_the_tree_its_settings_stay_as_they_were_and_the
         Step(say="I will edit.", calls=(Call("replace", edit),)), gemini.reported("edited"), gemini.reported("two")
     )
 
-    first = gemini.turn(GEMINI, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n')
+    first = gemini.turn(GEMINI, env=env(server), prompt=LONG + 'Edit, and report with "nonce": "{nonce}".\n')
 
+    assert "word Edit, and report" in str(server.requests[-1].body)
     assert (first.kind, first.claim.exit_signal, tokens(first.usage)) == ("ok", True, (200, 40)), first.detail
     assert (gemini.repository / "README.md").read_text().startswith("# calculator\n")
     assert "I will edit." in gemini.shown(GEMINI)

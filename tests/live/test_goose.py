@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.live.conftest import Live
+from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
 from flyball.agents.dialect import Asked, Invocation
@@ -136,7 +136,7 @@ def test_a_conversation_that_is_gone_makes_for_a_fresh_context(goose: Live) -> N
 def test_a_prompt_longer_than_a_command_line_may_be_arrives_whole(goose: Live) -> None:
     server = goose.serve(goose.reported("read it"))
 
-    turn = goose.turn(GOOSE, env=offline(server), prompt="word " * 40_000 + "The end.\n")
+    turn = goose.turn(GOOSE, env=offline(server), prompt=f"{LONG}The end.\n")
 
     assert turn.kind == "ok"
     assert "word The end." in str(server.requests[-1].body)

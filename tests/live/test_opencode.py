@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.live.conftest import Live
+from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.frame import Patience
@@ -76,9 +76,10 @@ def test_its_own_edit_tool_edits_the_tree_its_steps_are_added_up_and_the_convers
     )
 
     first = opencode.turn(
-        OPENCODE, patience=SLOW, env=env(server), prompt='Edit, and report with "nonce": "{nonce}".\n'
+        OPENCODE, patience=SLOW, env=env(server), prompt=LONG + 'Edit, and report with "nonce": "{nonce}".\n'
     )
 
+    assert "word Edit, and report" in str(server.requests[-1].body)
     assert (first.kind, first.claim.exit_signal) == ("ok", True), first.detail
     assert first.usage == Usage(200, 40, 0.00028)
     assert (opencode.repository / "README.md").read_text().startswith("# calculator\n")

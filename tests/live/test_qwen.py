@@ -4,7 +4,7 @@ import json
 from functools import partial
 
 import pytest
-from tests.live.conftest import Live
+from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.frame import Patience
@@ -91,7 +91,7 @@ def test_a_question_becomes_a_question_of_flyballs(qwen: Live) -> None:
 def test_a_session_goes_on_and_its_total_is_not_counted_twice(qwen: Live) -> None:
     server = qwen.serve(qwen.reported("one"), qwen.reported("two"))
 
-    first = qwen.turn(QWEN, patience=SLOW, env=env(server), prompt="Remember the heron.\n")
+    first = qwen.turn(QWEN, patience=SLOW, env=env(server), prompt=f"{LONG}Remember the heron.\n")
     second = qwen.turn(
         QWEN,
         patience=SLOW,
@@ -104,7 +104,7 @@ def test_a_session_goes_on_and_its_total_is_not_counted_twice(qwen: Live) -> Non
     assert (first.kind, second.kind, tokens(first.usage)) == ("ok", "ok", (100, 20))
     assert second.session == first.session
     assert second.usage.input_tokens < second.session_usage.input_tokens
-    assert any("Remember the heron." in str(request.body) for request in server.requests[1:])
+    assert any("word Remember the heron." in str(request.body) for request in server.requests[1:])
 
 
 @pytest.mark.e2e
