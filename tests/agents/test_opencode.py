@@ -194,3 +194,51 @@ def test_only_a_header_that_is_about_trying_again_says_when(
     turn = failed(tmp_path, statusCode=429, responseHeaders=headers)
     assert turn.kind == ("rate_limited" if seconds else "overloaded")
     assert turn.reset_at == (NOW + timedelta(seconds=seconds) if seconds else None)
+
+
+def told(folder: Path, *events: dict[str, Any]) -> TurnEnded:
+    stream = folder / "stream.jsonl"
+    stream.write_text("".join(json.dumps({"sessionID": "ses_1", **event}) + "\n" for event in events))
+    return replayed(OPENCODE, stream)
+
+
+STOP = {"type": "step_finish", "part": {"reason": "stop", "tokens": {}, "cost": 0}}
+
+
+@pytest.mark.req("C2")
+def test_tokens_of_the_cache_and_of_reasoning_are_counted_and_steps_added_up(tmp_path: Path) -> None:
+    tokens = {"input": 100, "output": 20, "reasoning": 7, "cache": {"read": 30, "write": 5}}
+    step = {"type": "step_finish", "part": {"reason": "tool-calls", "tokens": tokens, "cost": 0.001}}
+    last = {"type": "step_finish", "part": {"reason": "stop", "tokens": tokens, "cost": 0.002}}
+    assert told(tmp_path, step, last).usage == Usage(270, 54, 0.003)
+
+
+@pytest.mark.parametrize(
+    ("tool", "state", "kind"),
+    [
+        ("question", {"status": "error", "input": {}}, "question"),
+        ("question", {"status": "completed", "input": {}}, "ok"),
+        ("invalid", {"status": "completed", "input": {"tool": "question", "error": "unavailable tool"}}, "question"),
+        ("invalid", {"status": "completed", "input": {"tool": "bash", "error": "unavailable tool"}}, "denied"),
+        ("invalid", {"status": "completed", "input": {"tool": "bash", "error": "bad arguments"}}, "ok"),
+        ("invalid", {"status": "completed", "input": {"tool": "made_up", "error": "unavailable tool"}}, "ok"),
+    ],
+)
+def test_what_could_not_be_asked_is_a_question_and_what_was_not_offered_a_denial(
+    tmp_path: Path, tool: str, state: dict[str, Any], kind: str
+) -> None:
+    called = {"type": "tool_use", "part": {"tool": tool, "state": state}}
+    assert told(tmp_path, called, {"type": "text", "part": {"text": "Which"}}, STOP).kind == kind
+
+
+def test_a_question_of_a_run_that_did_not_end_is_none(tmp_path: Path) -> None:
+    called = {"type": "tool_use", "part": {"tool": "question", "state": {"status": "error", "input": {}}}}
+    assert told(tmp_path, called).kind == "crashed"
+
+
+def test_what_it_adds_itself_is_no_word_of_the_models(tmp_path: Path) -> None:
+    own = {"type": "text", "part": {"text": "summary", "synthetic": True, "messageID": "m"}}
+    assert (
+        told(tmp_path, {"type": "text", "part": {"text": "Done.", "messageID": "m"}}, own, STOP).final_message
+        == "Done."
+    )

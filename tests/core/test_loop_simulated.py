@@ -36,6 +36,13 @@ def test_an_honest_agent_goes_through_every_stage_to_done() -> None:
     assert state.turns == 5
 
 
+@pytest.mark.req("O61")
+def test_done_says_that_gates_passed_and_never_that_the_work_is_right() -> None:
+    stopped = Simulator(Honest()).run().stopped
+    assert stopped is not None
+    assert stopped.reason == "gates passed; the work is on branch flyball/001-it-works"
+
+
 @pytest.mark.req("C40")
 def test_a_claim_that_no_measurement_bears_out_is_refused_and_the_agent_is_told() -> None:
     world = World(lambda _t, _s: ok(DONE), lambda m, _s: suite(m.candidate, "tree-0"))

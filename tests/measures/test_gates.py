@@ -6,6 +6,7 @@ from threading import Thread
 
 import pytest
 from msgspec.structs import replace
+from tests.measures.conftest import MUL, PYTEST
 
 from flyball.core.task import Gate
 from flyball.measures.gates import (
@@ -330,3 +331,12 @@ def test_after_a_rejection_green_carries_the_criteria_of_qa_so_that_fewer_findin
     assert before.checks == ()
     lab.rejected = lab.save()
     assert {check.name for check in lab.measure("green", changed).checks} >= {"tests_pass", "changelog"}
+
+
+@pytest.mark.req("C42")
+@pytest.mark.parametrize("code", [1, 7])
+def test_a_report_without_a_failure_is_no_green_run_if_the_command_ends_otherwise_than_with_0(green_lab, code) -> None:
+    green_lab.gates(Gate("test", f"{PYTEST} && exit {code}", 600.0))
+    measured = green_lab.measure("green", {"calc.py": MUL})
+    assert (measured.counts.passing, measured.failing) == (5, ())
+    assert (measured.gates[0].passed, measured.gates[0].exit_code, measured.green_runs) == (False, code, 0)
