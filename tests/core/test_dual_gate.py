@@ -548,3 +548,12 @@ def test_each_accepted_stage_is_a_checkpoint_with_its_label_and_ids_and_a_second
         ("GREEN-2", "checkpoint: GREEN - AC-1"),
         ("report", "report: 001-it-works"),
     ]
+
+
+@pytest.mark.req("C52")
+@pytest.mark.parametrize("push", [False, True])
+def test_the_finished_branch_is_to_be_pushed_only_where_that_is_set(*, push: bool) -> None:
+    simulator = Simulator(world(), a_task(settings=msgspec.structs.replace(settings(), push=push)))
+    assert simulator.run().decision == "DONE"
+    begun = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun)]
+    assert [e.push for e in begun if isinstance(e, Integrate)] == [push]
