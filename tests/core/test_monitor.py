@@ -404,3 +404,11 @@ def test_a_history_does_not_grow_with_the_loop():
     assert len(history.results) <= RECENT_RESULTS
     assert len(history.trees) <= RECENT_TREES
     assert len(history.items) <= TRACKED_ITEMS
+
+
+@pytest.mark.req("M18")
+def test_a_gate_that_holds_needs_no_cure_whatever_repeats():
+    again = [red(number, failing=(), edit="e", gate_held=True) for number in (1, 2, 3)]
+    assert [verdict.cure for verdict in judged(*again)] == [Cure.CONTINUE] * 3
+    still_red = [red(number, edit="e", fine="f") for number in (1, 2)]
+    assert judged(*still_red)[-1].cure == Cure.FRESH_CONTEXT
