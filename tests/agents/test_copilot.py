@@ -165,3 +165,37 @@ def test_a_login_is_seen_without_asking_anybody(tmp_path: Path) -> None:
     (tmp_path / ".copilot").mkdir()
     (tmp_path / ".copilot" / "config.json").write_text("{}")
     assert COPILOT.logged_in({}, tmp_path) is None
+
+
+def told(folder: Path, *events: dict[str, Any]) -> TurnEnded:
+    """A run that ended well after these events."""
+    stream = folder / "told.jsonl"
+    end = {"type": "result", "sessionId": "s-1", "exitCode": 0}
+    stream.write_text("".join(json.dumps(event) + "\n" for event in (*events, end)))
+    return replayed(COPILOT, stream)
+
+
+def test_what_a_subagent_says_and_an_empty_message_are_not_its_last_words(tmp_path: Path) -> None:
+    own = {"type": "assistant.message", "data": {"content": "Done.", "model": "m"}}
+    empty = {"type": "assistant.message", "data": {"content": "", "toolRequests": []}}
+    subagent = {"type": "assistant.message", "data": {"content": "I looked.", "parentToolCallId": "c1"}}
+    assert told(tmp_path, own, empty, subagent).final_message == "Done."
+
+
+def test_a_question_that_was_answered_and_a_tool_that_failed_are_nothing_to_name(tmp_path: Path) -> None:
+    asked_it = {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ask_user", "arguments": {}}}
+    answered = {"type": "tool.execution_complete", "data": {"toolCallId": "1", "success": True}}
+    failed = {"type": "tool.execution_complete", "data": {"toolCallId": "2", "success": False, "error": {"code": "x"}}}
+    assert told(tmp_path, asked_it, answered, failed).kind == "ok"
+
+
+def test_an_error_it_got_over_is_no_failure(tmp_path: Path) -> None:
+    error = {"type": "session.error", "data": {"errorType": "rate_limit", "message": "m", "statusCode": 429}}
+    said = {"type": "assistant.message", "data": {"content": "Done."}}
+    assert told(tmp_path, error, said).kind == "ok"
+    assert told(tmp_path, said, error).kind == "overloaded"
+
+
+def test_its_settings_are_looked_for_where_its_own_variable_says(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    assert COPILOT.logged_in({"COPILOT_HOME": str(tmp_path)}, Path("/nowhere")) is None

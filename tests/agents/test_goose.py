@@ -194,3 +194,23 @@ def test_each_notice_of_gooses_own_has_its_kind_and_is_no_word_of_the_models(
     turn = replayed(GOOSE, tmp_path / "notice.jsonl")
     assert (turn.kind, turn.final_message) == (kind, "")
     assert "Please retry" not in turn.detail
+
+
+@pytest.mark.parametrize(("tokens_told", "kind", "last"), [(120, "ok", "All good."), (None, "crashed", "")])
+def test_a_message_without_an_id_is_the_models_only_if_its_provider_counted_tokens(
+    tmp_path: Path, tokens_told: int | None, kind: str, last: str
+) -> None:
+    pieces = [
+        {"id": None, "role": "assistant", "content": [{"type": "text", "text": t}]} for t in ("First.", "All good.")
+    ]
+    events = [
+        *({"type": "message", "message": piece} for piece in pieces),
+        {"type": "complete", "total_tokens": tokens_told},
+    ]
+    (tmp_path / "unsigned.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    turn = replayed(GOOSE, tmp_path / "unsigned.jsonl")
+    assert (turn.kind, turn.final_message) == (kind, last)
+
+
+def test_spent_credits_are_told_in_the_providers_words() -> None:
+    assert "credit" in played("credits").detail.lower()

@@ -156,3 +156,19 @@ def test_each_error_of_its_provider_has_its_kind(tmp_path: Path, message: str, k
     turn = replayed(QWEN, stream, code=1, now=NOW)
     assert (turn.kind, turn.reset_at) == (kind, None)
     assert turn.detail
+
+
+def test_what_a_subagent_says_is_not_its_last_word_and_its_model_and_session_are_known(tmp_path: Path) -> None:
+    def said(text: str, **more: Any) -> dict[str, Any]:
+        return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}, **more}
+
+    events = [
+        {"type": "system", "subtype": "init", "session_id": "s-1", "model": "qwen3-coder"},
+        said("Done."),
+        said("I looked.", parent_tool_use_id="c1"),
+        {"type": "result", "subtype": "success", "is_error": False, "usage": {"input_tokens": 1, "output_tokens": 1}},
+    ]
+    stream = tmp_path / "told.jsonl"
+    stream.write_text("".join(json.dumps(event) + "\n" for event in events))
+    turn = replayed(QWEN, stream)
+    assert (turn.kind, turn.final_message, turn.session) == ("ok", "Done.", "s-1")
