@@ -412,3 +412,42 @@ def test_a_gate_that_holds_needs_no_cure_whatever_repeats():
     assert [verdict.cure for verdict in judged(*again)] == [Cure.CONTINUE] * 3
     still_red = [red(number, edit="e", fine="f") for number in (1, 2)]
     assert judged(*still_red)[-1].cure == Cure.FRESH_CONTEXT
+
+
+def falling(first, *rates, context=1, restored_at=0):
+    """Iterations of one context whose pass rate goes this way; one of them began on a tree flyball had restored."""
+    return [
+        red(
+            number,
+            (f"t{number}",),
+            pass_rate=rate,
+            context=context,
+            tree=f"tree-{number}",
+            restored=number == restored_at,
+        )
+        for number, rate in enumerate(rates, first)
+    ]
+
+
+@pytest.mark.req("M18")
+@pytest.mark.parametrize(
+    ("seen", "health", "cure"),
+    [
+        (falling(1, 0.9, 0.8, 0.7), Health.REGRESSING, Cure.ROLLBACK),
+        (falling(1, 0.9, 0.8, 0.7, 0.6, restored_at=2), Health.REGRESSING, Cure.FRESH_CONTEXT),
+        (falling(1, 0.9, 0.8, 0.7, restored_at=1), Health.REGRESSING, Cure.ROLLBACK),
+        (falling(1, 0.5, 0.6, 0.7, restored_at=2), Health.PROGRESSING, Cure.CONTINUE),
+    ],
+    ids=["the first fall", "a rollback did not help", "the context began with it", "a rollback helped"],
+)
+def test_a_rollback_that_did_not_help_in_a_context_is_followed_by_a_fresh_one(seen, health, cure):
+    verdict = judged(*seen)[-1]
+    assert (verdict.health, verdict.cure) == (health, cure)
+
+
+@pytest.mark.req("M18")
+def test_spent_contexts_forbid_another_fresh_one_and_no_rollback():
+    earlier = [
+        red(number, (f"s{number}",), pass_rate=0.9, context=number, tree=f"c{number}") for number in (1, 2, 3, 4)
+    ]
+    assert judged(*earlier, *falling(5, 0.9, 0.8, 0.7, context=5))[-1].cure == Cure.ROLLBACK
