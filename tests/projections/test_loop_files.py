@@ -10,11 +10,12 @@ from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from flyball.core.breaker import Breaker
-from flyball.core.events import Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
+from flyball.core.events import Begun, Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
 from flyball.core.measurement import Measurement
+from flyball.core.shipping import ship
 from flyball.core.task import Commit, Item
 from flyball.projections.chronicle import Chronicle
-from flyball.projections.loop_files import render
+from flyball.projections.loop_files import render, shows
 from flyball.projections.loop_state import verdict_lines
 from flyball.projections.task_files import LONGEST_CONTEXT
 from flyball.testing.builders import Story, short_tdd_run, tdd_task, verdict
@@ -187,6 +188,20 @@ def test_the_report_is_there_when_the_task_stops_or_closes():
     for following in ("GREEN", "REFACTOR", "DOCUMENT", "QA", "SHIP"):
         closing.iterate(held=True, signal=True).leave(following)
     assert "Closing: gates passed." in of(closing)["report.md"]
+
+
+@pytest.mark.req("O3", "O61")
+def test_the_report_that_is_saved_to_the_branch_is_the_last_one_whatever_was_rendered_before():
+    story = Story().start().iterate()
+    (save,) = ship(story.state, "2 issues completed").effects
+    assert "report.md" not in of(story)
+    story.add(Begun(save, 1))
+    assert shows(story.events[-1]), "it must be in the tree before the tree is saved"
+    told = of(story)["report.md"]
+    assert "**Done: gates passed.**" in told
+    assert "- Decision: DONE: 2 issues completed; the work is on branch flyball/" in told
+    assert "git merge flyball/" in told
+    assert read(story, "loop-state.json")["status"] == "running", "nothing else says so before it is true"
 
 
 @pytest.mark.req("C71")

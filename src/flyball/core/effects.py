@@ -91,7 +91,8 @@ class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
     """Keep the workspace's tree as a checkpoint.
 
     An accepted one keeps `tree`, exactly what was measured, or without one the parent's with flyball's own files in `.loop/`; it
-    advances the task's branch, and the workspace follows it.
+    advances the task's branch, and the workspace follows it. `closing` is the reason the task is DONE with once this is delivered:
+    the report that is saved says so, since nothing is saved after it.
     """
 
     label: str
@@ -100,6 +101,7 @@ class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
     accepted: bool = False
     tree: str = ""
     copy: str = ""
+    closing: str = ""
 
 
 class Restore(_Effect, frozen=True, omit_defaults=True, tag="restore"):

@@ -22,8 +22,20 @@ def ship(state: State, passed: str) -> Next:
         return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}", *done.paths)
     name = EffectId(f"save/report-{visit}")
     if not isinstance(state.outcomes.get(name), Saved):
-        return perform(Save(name, label="report", message=f"report: {state.task.id}", parent=state.head, accepted=True))
+        return perform(_report(state, name, passed))
     return perform(Integrate(integrate, commit=state.head, final=True, push=state.task.settings.push))
+
+
+def _report(state: State, name: EffectId, passed: str) -> Save:
+    branch = state.prepared.branch if state.prepared else ""
+    return Save(
+        name,
+        label="report",
+        message=f"report: {state.task.id}",
+        parent=state.head,
+        accepted=True,
+        closing=_reason(state, passed, branch),
+    )
 
 
 def _reason(state: State, passed: str, branch: str) -> str:

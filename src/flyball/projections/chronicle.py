@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Effect, RunAgent
+from flyball.core.effects import Ask, Effect, RunAgent, Save
 from flyball.core.events import (
     Begun,
     BreakerChanged,
@@ -322,7 +322,7 @@ def shows(event: Event) -> bool:
     """Whether an event can change what is rendered; most halves of effects change nothing to look at."""
     fact = event.fact
     if isinstance(fact, Begun):
-        return isinstance(fact.effect, RunAgent | Ask)
+        return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
     if isinstance(fact, Ended):
         unaccepted = isinstance(fact.outcome, Saved) and not fact.outcome.accepted
         return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead)

@@ -9,7 +9,7 @@ from flyball.projections.phase_status import phase_status
 from flyball.projections.pull_request import pull_request
 from flyball.projections.report import report
 from flyball.projections.report_markdown import markdown
-from flyball.projections.standing import is_closing
+from flyball.projections.standing import closed, is_closing
 from flyball.projections.state_files import state_files
 from flyball.projections.task_files import context, learning_files, plan
 from flyball.projections.verdict_file import NAME as VERDICT, verdict_file
@@ -23,19 +23,20 @@ def render(state: State, chronicle: Chronicle) -> dict[str, str]:
     """Path within the task's folder and text of every rendered file.
 
     The status log is appended to, not rendered: `phase_status` gives its blocks. The report is there once the task has
-    stopped or is closing.
+    stopped or is closing. What goes to the branch tells of the end already while it is saved.
     """
+    final = closed(state)
     files = {
         "loop-state.md": loop_state(state, chronicle),
         "context.md": context(state, chronicle),
-        "plan.md": plan(state, chronicle),
+        "plan.md": plan(final, chronicle),
         **learning_files(chronicle),
         **state_files(state, chronicle),
         VERDICT: verdict_file(state, chronicle),
     }
-    if state.stopped is not None or is_closing(state):
-        told = report(state, chronicle)
+    if final.stopped is not None or is_closing(final):
+        told = report(final, chronicle)
         files["report.md"] = markdown(told)
-        if is_closing(state) or (state.stopped is not None and state.stopped.kind == "done"):
+        if is_closing(final) or final.decision == "DONE":
             files["pull-request.md"] = pull_request(told)
     return files

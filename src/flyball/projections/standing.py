@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from flyball.core.effects import Save
 from flyball.core.events import TaskStopped
 from flyball.core.guards import limit_reached
 from flyball.core.state import State
@@ -64,6 +65,13 @@ def is_worked_on(state: State) -> bool:
 def is_closing(state: State) -> bool:
     """Whether the work is over and only the report and the branch are left."""
     return state.stage in _LAST_STAGES
+
+
+def closed(state: State) -> State:
+    """The task as it will stand once the report that is being saved is delivered: that report is the last one on the branch."""
+    saving = (o.effect for o in state.open.values() if isinstance(o.effect, Save))
+    reason = next((effect.closing for effect in saving if effect.closing), "")
+    return replace(state, stopped=TaskStopped("done", reason)) if reason and state.stopped is None else state
 
 
 def health(state: State, chronicle: Chronicle) -> str:
