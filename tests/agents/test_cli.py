@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.task import EffectId
+from flyball.ports import Confine
 from flyball.process import Exit, Stop
 from flyball.workspace import sandbox
 
@@ -81,6 +82,7 @@ class Scene:
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "SPOKEN_KEY": "k", "OTHER": "o"}
         self.number = 0
         self.sandboxed = True
+        self.confine: Confine = sandbox.Unconfined()
 
     def turn(
         self, dialect: Spoken, *, patience: Patience | None = None, cli: Mapping[str, Any] | None = None, **asked: Any
@@ -91,7 +93,7 @@ class Scene:
             Frame(
                 task="001-it",
                 workflow="tdd",
-                confine=sandbox.Unconfined(),
+                confine=self.confine,
                 sandboxed=self.sandboxed,
                 environment=self.environment,
                 clock=system_clock,
@@ -191,6 +193,26 @@ class TestHomes:
         dialect = Spoken(made)
         assert (scene.turn(dialect).detail, dialect.asked[0].sandboxed) == ("", False)
         assert (scene.home / ".spoken" / "settings.json").read_text() == "own"
+
+    @pytest.mark.parametrize("sandboxed", [True, False])
+    @pytest.mark.parametrize("access", ["write", "read"])
+    def test_its_homes_may_be_written_its_users_settings_not_and_the_tree_only_by_who_works(
+        self, scene: Scene, access: str, *, sandboxed: bool
+    ) -> None:
+        known: dict[str, Any] = {}
+
+        def confine(argv: Sequence[str], **how: Any) -> tuple[list[str], Path, dict[str, str]]:
+            known.update(how)
+            return list(argv), how["tree"], dict(how["env"])
+
+        (scene.home / ".spoken").mkdir()
+        settings = scene.home / ".spoken" / "settings.json"
+        settings.write_text("mine")
+        scene.confine, scene.sandboxed = confine, sandboxed
+        scene.turn(Spoken(OK), access=access)
+        assert scene.home / ".spoken" in known["writable"]
+        assert known["read_only"] == ([settings] if sandboxed else [])
+        assert known["read_only_tree"] is (access == "read")
 
     def test_what_the_user_had_there_stays(self, scene: Scene) -> None:
         (scene.home / ".spoken").mkdir()
