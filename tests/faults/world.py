@@ -18,6 +18,7 @@ from typing import Self
 
 import msgspec
 
+import flyball
 from flyball.core.events import Begun, Ended, Event, Judged, Moved, PersonSpoke
 from flyball.core.evolve import fold
 from flyball.core.state import State
@@ -315,7 +316,7 @@ class Runner:
             [sys.executable, str(Path(__file__).with_name("runner.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={"PATH": os.environ["PATH"]},
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(flyball.__file__).parents[1])},
             text=True,
         )
 

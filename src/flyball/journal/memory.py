@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from flyball.core.events import Event, Fact, Spoken
+from flyball.core.naming import task_id
 from flyball.core.task import TaskId
 from flyball.journal import codec
 from flyball.journal.errors import BlobMissing, LeaseLost, TaskUnknown, WordTaken
-from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, in_utc, task_id, task_scope
+from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, in_utc, task_scope
 
 _NAME = "in memory"
 

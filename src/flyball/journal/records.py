@@ -70,12 +70,6 @@ def task_scope(task: TaskId) -> str:
     return f"task:{task}"
 
 
-def task_id(number: int, slug: str) -> TaskId:
-    if not slug or slug.startswith(".") or any(mark in slug for mark in "/\\\0\n"):
-        raise ValueError(f"{slug!r} cannot name a task's folder.")
-    return TaskId(f"{number:03d}-{slug}")
-
-
 def in_utc(at: datetime) -> datetime:
     """The same instant in UTC; a time without a zone is refused, because nobody could say which instant it is."""
     if at.utcoffset() is None:

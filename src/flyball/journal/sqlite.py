@@ -12,11 +12,12 @@ import msgspec
 
 from flyball import faults
 from flyball.core.events import Event, Fact, Spoken
+from flyball.core.naming import task_id
 from flyball.core.task import TaskId
 from flyball.journal import codec, statements
 from flyball.journal.database import Database
 from flyball.journal.errors import LeaseLost, TaskUnknown, WordTaken
-from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, in_utc, task_id, task_scope
+from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, in_utc, task_scope
 
 _PAGE = 512
 """Events read at a time: no transaction stays open while the reader thinks, and memory stays bounded."""
