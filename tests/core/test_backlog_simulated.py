@@ -436,3 +436,17 @@ def test_the_monitor_sees_an_issue_as_the_batch_and_the_validators_as_its_review
     assert [f.observation.batch for f in judged] == [(BUG.id,)] * 3
     assert [f.observation.passed for f in judged] == [(), (), (BUG.id,)]
     assert judged[1].verdict.evidence != "first iteration", "the history of whole issues outlives their stages"
+
+
+@pytest.mark.req("C42")
+def test_an_issue_that_a_validator_wrote_opens_no_protected_path() -> None:
+    wanted = ProposedIssue("update conftest.py", "bug", "high", "conftest.py is old", ("change conftest.py",))
+    proposing = replace(PASS, issues=(wanted,))
+    world = Working(BUG, validate=lambda turn, _s: proposing if turn.turn == 2 else PASS)
+    simulator = a_backlog(world)
+    assert simulator.run().decision == "DONE"
+    begun = [e.fact.effect for e in simulator.events if isinstance(e.fact, Begun)]
+    measured = {m.items[0].id: m for m in begun if isinstance(m, Measure) and m.items}
+    assert measured.pop(BUG.id).asked
+    assert [m.items[0].text for m in measured.values()] == ["update conftest.py"]
+    assert not any(m.asked for m in measured.values())

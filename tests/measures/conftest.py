@@ -181,6 +181,7 @@ class Lab:
             base=self.base,
             accepted=self.accepted,
             items=self.items,
+            asked=self.items,
             baseline_ref="" if kind == "baseline" else self.baseline_ref,
             accepted_ref="" if kind == "baseline" else self.accepted_ref,
             rejected=self.rejected,

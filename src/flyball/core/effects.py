@@ -69,7 +69,8 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task.
 
     Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
-    tests are `extendable`, accepted test files may get more of them.
+    tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
+    that an agent wrote, opens protected paths it names.
     """
 
     kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
@@ -85,6 +86,7 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     copy: str = ""
     kept: tuple[str, ...] = ()
     extendable: bool = False
+    asked: tuple[Item, ...] = ()
 
 
 class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):

@@ -113,6 +113,7 @@ def _opened(event: Event) -> Draft:
         stage=fact.stage,
         items=fact.task.items,
         items_confirmed=bool(fact.task.items) and not fact.task.settings.approve_plan,
+        items_own=bool(fact.task.items),
         visits=(Visit(fact.stage, event.at),),
     )
 

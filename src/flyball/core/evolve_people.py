@@ -42,6 +42,7 @@ def withdraw(draft: Draft) -> None:
 def items_set(draft: Draft, fact: ItemsSet) -> None:
     draft.items = fact.items
     draft.items_confirmed = fact.by in {"document", "person"}
+    draft.items_own = fact.by in {"document", "person"}
 
 
 def consented(draft: Draft, fact: Consented) -> None:
@@ -56,7 +57,9 @@ def question_closed(draft: Draft, fact: QuestionClosed) -> None:
     draft.questions = {k: q for k, q in draft.questions.items() if k != fact.id}
     draft.to_ask = tuple(q for q in draft.to_ask if q.name != fact.name)
     draft.signal_asked = fact.name == "no-exit-signal" or draft.signal_asked
-    draft.items_confirmed = fact.name == "criteria" or draft.items_confirmed
+    if fact.name == "criteria":
+        draft.items_confirmed = True
+        draft.items_own = draft.items_own or fact.by == "person"
 
 
 def settings_changed(draft: Draft, fact: SettingsChanged) -> None:

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core import guards, prompts, questions
+from flyball.core.asked import asked
 from flyball.core.effects import Measure, RunAgent, Save
 from flyball.core.events import Fact, LimitHit, TaskStopped, TurnSetAside
 from flyball.core.judge import judge, learnings
@@ -173,6 +174,7 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         accepted_ref=state.tests_ref,
         rejected=state.rejected,
         consented=tuple(state.consented),
+        asked=asked(state),
     )
 
 

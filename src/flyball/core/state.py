@@ -164,6 +164,7 @@ class Draft(msgspec.Struct):
     questions: dict[EffectId, Asked] = {}
     to_ask: tuple[Question, ...] = ()
     items_confirmed: bool = False
+    items_own: bool = False
     usage: Usage = Usage()
     dearest_turn: Usage = Usage()
     consented: dict[str, Commit] = {}

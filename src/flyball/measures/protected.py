@@ -37,6 +37,8 @@ _ASKED = re.compile(
     r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg)\w*",
     re.IGNORECASE,
 )
+_REFUSED = re.compile(r"\b(?:not|never|without|nor|neither)\b|n['’]t\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[.;:!?](?=\s)|\n|\bbut\b")
 _ABOUT_TESTS = re.compile(r"pytest|coverage|jest|vitest|mocha|\btox\b|\btests?\b", re.IGNORECASE)
 
 
@@ -82,13 +84,19 @@ def exempt(path: str, items: Iterable[Item]) -> bool:
     names = (path, PurePosixPath(path).name)
     for item in items:
         text = " ".join((item.text, *item.acceptance))
-        named = path in item.files or any(re.search(rf"(?<![\w/.-]){re.escape(n)}(?![\w-])", text) for n in names)
+        named = path in item.files or any(_is_wanted(name, text) for name in names)
         asked = path in item.files or _ASKED.search(text) is not None
         if named and asked and (not is_sectioned(path) or _ABOUT_TESTS.search(text)):
             return True
         if is_ci(path) and asked and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
             return True
     return False
+
+
+def _is_wanted(name: str, text: str) -> bool:
+    """Whether a text names a path other than to say that it is not to be changed."""
+    found = re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", text)
+    return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in found)
 
 
 class _Sides(msgspec.Struct, frozen=True):
@@ -118,7 +126,7 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
         elif path in request.consented:
             released.add(path)
             notes.append(f"{path} is taken from the candidate: the change was consented to")
-        elif path not in sides.written and exempt(path, request.items):
+        elif path not in sides.written and exempt(path, request.asked):
             released.add(path)
             notes.append(f"{path} is exempt: the task itself names it")
         elif is_sectioned(path):

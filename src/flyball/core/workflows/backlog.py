@@ -127,11 +127,15 @@ def _implement(state: State) -> Next:
 
 
 def _narrowed(state: State, effect: Effect) -> Effect:
-    """What is measured is this issue's work: no other issue exempts a path, and the backlog itself is not the agent's."""
+    """What is measured is this issue's work: no other issue exempts a path, nor one that a validator wrote.
+
+    The backlog itself is not the agent's.
+    """
     if not isinstance(effect, Measure):
         return effect
     items = tuple(item for item in state.items if item.id == state.work.selected)
-    return replace(effect, items=items, kept=(cycles.folder(state),), extendable=True)
+    own = items if state.work.selected not in state.work.created else ()
+    return replace(effect, items=items, kept=(cycles.folder(state),), extendable=True, asked=own)
 
 
 def _validate(state: State) -> Next:
