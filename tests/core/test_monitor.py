@@ -451,3 +451,24 @@ def test_spent_contexts_forbid_another_fresh_one_and_no_rollback():
         red(number, (f"s{number}",), pass_rate=0.9, context=number, tree=f"c{number}") for number in (1, 2, 3, 4)
     ]
     assert judged(*earlier, *falling(5, 0.9, 0.8, 0.7, context=5))[-1].cure == Cure.ROLLBACK
+
+
+@pytest.mark.req("M14")
+@pytest.mark.parametrize(("held", "health"), [(False, Health.STALLED), (True, Health.PROGRESSING)])
+def test_iterations_that_change_or_pass_nothing_are_a_stall_unless_the_gate_holds(*, held, health):
+    idle = [Observation(iteration=n, tree="t", changed_files=(), failing=(), gate_held=held) for n in (1, 2, 3, 4)]
+    assert judged(*idle)[-1].health is health
+    empty = [Observation(iteration=n, pass_rate=0.0, tree=f"t{n}", gate_held=held) for n in (1, 2, 3)]
+    assert judged(*empty)[-1].health is health
+
+
+@pytest.mark.req("M12")
+@pytest.mark.parametrize(
+    ("last", "held", "health"),
+    [((), True, Health.PROGRESSING), ((), False, Health.FLIP_FLOPPING), (("t",), False, Health.FLIP_FLOPPING)],
+    ids=["it passes and all holds", "it passes and something else does not", "it fails"],
+)
+def test_a_test_that_came_to_rest_as_passed_while_everything_holds_is_a_finished_story(last, held, health):
+    course = [("t",), (), ("t",), last] if not last else [(), ("t",), (), last]
+    seen = [red(n, failing, tree=f"t{n}", gate_held=held and n == 4) for n, failing in enumerate(course, 1)]
+    assert judged(*seen)[-1].health is health
