@@ -97,6 +97,7 @@ class Performer:
         failed = self._setup(self._workspace.root, self._folder / "setup", stop)
         if failed:
             return Interrupted(failed) if stop.is_set() else Failed(f"setup failed: {failed}")
+        self._workspace.set_aside()
         return Prepared(Commit(started.commit), started.tree, self._workspace.branch, (*notes, *started.notes))
 
     def _run_agent(self, effect: RunAgent, state: State, stop: Stop) -> Outcome:

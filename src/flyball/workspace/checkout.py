@@ -37,6 +37,11 @@ class Checkout(msgspec.Struct, frozen=True):
         return self.folder / "excludes"
 
     @property
+    def ignored(self) -> Path:
+        """What was ignored when the task began."""
+        return self.folder / "ignored"
+
+    @property
     def agent_git(self) -> Path:
         """The agent's git dir.
 

@@ -13,9 +13,10 @@ from flyball.workspace import loose
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
+from flyball.workspace.ignored import Ignored, ignored_now
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.staging import stage
-from flyball.workspace.trees import changed, replace_path
+from flyball.workspace.trees import changed, entries, overlay_tree
 from flyball.workspace.vault import Vault
 
 
@@ -57,6 +58,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
     index: Path
     task: str
     excludes: Path | None = None
+    ignored: Ignored = Ignored()
 
     def git(self, index: Path) -> Git:
         return self.vault.git(self.folder, index, self.excludes)
@@ -93,7 +95,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
             now = git.line("write-tree")
             self.vault.known.know_tree(now)
             faults.point("restore.files.before")
-            target = replace_path(self.vault, self.vault.tree(commit), LOOP, now)
+            target = self._laid(commit, now)
             self._clear_way(now, target)
             git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", target, timeout=LONG)
             faults.point("restore.files.after")
@@ -103,13 +105,28 @@ class WorkingTree(msgspec.Struct, frozen=True):
         assert git.index is not None
         if git.index.exists():
             try:
-                return stage(git, self.task)
+                return stage(git, self.task, self.ignored)
             except GitFailed:
                 if git.run("ls-files", "-z", "--", LOOP).code == 0:
                     raise
                 git.index.unlink()
         git.out("read-tree", *([commit] if commit else ["--empty"]))
-        return stage(git, self.task)
+        return stage(git, self.task, self.ignored)
+
+    def ignored_now(self, commit: str) -> Ignored:
+        """What was known as ignored, and what the folder holds of that kind now."""
+        with scratch_copy(self.index) as scratch:
+            git = self.git(scratch)
+            if not scratch.exists():
+                git.out("read-tree", commit)
+            return Ignored.of((*self.ignored.paths, *ignored_now(git)))
+
+    def _laid(self, commit: str, now: str) -> str:
+        """The tree to lay out for a commit: without what would come to lie where the user's ignored files are."""
+        tree = self.vault.tree(commit)
+        files = entries(self.vault, tree) if self.ignored.paths else ()
+        held = [entry.path for entry in files if self.ignored.holding(entry.path)]
+        return overlay_tree(self.vault, tree, {LOOP: now, **dict.fromkeys(held)})
 
     def _clear_way(self, now: str, target: str) -> None:
         """Remove what is ignored but stands where a file or folder of `target` must be."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flyball.core.naming import LOOP
 from flyball.workspace.git import Git, failure, joined, records
+from flyball.workspace.ignored import Ignored, left_out
 from flyball.workspace.repository import GITLINK
 
 # Of a task's folder only the plan, the learnings and the report are committed (O3).
@@ -17,8 +18,8 @@ _MOST_NOTES = 20
 _WARNING = "warning: "
 
 
-def stage(git: Git, task: str) -> tuple[str, ...]:
-    """Bring `git.index` in line with `git.work_tree`; gives back sentences on what could not be saved.
+def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
+    """Bring `git.index` in line with `git.work_tree`, but for what is `ignored`; sentences on what could not be saved.
 
     Of `.loop/` only what is committed of `task`'s own folder is looked at: other tasks may be at work in the same tree.
     """
@@ -28,7 +29,7 @@ def stage(git: Git, task: str) -> tuple[str, ...]:
     # Both only look, and each takes a git of its own: side by side they take the time of one.
     with ThreadPoolExecutor(max_workers=1) as beside:
         tracked = beside.submit(_tracked_changes, git)
-        untracked = _untracked(git, "", notes)
+        untracked = _untracked(git, "", ignored, notes)
         gone, changed = tracked.result()
     changed += untracked
     present, missing = _split(tree, [path for path in changed if not _belongs_to_loop(path)], notes)
@@ -64,7 +65,7 @@ def _tracked_changes(git: Git) -> tuple[list[str], list[str]]:
     return gone, changed
 
 
-def _untracked(git: Git, prefix: str, notes: list[str]) -> list[str]:
+def _untracked(git: Git, prefix: str, ignored: Ignored, notes: list[str]) -> list[str]:
     """Files not in the index and not ignored; those of a repository inside the tree, too.
 
     Git itself would record such a repository as a link to a commit that exists nowhere else, and lose the files.
@@ -74,14 +75,17 @@ def _untracked(git: Git, prefix: str, notes: list[str]) -> list[str]:
         raise failure(("ls-files", "-o"), done)
     notes += [f"{line.removeprefix(_WARNING)}: not saved." for line in _lines(done.stderr) if line.startswith(_WARNING)]
     found = []
-    for path in records(done.stdout):
+    free, held = ignored.parted(prefix + path for path in records(done.stdout))
+    notes += left_out(held)
+    for path in free:
         if not path.endswith("/"):
-            found.append(prefix + path)
+            found.append(path)
             continue
-        notes.append(f"{prefix}{path} is a git repository of its own: its files are saved, its history is not.")
+        notes.append(f"{path} is a git repository of its own: its files are saved, its history is not.")
         assert git.work_tree is not None
-        inner = Git(git.git_dir, work_tree=git.work_tree / path, index=git.git_dir / "no-index", excludes=git.excludes)
-        found += _untracked(inner, prefix + path, notes)
+        folder = git.work_tree / path.removeprefix(prefix)
+        inner = Git(git.git_dir, work_tree=folder, index=git.git_dir / "no-index", excludes=git.excludes)
+        found += _untracked(inner, path, ignored, notes)
     return found
 
 

@@ -172,11 +172,6 @@ def overlay_tree(vault: Vault, commit: str, paths: Mapping[str, str | None]) -> 
     return overlaid
 
 
-def replace_path(vault: Vault, tree: str, path: str, source: str) -> str:
-    """The tree with everything at `path` as it is in `source`."""
-    return overlay_tree(vault, tree, {path: source})
-
-
 def _compare(vault: Vault, old: str, new: str, *options: str, paths: Sequence[str] = ()) -> bytes:
     done = vault.git().run(*_DIFF, *options, old, new, "--", *paths)
     if done.code != 0:

@@ -14,6 +14,7 @@ from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_t
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
+from flyball.workspace.ignored import Ignored
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Mount
@@ -90,7 +91,13 @@ class GitWorkspace:
             write_file(self.checkout.ready, base.encode() + b"\n")
         if not self.in_place:
             checkouts.give_agent_git(self.checkout, self.repository, base, self.branch)
+        elif not self.checkout.ignored.exists():
+            self.set_aside()
         return checkouts.notes_on(self.vault, base)
+
+    def set_aside(self) -> None:
+        """Remember what is ignored in the tree, before an agent has seen it, as what stays out of all that is saved."""
+        self._work().ignored_now(self.tip).write(self.checkout.ignored)
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
@@ -248,4 +255,5 @@ class GitWorkspace:
             checkouts.create(self.checkout, self.vault, self.tip)
 
     def _work(self) -> WorkingTree:
-        return WorkingTree(self.vault, self.root, self.checkout.index, self.task, self.checkout.excludes)
+        ignored = Ignored.read(self.checkout.ignored)
+        return WorkingTree(self.vault, self.root, self.checkout.index, self.task, self.checkout.excludes, ignored)
