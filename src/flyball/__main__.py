@@ -7,7 +7,14 @@ import sys
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; whoever breaks it off before it has begun anything reads no traceback."""
+    try:
+        _main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _main() -> None:
     _hold_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):
         from flyball import __version__

@@ -1,5 +1,6 @@
 """The program as a whole: usage, internal errors, pipes, completion, help."""
 
+import errno
 import os
 import shlex
 import subprocess
@@ -10,9 +11,10 @@ import pytest
 from typer.main import get_command
 
 from flyball.__main__ import main
-from flyball.cli import app as table, crash
+from flyball.cli import app as table, crash, exits
 from flyball.cli.completion import task_ids
 from flyball.core.task import TaskId
+from flyball.documents.errors import LoopFolderUnwritable
 from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
@@ -94,6 +96,43 @@ def test_where_no_traceback_can_be_kept_it_is_printed(monkeypatch, capsys):
     monkeypatch.setenv("FLYBALL_HOME", "/dev/null/nowhere")
     assert crash.ended(ValueError("oh")) == 1
     assert "ValueError: oh" in capsys.readouterr().err
+
+
+def test_what_the_system_refuses_is_no_internal_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+    assert crash.ended(OSError(errno.EROFS, "Read-only file system", "/etc/rules")) == 1
+    assert capsys.readouterr().err.startswith("flyball: /etc/rules: Read-only file system. ")
+    assert not (tmp_path / "home").exists()
+
+
+def test_files_that_cannot_be_rendered_are_no_wrong_usage(capsys):
+    with pytest.raises(SystemExit) as ended, exits.told():
+        raise LoopFolderUnwritable("full")
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "flyball: full\n"
+
+
+def test_whoever_breaks_off_before_anything_began_reads_no_traceback(monkeypatch, capsys):
+    def broken_off() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(table, "run", broken_off)
+    monkeypatch.setattr(sys, "argv", ["flyball", "list"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", [["list"], ["--help"]])
+def test_an_output_on_a_full_disk_is_said_in_one_sentence(repository, tmp_path, words):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "flyball", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not list((tmp_path / "home").glob("crash-*"))
 
 
 def test_a_reader_that_closes_the_pipe_causes_no_complaint(told, repository, tmp_path):

@@ -1,5 +1,6 @@
 """What a run shows: plain lines, JSON lines, and the live view at several widths."""
 
+import errno
 import io
 import json
 import threading
@@ -214,13 +215,18 @@ def test_an_interrupted_run_says_how_to_resume(capsys: pytest.CaptureFixture[str
     assert "resume with `flyball resume 007-parse-rows`" in capsys.readouterr().out
 
 
-def test_a_reader_that_goes_away_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("error", "told"), [(BrokenPipeError(), ""), (OSError(errno.ENOSPC, "No space left on device"), "No space left")]
+)
+def test_an_output_that_takes_nothing_more_does_not_end_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: OSError, told: str
+):
     tried: list[str] = []
 
     class Gone(io.StringIO):
         def write(self, text: str) -> int:
             tried.append(text)
-            raise BrokenPipeError
+            raise error
 
         def fileno(self) -> int:
             raise OSError
@@ -230,6 +236,32 @@ def test_a_reader_that_goes_away_does_not_end_the_work(monkeypatch: pytest.Monke
     chronicle = Chronicle()
     play(PlainScreen(chronicle), short_tdd_run(), chronicle)
     assert len(tried) == 1
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said.splitlines()) == bool(told)
+
+
+def test_a_terminal_that_has_gone_does_not_end_the_work():
+    class Gone(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise OSError(errno.EIO, "Input/output error")
+
+    chronicle, story = Chronicle(), short_tdd_run()
+    shown = LiveScreen(chronicle, Console(file=Gone(), width=80, height=24, force_terminal=True))
+    with shown:
+        play(shown, story, chronicle)
+        shown.closing(story.state)
+
+
+def test_a_person_who_breaks_off_is_told_at_once_and_a_program_is_not(capsys: pytest.CaptureFixture[str]):
+    shown, out = live(Chronicle())
+    with shown:
+        shown.notify("stopping", "stopping: all is saved")
+    assert "stopping: all is saved" in out.getvalue()
+    JsonScreen(Chronicle()).notify("stopping", "stopping: all is saved")
+    assert capsys.readouterr().out == ""
+    PlainScreen(Chronicle()).notify("stopping", "stopping: all is saved")
+    assert capsys.readouterr().out == "stopping: all is saved\n"
 
 
 def test_every_workflow_stage_fits_the_view():

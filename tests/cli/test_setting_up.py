@@ -2,15 +2,18 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from flyball.cli.init import _write
 from flyball.config import file as config_file, trust
 from flyball.core.events import SessionStarted
 from flyball.journal.leases import Lease, this_process
+from flyball.ports import Refusal
 from flyball.testing.builders import OPENED_AT, Story
 from flyball.wiring.checkup import checkup
 
@@ -54,6 +57,21 @@ def test_trust_is_recorded_once_per_content(repository, site, flyball):
     assert "already" in flyball("trust").out
     (repository / "flyball.toml").write_text(CONFIG.replace("make test", "make evil"))
     assert flyball("trust").code == 2
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_trusted_as_any_other(one_commit, tmp_path, monkeypatch, flyball):
+    root = tmp_path / os.fsdecode(b"rows-\xff")
+    shutil.copytree(one_commit, root)
+    (root / "flyball.toml").write_text(CONFIG)
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(root)
+    assert flyball("trust", "--yes", "--json").code == 0
+    assert json.loads(flyball("trust", "--yes", "--json").out)["new"] is False
+
+
+def test_init_says_when_its_file_cannot_be_written():
+    with pytest.raises(Refusal, match="/dev/full could not be written \\(No space left on device\\)"):
+        _write(Path("/dev/full"), "[gates]\n")
 
 
 def test_trust_without_a_configuration_names_init(repository, flyball):

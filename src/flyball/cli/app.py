@@ -26,6 +26,7 @@ from flyball.cli import (
     words,
 )
 from flyball.cli.exits import INTERRUPTED, USAGE, say
+from flyball.cli.output import settle
 from flyball.cli.resume import resume
 from flyball.cli.run import run as run_command
 
@@ -76,7 +77,9 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(_run())
+    code = _run()
+    settle()
+    sys.exit(code)
 
 
 def _run() -> int:

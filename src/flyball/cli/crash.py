@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import traceback
+from errno import EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOSPC, ENXIO, EPERM, EROFS, ESTALE
 from pathlib import Path
 
 from flyball.cli.exits import INTERNAL, say
 from flyball.cli.output import tell
 
+_WORLD = frozenset({EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOSPC, ENXIO, EPERM, EROFS, ESTALE})
+"""What a system refuses whatever the program: a full disk, a folder nobody may write to."""
+
 
 def ended(error: BaseException) -> int:
-    """Keep the traceback, say one sentence, give the exit code."""
+    """Keep the traceback, say one sentence, give the exit code; what the system refuses is no error of ours."""
+    if isinstance(error, OSError) and error.errno in _WORLD:
+        where = f"{error.filename}: " if isinstance(error.filename, str | os.PathLike) else ""
+        say(f"{where}{error.strerror}. What is in the journal is safe. See to it, and try again.")
+        return INTERNAL
     text = "".join(traceback.format_exception(error))
     kept = _kept(text)
     name = f"{type(error).__name__}: {error}".splitlines()[0][:200]

@@ -95,7 +95,11 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) 
             notify=shown.notify,
             listeners=(shown.listener,),
         )
-        state = controller.run(*said)
+        try:
+            state = controller.run(*said)
+        except KeyboardInterrupt:
+            say(f"interrupted; go on with: flyball resume {task}")
+            raise
         shown.closing(state)
     return exit_code(state)
 

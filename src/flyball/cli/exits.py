@@ -10,8 +10,8 @@ from flyball.cli.output import tell
 from flyball.config.errors import ConfigError
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.state import State
-from flyball.documents.errors import DocumentError
-from flyball.journal.errors import JournalGone, JournalUnwritable, LeaseHeld, LeaseLost
+from flyball.documents.errors import DocumentError, LoopFolderUnwritable
+from flyball.journal.errors import BlobUnwritable, JournalGone, JournalUnwritable, LeaseHeld, LeaseLost
 from flyball.ports import Refusal
 
 DONE = 0
@@ -52,7 +52,7 @@ def told() -> Iterator[None]:
     except LeaseHeld as error:
         say(str(error))
         sys.exit(HELD)
-    except (JournalUnwritable, JournalGone, LeaseLost) as error:
+    except (JournalUnwritable, JournalGone, LeaseLost, BlobUnwritable, LoopFolderUnwritable) as error:
         say(str(error))
         sys.exit(INTERNAL)
     except REFUSED as error:

@@ -43,7 +43,7 @@ def init(
         proposal = proposed(site)
         measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
         text = detect.render(proposal)
-        path.write_text(text, encoding="utf-8")
+        _write(path, text)
         file = config_file.parse(text, path)
         trust.record(site.home, file)
         if as_json:
@@ -80,6 +80,17 @@ def _free(site: Site, *, force: bool) -> Path:
     elif not force:
         raise Refusal(f"{path} is there already. Look at it, or write it anew: flyball init --force")
     return path
+
+
+def _write(path: Path, text: str) -> None:
+    from flyball.ports import Refusal
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Refusal(
+            f"{path} could not be written ({error.strerror}). Make its folder writable or free some space, and try again."
+        ) from error
 
 
 def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:

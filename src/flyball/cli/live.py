@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Self
 
 from rich.console import Console, RenderableType
@@ -59,10 +59,12 @@ class LiveScreen:
         if text is None:
             return
         self._said = ""
-        self._console.print(_hanging(text, _style(event)))
+        self._print(_hanging(text, _style(event)))
 
     def notify(self, kind: str, line: str) -> None:
-        if kind == "command":
+        if kind == "stopping":
+            self._print(Text(line, "bold yellow"))
+        elif kind == "command":
             self._command = line
         else:
             self._said = line
@@ -71,14 +73,14 @@ class LiveScreen:
         self._stop()
         if state.stopped is None:
             return
-        self._console.print(Text(ending(state, self._chronicle)))
+        self._print(Text(ending(state, self._chronicle)))
         style = _ENDS.get(state.stopped.kind, "bold yellow")
         spent = duration(state.elapsed.total_seconds())
-        self._console.print(Text(f"{state.decision}: {state.stopped.reason}", style))
+        self._print(Text(f"{state.decision}: {state.stopped.reason}", style))
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {spent}"
-        self._console.print(Text(counted))
+        self._print(Text(counted))
         if next_command(state) and state.stopped.kind != "interrupted":
-            self._console.print(Text.assemble("next: ", (next_command(state), "bold")))
+            self._print(Text.assemble("next: ", (next_command(state), "bold")))
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -98,14 +100,21 @@ class LiveScreen:
             refresh_per_second=FRAMES_A_SECOND,
             transient=True,
         )
-        self._live.start()
-        # A controller may be killed at any moment; a terminal whose cursor was never hidden needs no repair then.
-        self._console.show_cursor()
+        with suppress(OSError):
+            self._live.start()
+            # A controller may be killed at any moment; a terminal whose cursor was never hidden needs no repair then.
+            self._console.show_cursor()
 
     def _stop(self) -> None:
         live, self._live = self._live, None
         if live is not None:
-            live.stop()
+            with suppress(OSError):
+                live.stop()
+
+    def _print(self, what: RenderableType) -> None:
+        """A terminal that has gone does not end the work."""
+        with suppress(OSError):
+            self._console.print(what)
 
     def _render(self) -> RenderableType:
         if self._view is None:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TextIO
 
 READER_GONE = 141
 """What a shell reports of a program that wrote into a closed pipe."""
+UNWRITABLE = 1
 
 
 def put(text: str) -> None:
@@ -17,8 +18,8 @@ def put(text: str) -> None:
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        reader_gone()
+    except OSError as error:
+        _not_put(error)
 
 
 def put_json(value: Any) -> None:
@@ -42,14 +43,31 @@ def put_bytes(data: bytes) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
-    except BrokenPipeError:
-        reader_gone()
+    except OSError as error:
+        _not_put(error)
 
 
-def reader_gone() -> NoReturn:
-    """End as programs do whose reader has gone."""
+def _not_put(error: OSError) -> NoReturn:
+    """End a command whose result cannot be written: as programs do whose reader has gone, or with what is wrong."""
     silence(sys.stdout)
-    sys.exit(READER_GONE)
+    if isinstance(error, BrokenPipeError):
+        sys.exit(READER_GONE)
+    tell(f"flyball: {no_output(error)}\n")
+    sys.exit(UNWRITABLE)
+
+
+def no_output(error: OSError) -> str:
+    """What to say of a standard output that takes nothing more."""
+    return f"standard output cannot be written ({error.strerror})"
+
+
+def settle() -> None:
+    """Write out what is still held back; the interpreter would complain in its own words."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        silence(sys.stdout)
 
 
 def silence(stream: TextIO) -> None:

@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from flyball.cli.endings import ending
-from flyball.cli.output import silence
+from flyball.cli.output import no_output, silence, tell
 from flyball.core.events import Event
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
@@ -19,7 +19,7 @@ from flyball.projections.status import status
 
 
 class PlainScreen:
-    """One line for each event worth telling; a reader that goes away does not end the work."""
+    """One line for each event worth telling; an output that takes nothing more does not end the work."""
 
     def __init__(self, chronicle: Chronicle) -> None:
         self._chronicle = chronicle
@@ -37,7 +37,9 @@ class PlainScreen:
             self.write(text)
 
     def notify(self, kind: str, line: str) -> None:
-        """What agents and gates say meanwhile is in the transcript; plain output keeps to facts."""
+        """What agents and gates say meanwhile is in the transcript; plain output keeps to facts and to what a person did."""
+        if kind == "stopping":
+            self.write(line)
 
     def closing(self, state: State) -> None:
         self.write(ending(state, self._chronicle))
@@ -52,9 +54,11 @@ class PlainScreen:
         try:
             sys.stdout.write(f"{text}\n")
             sys.stdout.flush()
-        except BrokenPipeError:
+        except OSError as error:
             self._gone = True
             silence(sys.stdout)
+            if not isinstance(error, BrokenPipeError):
+                tell(f"flyball: {no_output(error)}; the work goes on\n")
 
 
 class JsonScreen(PlainScreen):
@@ -62,6 +66,9 @@ class JsonScreen(PlainScreen):
 
     def listener(self, event: Event, state: State) -> None:  # noqa: ARG002 - the port's word
         self.write(json_line(event).decode())
+
+    def notify(self, kind: str, line: str) -> None:
+        """Programs read facts alone."""
 
     def closing(self, state: State) -> None:
         self.write(msgspec.json.encode(status(state, self._chronicle)).decode())

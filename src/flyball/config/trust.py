@@ -54,7 +54,7 @@ def record(home: RepositoryHome, file: FileConfig) -> Path:
     text = "\n".join((str(file.origin.path), *needs_trust(file), ""))
     fresh = path.with_name(f"{path.name}.new")
     try:
-        with fresh.open("w", encoding="utf-8") as record:
+        with fresh.open("w", encoding="utf-8", errors="backslashreplace") as record:
             record.write(text)
             record.flush()
             os.fsync(record.fileno())

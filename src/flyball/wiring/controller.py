@@ -84,7 +84,7 @@ class Controller:
                 settled=rendering.settle,
                 check=held.lease.check,
             )
-            return asyncio.run(_driven(driver, self._task, said))
+            return asyncio.run(_driven(driver, self._task, said, self._notify))
 
     def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
         settings, home = task.settings, self._site.home
@@ -118,7 +118,7 @@ class Controller:
         )
 
 
-async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact]) -> State:
+async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Notify) -> State:
     """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
     loop = asyncio.get_running_loop()
     seen: list[int] = []
@@ -130,6 +130,8 @@ async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact]) -> State:
                 os.write(2, f"ended at once; go on with: flyball resume {task}\n".encode())
             os._exit(130)
         seen.append(number)
+        again = "press Ctrl-C again" if number == signal.SIGINT else "a second signal is needed"
+        notify("stopping", f"stopping: what is under way is ended and saved; {again} to end at once")
         driver.interrupt(f"interrupted by {signal.Signals(number).name}")
 
     for number in SIGNALS:
