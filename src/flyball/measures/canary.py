@@ -5,7 +5,6 @@ called in the same process before it, and it lies beside the original, so the sa
 message says where the tree's own packages were imported from, and what came from where no environment has it.
 """
 
-import ast
 import hashlib
 import re
 import textwrap
@@ -17,7 +16,7 @@ import msgspec
 from flyball.core.measurement import Trick
 from flyball.measures.gates import GateRun
 from flyball.measures.junit import Case
-from flyball.measures.sources import looks_like_test, parse
+from flyball.measures.sources import imports, looks_like_test, parse
 
 _PLANTED = """
 
@@ -114,18 +113,8 @@ def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
     imported: set[str] = set()
     for file in sorted(f for f in every if f.endswith(".py") and looks_like_test(f))[:500]:
         if (tree / file).is_file():
-            imported |= _imports((tree / file).read_bytes())
+            imported |= imports((tree / file).read_bytes())
     return tuple(sorted(tops & imported))
-
-
-def _imports(source: bytes) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(parse(source) or ast.Module([], [])):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return found
 
 
 def verdict(

@@ -12,6 +12,7 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import Trick
 from flyball.core.task import Commit, Item, Settings
 from flyball.measures.gate_scripts import is_gate_file, started_within
+from flyball.measures.import_roots import Roots, import_roots, stand_in
 from flyball.measures.sections import is_sectioned, restore
 from flyball.measures.shadows import shadow
 from flyball.measures.sources import is_test_file, looks_like_test
@@ -67,11 +68,15 @@ def is_configuration(path: str, settings: Settings) -> bool:
         return True
     if any(_matches(path, pattern) for pattern in settings.protected):
         return True
-    return is_gate_file(path, _commands(settings))
+    return is_gate_file(path, _gates(settings), settings.lint)
+
+
+def _gates(settings: Settings) -> str:
+    return " ; ".join(gate.command for gate in settings.gates)
 
 
 def _commands(settings: Settings) -> str:
-    return " ; ".join(gate.command for gate in settings.gates)
+    return f"{_gates(settings)} ; {settings.lint}"
 
 
 def _matches(path: str, pattern: str) -> bool:
@@ -100,13 +105,14 @@ def _is_wanted(name: str, text: str) -> bool:
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """The files of the accepted and of the candidate tree, what differs, and the accepted scripts that gates start."""
+    """The files of the accepted and of the candidate tree, what differs, what gates start and where that imports from."""
 
     accepted: frozenset[str]
     candidate: frozenset[str]
     written: frozenset[str]
     changed: tuple[str, ...]
     scripts: frozenset[str]
+    roots: Roots
 
 
 def protect(request: Measure, settings: Settings, workspace: Trees) -> Protection:
@@ -147,12 +153,15 @@ def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
 def _sides(request: Measure, settings: Settings, workspace: Trees) -> _Sides:
     accepted = frozenset(workspace.list_files(request.accepted))
     candidate = frozenset(workspace.list_files(request.candidate))
+    read = partial(workspace.read_file, request.accepted)
+    scripts = started_within(_gates(settings), accepted, read, settings.lint)
     return _Sides(
         accepted,
         candidate,
         frozenset(changed_paths(workspace, request.base, request.accepted)),
         changed_paths(workspace, request.accepted, request.candidate),
-        started_within(_commands(settings), accepted, partial(workspace.read_file, request.accepted)),
+        scripts,
+        import_roots(_commands(settings), scripts, read),
     )
 
 
@@ -188,7 +197,7 @@ def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]
     """What a new file pretends to be, if anything."""
     if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
         return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
-    found = shadow(path, sides.accepted, sides.candidate)
+    found = shadow(path, sides.accepted, sides.candidate) or stand_in(path, sides.roots, sides.accepted)
     return (found,) if found else ()
 
 

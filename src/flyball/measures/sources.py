@@ -79,6 +79,17 @@ def parse(source: bytes | None) -> ast.Module | None:
         return None
 
 
+def imports(source: bytes) -> set[str]:
+    """The first names of the modules a Python source imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(parse(source) or ast.Module([], [])):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
 def source_tests(source: bytes, path: str) -> tuple[SourceTest, ...] | None:
     """The tests a Python source defines, as pytest and unittest name them; None when it cannot be parsed."""
     module = parse(source)
