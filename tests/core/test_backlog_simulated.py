@@ -25,6 +25,7 @@ from flyball.core.events import (
     TurnSetAside,
 )
 from flyball.core.measurement import Measurement
+from flyball.core.next import NOTHING, Next
 from flyball.core.outcomes import Edited, Stale, TurnEnded
 from flyball.core.reviewing import KINDS
 from flyball.core.state import State
@@ -391,18 +392,34 @@ def test_validators_run_side_by_side_as_far_as_the_user_allows(parallel: int | N
         simulator.step()
     begun = _validators_begun(simulator)
     assert len(begun) == together
-    assert not decide(simulator.state).effects
+    assert not _following(simulator).effects
     simulator.append(Ended(begun[0].id, ok(PASS), 1))
     simulator.step()
     assert len(_validators_begun(simulator)) == (together < len(KINDS))
 
 
+@pytest.mark.req("C61")
+def test_an_edit_a_new_session_makes_again_has_ended_before_anything_is_read_or_written() -> None:
+    simulator = a_backlog(Working(BUG))
+    while not isinstance(edit := next(iter(_following(simulator).effects), None), EditBacklog):
+        simulator.step()
+    simulator.append(Begun(edit, 1))
+    simulator.append(SessionStarted(2, "here", "0"), Begun(edit, 2))
+    assert _following(simulator) == NOTHING
+    simulator.append(Ended(edit.id, Edited(""), 2))
+    assert isinstance(_following(simulator).effects[0], ReadBacklog)
+
+
+def _following(simulator: Simulator) -> Next:
+    assert simulator.state is not None
+    return decide(simulator.state)
+
+
 def _validators_begun(simulator: Simulator) -> list[RunAgent]:
     """The turns that are to begin now; they stay under way."""
-    assert simulator.state is not None
-    while isinstance(next(iter(decide(simulator.state).effects), None), ReadBacklog):
+    while isinstance(next(iter(_following(simulator).effects), None), ReadBacklog):
         simulator.step()
-    turns = [effect for effect in decide(simulator.state).effects if isinstance(effect, RunAgent)]
+    turns = [effect for effect in _following(simulator).effects if isinstance(effect, RunAgent)]
     simulator.append(*(Begun(turn, 1) for turn in turns))
     return turns
 

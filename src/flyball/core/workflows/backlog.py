@@ -56,7 +56,8 @@ def _seen(state: State, issue: str = "") -> Next | BacklogRead:
     seen = state.work.seen
     if seen is not None and (not issue or seen.issue == issue):
         return seen
-    if any(isinstance(o.effect, ReadBacklog) for o in state.open.values()):
+    # An edit that a new session makes again must have ended: what is read beside it may be neither old nor new.
+    if any(isinstance(o.effect, ReadBacklog | EditBacklog) for o in state.open.values()):
         return NOTHING
     return perform(ReadBacklog(EffectId(f"read/{state.work.reads + 1}"), path=cycles.folder(state), issue=issue))
 
