@@ -13,6 +13,7 @@ from flyball.core.measurement import Trick
 from flyball.core.task import Commit, Item, Settings
 from flyball.measures.gate_scripts import is_gate_file, started_within
 from flyball.measures.import_roots import Roots, import_roots, stand_in
+from flyball.measures.plugins import plugin_files
 from flyball.measures.sections import is_sectioned, restore
 from flyball.measures.shadows import shadow
 from flyball.measures.sources import is_test_file, looks_like_test
@@ -105,7 +106,7 @@ def _is_wanted(name: str, text: str) -> bool:
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """The files of the accepted and of the candidate tree, what differs, what gates start and where that imports from."""
+    """The files of the accepted and of the candidate tree, what differs, what gates start or load, and where it imports from."""
 
     accepted: frozenset[str]
     candidate: frozenset[str]
@@ -113,6 +114,7 @@ class _Sides(msgspec.Struct, frozen=True):
     changed: tuple[str, ...]
     scripts: frozenset[str]
     roots: Roots
+    plugins: frozenset[str]
 
 
 def protect(request: Measure, settings: Settings, workspace: Trees) -> Protection:
@@ -155,13 +157,16 @@ def _sides(request: Measure, settings: Settings, workspace: Trees) -> _Sides:
     candidate = frozenset(workspace.list_files(request.candidate))
     read = partial(workspace.read_file, request.accepted)
     scripts = started_within(_gates(settings), accepted, read, settings.lint)
+    changed = changed_paths(workspace, request.accepted, request.candidate)
+    loadable = any(path.endswith(".py") for path in changed)
     return _Sides(
         accepted,
         candidate,
         frozenset(changed_paths(workspace, request.base, request.accepted)),
-        changed_paths(workspace, request.accepted, request.candidate),
+        changed,
         scripts,
         import_roots(_commands(settings), scripts, read),
+        plugin_files(_gates(settings), scripts, accepted | candidate, read) if loadable else frozenset(),
     )
 
 
@@ -172,7 +177,7 @@ def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]
 
 def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
     """The tricks of one changed path; empty when the path is not protected."""
-    if is_configuration(path, settings) or path in sides.scripts:
+    if is_configuration(path, settings) or path in sides.scripts or _is_plugin(path, sides):
         before, after = _versions(path, request, workspace)
         return (_configuration(path, before, after),)
     if _ENTRY_POINTS.fullmatch(path):
@@ -187,6 +192,11 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, 
     if not is_test_file(path, before, after):
         return ()
     return compare(path, before, after, rewritable=request.kind == "red", extendable=request.extendable)
+
+
+def _is_plugin(path: str, sides: _Sides) -> bool:
+    """Whether the runner loads a file as a plugin; an accepted one among the tests is compared as they are."""
+    return path in sides.plugins and not (path in sides.accepted and looks_like_test(path))
 
 
 def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | None, bytes | None]:
