@@ -89,3 +89,40 @@ def test_what_is_carried_takes_nobodys_place_in_the_candidate(green_lab) -> None
     green_lab.settings = replace(green_lab.settings, carry=("calc.py",))
     measured = green_lab.measure("green", {"calc.py": MUL.replace("a * b", "0")})
     assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
+
+
+DOCTEST = '''
+    """Arithmetic.
+
+    >>> add(1, 2)
+    3
+    """
+
+
+    def add(a, b):
+        """Add.
+
+        >>> add(2, 5)
+        7
+        """
+        return a + b
+    '''
+
+
+def test_a_canary_is_planted_among_tests_where_doctests_of_the_product_run_too(new_lab) -> None:
+    lab = new_lab({"calc.py": DOCTEST})
+    lab.gates(Gate("test", f"{PYTEST} --doctest-modules calc.py tests", 600.0))
+    assert not lab.measure("baseline").broken
+
+
+@pytest.mark.parametrize("patterns", ["['tests.py', 'more.py']", "['tests.py', 'test_*.py', 'more.py']"])
+def test_a_canary_is_planted_in_place_where_only_whole_names_of_files_hold_tests(new_lab, patterns) -> None:
+    lab = new_lab(
+        {
+            "pyproject.toml": f"[tool.pytest.ini_options]\npython_files = {patterns}\n",
+            "more.py": "import calc\n\n\ndef test_more():\n    assert calc.add(1, 1) == 2\n",
+        }
+    )
+    measured = lab.measure("baseline")
+    assert not measured.broken
+    assert not any("canary" in note for note in measured.notes)

@@ -5,6 +5,7 @@ called in the same process before it, and it lies beside the original, so the sa
 message says where the tree's own packages were imported from, and what came from where no environment has it.
 """
 
+import ast
 import hashlib
 import re
 import textwrap
@@ -69,11 +70,19 @@ class Canary(msgspec.Struct, frozen=True):
     mark: str
     source: bytes
     packages: tuple[str, ...]
+    original: str = ""
 
     @property
     def options(self) -> str:
         """Everything is collected, only the planted file is run, to its end."""
-        return f"-k x{self.mark} --maxfail=0"
+        stem = PurePosixPath(self.path).stem
+        also = f" or {stem}" if self.mark not in stem and stem.isidentifier() else ""
+        return f"-k 'x{self.mark}{also}' --maxfail=0"
+
+    @property
+    def in_place(self) -> "Canary":
+        """The same in the original's place, for runners that are told which names hold tests."""
+        return msgspec.structs.replace(self, path=self.original or self.path)
 
 
 def make(
@@ -81,21 +90,30 @@ def make(
 ) -> Canary | None:
     """A canary beside one of the tests that ran, one of the `preferred` files if possible; None without such a file."""
     mark = hashlib.sha256(nonce.encode()).hexdigest()[:12]
-    ran = {case.file: case.id for case in cases.values() if case.outcome == "passing" and case.file.endswith(".py")}
-    usable = [*(f for f in preferred if f in ran), *sorted(ran)]
-    for file in usable:
+    ran: dict[str, list[str]] = {}
+    for case in cases.values():
+        if case.outcome == "passing" and case.file.endswith(".py"):
+            ran.setdefault(case.file, []).append(case.id.partition("[")[0].rpartition("::")[2])
+    for file in (*(f for f in preferred if f in ran), *sorted(ran)):
         source = (tree / file).read_bytes() if (tree / file).is_file() else b""
-        if not source or parse(source) is None:
+        functions = _functions(source) & set(ran[file])
+        if not functions:
             continue
         path = PurePosixPath(file)
         stem = f"x{mark}_{path.stem}" if re.search(r"_tests?$", path.stem) else f"{path.stem}_x{mark}"
-        prefix = re.match(r"[A-Za-z]+", ran[file].rpartition("::")[2].partition("[")[0])
+        prefix = re.match(r"[A-Za-z]+", min(functions))
         name = f"{prefix[0] if prefix else 'test'}_x{mark}"
         names = own_packages(files, tree)
         up = "/".join([".."] * (len(path.parts) - 1)) or "."
         planted = textwrap.dedent(_PLANTED).format(name=name, up=up, mark=mark, names=list(names))
-        return Canary(str(path.with_name(stem + ".py")), name, mark, source + planted.encode(), names)
+        return Canary(str(path.with_name(stem + ".py")), name, mark, source + planted.encode(), names, file)
     return None
+
+
+def _functions(source: bytes) -> set[str]:
+    """The functions a source defines: a doctest that ran is none, and may stand where no test function is looked for."""
+    nodes = ast.walk(parse(source) or ast.Module([], []))
+    return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
 def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
@@ -117,11 +135,16 @@ def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
     return tuple(sorted(tops & imported))
 
 
+def reported(canary: Canary, run: GateRun) -> Case | None:
+    """The canary in a report, if it is there."""
+    return next((c for c in run.cases.values() if c.id.rpartition("::")[2] == canary.name), None)
+
+
 def verdict(
     canary: Canary, run: GateRun, gate: str, environments: Iterable[str]
 ) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
     """Tricks and remarks: was the canary reported as failing, and was the code under test the candidate's own."""
-    case = next((c for c in run.cases.values() if c.id.rpartition("::")[2] == canary.name), None)
+    case = reported(canary, run)
     if case is None:
         detail = "a planted test that must fail is not in the report"
         return (Trick("canary-missed", gate, detail),), ()
