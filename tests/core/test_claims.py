@@ -507,6 +507,9 @@ def test_a_section_without_decisions_claims_nothing(message):
         "Questions:" + " " * 900_000 + "\nStatus: NEEDS_CLARIFICATION",
         "## Decisions\n" + "Context:" + " \t" * 400_000 + "x",
         "x" * 3_000_000,
+        ("# " + " " * 480 + "\n") * 2000,
+        "## A Summary\nResult: pass\n" + ("a" + " " * 490 + "\n") * 1500,
+        "## A Summary\nResult: pass\n" * 30_000,
     ],
     ids=lambda message: message[:12],
 )

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from flyball.core.backlog import Validation
 from flyball.core.measurement import Finding
 
 Status = Literal["complete", "in_progress", "blocked", "needs_clarification"]
@@ -72,7 +73,10 @@ class BusinessDocSync(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an agent says of its own work, where it said so, and what was wrong with how it said it."""
+    """What an agent says of its own work, where it said so, and what was wrong with how it said it.
+
+    `reviews` are a validator's summaries in markdown, of which there are none beside a report.
+    """
 
     status: Status | Literal[""] = ""
     exit_signal: bool = False
@@ -91,6 +95,7 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     business_doc_sync: BusinessDocSync | None = None
     source: Source = "none"
     problems: tuple[str, ...] = ()
+    reviews: tuple[Validation, ...] = ()
 
 
 WORDS: dict[str, dict[str, str]] = {

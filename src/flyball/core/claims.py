@@ -23,6 +23,7 @@ from flyball.core.measurement import Finding
 from flyball.core.native_markers import read_native
 from flyball.core.report_object import Unusable, is_partial, read_report
 from flyball.core.text import clean
+from flyball.core.validation_summary import own_summaries
 
 __all__ = [
     "Blocker",
@@ -51,7 +52,7 @@ def read_claim(
 ) -> Claim:
     """Read a turn's claim; whatever was wrong on the way to it is in `problems`.
 
-    `echoed` says whether a text stands in the tree; it is asked only about native markers, whose text may span lines.
+    `echoed` says whether a text stands in the tree; it is asked only about words without a nonce: markers and summaries.
     """
     problems: list[str] = []
     message = split_fences(final_message[-MAX_MESSAGE:])
@@ -62,9 +63,19 @@ def read_claim(
     noted = _noted(report_file, nonce)
     claim = _reported(None if noted else report_file, message, nonce, problems)
     if claim is None:
-        in_prompt = _finder(prompt)
-        claim = read_native(message, echoed=lambda text: in_prompt(text) or echoed(text))
+        claim = _native(message, _finder(prompt), echoed)
     return _with_problems(_with_notes(claim, noted) if noted else claim, problems)
+
+
+def _native(message: Message, in_prompt: Callable[[str], bool], in_tree: Callable[[str], bool]) -> Claim:
+    """What an agent without a report says in its own words: by markers, and by a validator's summary."""
+
+    def echoed(text: str) -> bool:
+        return in_prompt(text) or in_tree(text)
+
+    claim = read_native(message, echoed=echoed)
+    reviews, echoes = own_summaries(message.prose, echoed)
+    return msgspec.structs.replace(claim, reviews=reviews, problems=(*claim.problems, *echoes))
 
 
 def _noted(report_file: bytes | None, nonce: str) -> Claim | None:

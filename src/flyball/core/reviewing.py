@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from flyball.core.backlog import Validation
-from flyball.core.claims import ProposedIssue
+from flyball.core.claim_values import CAUTION
+from flyball.core.claims import Claim, ProposedIssue
 from flyball.core.effects import RunAgent
 from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded, Reviewed
 from flyball.core.fences import split_fences
@@ -20,7 +21,7 @@ from flyball.core.signature import signature
 from flyball.core.state import State
 from flyball.core.task import Commit
 from flyball.core.text import clean
-from flyball.core.validation_summary import NoSummary, of_claim, read_summaries
+from flyball.core.validation_summary import NoSummary, of_claim
 
 KINDS = {
     "code-reviewer": "code review",
@@ -30,21 +31,26 @@ KINDS = {
 }
 """The validators of a backlog, and what each one's summary is called."""
 SHOWN = 12
+PROBLEMS_SHOWN = 3
 _LISTED = re.compile(
     r"[ \t]*[-*+][ \t]+[*`]*([A-Za-z][\w-]*(?:-[0-9]+|@[\w-]+))[*`]*[ \t]*\(([^)]*)\)[ \t]*[-–—:][ \t]*(\S.*)"
 )
 
 
 def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
-    """A validator's turn: its report, or the summary in its last words; silence is no approval."""
+    """A validator's turn: its report, or else the summary in its own last words; silence is no approval."""
     kind = KINDS[effect.role]
     claim = turn.claim
-    said = of_claim(claim, kind)
-    found = _summary(turn.final_message, kind) if isinstance(said, NoSummary) else said
+    found = _verdict(claim, kind)
     notes = [f"{effect.role}: {turn.detail}"] if turn.detail else []
     notes += [f"{effect.role} asks: {question.text}" for question in claim.questions]
+    if claim.status == "blocked":
+        notes.append(
+            f"the {effect.role} is blocked: {'; '.join(b.description for b in claim.blockers) or 'it gave no reason'}"
+        )
     if found is None:
         notes.append(f"the {effect.role} gave no verdict" + (f" ({turn.kind})" if turn.kind != "ok" else ""))
+        notes += claim.problems[:PROBLEMS_SHOWN]
         found = Validation(kind, "fail")
     listed = dict(_listed(turn.final_message))
     return Reviewed(
@@ -58,11 +64,12 @@ def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
     )
 
 
-def _summary(message: str, kind: str) -> Validation | None:
-    said = read_summaries(message)
-    if isinstance(said, NoSummary):
-        return None
-    return next((each for each in said if each.kind == kind), said[0])
+def _verdict(claim: Claim, kind: str) -> Validation | None:
+    """The least favourable of what a validator says by report or marker and in its own summary of this kind."""
+    by_claim = of_claim(claim, kind)
+    own = [each for each in claim.reviews if each.kind == kind] or list(claim.reviews)
+    said = [*own, *(() if isinstance(by_claim, NoSummary) else (by_claim,))]
+    return min(said, key=lambda each: CAUTION["verdict"].index(each.result), default=None)
 
 
 def _listed(message: str) -> Iterator[tuple[str, ProposedIssue]]:

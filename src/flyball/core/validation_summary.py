@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -14,7 +14,8 @@ from flyball.core.fences import split_fences
 from flyball.core.report_object import Unusable, read_report
 from flyball.core.text import clean
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]+Summary[ \t#:]*", re.IGNORECASE)
+_HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
+_SUMMARY = "summary"
 _FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\**([A-Za-z][A-Za-z ]{0,40}?)(?::\**|\**[ \t]*:\**)[ \t]*(.*)")
 _COUNT = re.compile(r"\b([A-Za-z]+)\**[ \t]*[:=][ \t]*\**([0-9]{1,6})\b|\b([0-9]{1,6})[ \t]+([A-Za-z]+)\b")
 # A bare number counts only where an entry begins: titles speak of UTF-8 and SHA-256.
@@ -27,6 +28,10 @@ _PATH = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w{0,7})(?::[0-9]
 _CVSS = re.compile(r"CVSS[ \t:v0-9.]*?([0-9]{1,2}(?:\.[0-9])?)[ \t]*$", re.IGNORECASE)
 _SEVERITIES = frozenset({"critical", "major", "minor", "suggestion"})
 _CVSS_CRITICAL = 9.0
+_FIELDS = frozenset({"result", "findings", "issues created"})
+# Whether a summary is an echo may cost a search of the whole tree, so only the last ones are looked at.
+_LAST = 8
+_LONGEST_LINE = 500
 
 
 class NoSummary(msgspec.Struct, frozen=True):
@@ -63,9 +68,7 @@ def read_summaries(text: str, file: str = "validation") -> tuple[Validation, ...
     """Every `## <Kind> Summary` of a text, outside code fences."""
     found: list[Validation] = []
     lines = split_fences(text).prose.split("\n")
-    starts = [(n, heading[1]) for n, line in enumerate(lines) if (heading := _HEADING.fullmatch(line.rstrip()))]
-    for place, (start, kind) in enumerate(starts):
-        end = starts[place + 1][0] if place + 1 < len(starts) else len(lines)
+    for start, end, kind in _sections(lines):
         read = _summary(lines[start + 1 : end], start + 1, kind, file)
         if isinstance(read, NoSummary):
             return read
@@ -75,16 +78,56 @@ def read_summaries(text: str, file: str = "validation") -> tuple[Validation, ...
     return tuple(found)
 
 
+def own_summaries(prose: str, echoed: Callable[[str], bool]) -> tuple[tuple[Validation, ...], tuple[str, ...]]:
+    """The summaries in a validator's prose that are its own words, and a sentence on each that only repeats what was there.
+
+    What is asked about reaches from the heading to the last field that counts: words of its own around a quoted summary
+    do not make it a verdict.
+    """
+    found: list[Validation] = []
+    echoes: list[str] = []
+    lines = [line[:_LONGEST_LINE] for line in prose.split("\n")]
+    for start, end, kind in _sections(lines)[-_LAST:]:
+        below = lines[start + 1 : end]
+        read = _summary(below, start + 1, kind, "validation")
+        if isinstance(read, NoSummary):
+            continue
+        last = max(number for number, name, _ in _fields(below) if name in _FIELDS)
+        if echoed("\n".join(lines[start : start + last + 2])):
+            echoes.append(
+                f"the {_kind(kind)} summary stands word for word in the prompt or the tree, so it is no verdict"
+            )
+        else:
+            found.append(read)
+    return tuple(found), tuple(echoes)
+
+
+def _sections(lines: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Each heading of a summary: its line, the line after its section, and the kind it names."""
+    starts = [(n, kind) for n, line in enumerate(lines) if (kind := _headed(line))]
+    ends = [*(start for start, _ in starts[1:]), len(lines)]
+    return [(start, end, kind) for (start, kind), end in zip(starts, ends, strict=False)]
+
+
+def _headed(line: str) -> str:
+    """The kind a summary's heading names; empty for any other line."""
+    found = _HEADING.fullmatch(line.rstrip(" \t#:\r\n")) if line.startswith("#") else None
+    if found is None or not found[1].lower().endswith(_SUMMARY):
+        return ""
+    kind = found[1][: -len(_SUMMARY)]
+    return kind.strip() if kind[-1:].isspace() else ""
+
+
 def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequence[str] = ()) -> Validation | NoSummary:
-    """A report object as a validation; findings that block outweigh a verdict that says all is well."""
+    """A report object as a validation; findings that block, or being blocked, outweigh a verdict that says all is well."""
     counts: dict[str, int] = {}
     for finding in claim.findings:
         counts[finding.severity] = counts.get(finding.severity, 0) + 1
     blocking = bool(counts.get("critical") or counts.get("major") or claim.rejected)
-    if not claim.verdict and not blocking and not claim.approved:
+    if not claim.verdict and not blocking:
         return NoSummary(0, "no verdict; expected pass, warn or fail")
-    said: Result = claim.verdict or ("fail" if blocking else "pass")
-    contradicted = (said == "pass" and blocking) or bool(counts.get("critical"))
+    said: Result = claim.verdict or "fail"
+    contradicted = (said == "pass" and blocking) or bool(counts.get("critical")) or claim.status == "blocked"
     critical = next((f.file or f.message for f in claim.findings if f.severity == "critical"), "")
     name = _kind(kind)
     return Validation(
