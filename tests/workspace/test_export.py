@@ -82,3 +82,38 @@ def test_a_socket_left_by_a_test_is_removed(workspace, out, monkeypatch):
         listener.bind("left")
     workspace.export(tree, out)
     assert not Path("left").exists()
+
+
+def test_an_export_is_what_a_clone_would_hold(user, workspace, at, tmp_path):
+    root, place = workspace.root, tmp_path / "gate"
+    (root / "id.py").write_text("x = '$Id$'\n")
+    (root / "run.bat").write_text("echo\n")
+    (root / "big.bin").write_text("pointer\n")
+    plain = workspace.snapshot("plain", "m", at)
+    workspace.export(plain.tree, place)
+    (root / ".gitattributes").write_text(
+        "*.py ident\n*.bat text eol=crlf\n*.txt working-tree-encoding=UTF-16\n*.bin filter=lfs\n"
+    )
+    saved = workspace.snapshot("attributes", "m", at)
+    for _ in range(2):
+        workspace.export(saved.tree, place)
+        assert (place / "id.py").read_text().startswith("x = '$Id: ")
+        assert (place / "run.bat").read_bytes() == b"echo\r\n"
+        assert (place / "b.txt").read_bytes().decode("utf-16") == "one\ntwo\n"
+        assert (place / "big.bin").read_text() == "pointer\n"
+        workspace.export(plain.tree, place)
+        assert (place / "id.py").read_text() == "x = '$Id$'\n"
+        assert (place / "run.bat").read_bytes() == b"echo\n"
+        assert (place / "b.txt").read_bytes() == b"one\ntwo\n"
+    workspace.publish(saved.commit)
+    user.git("clone", "-q", "-b", workspace.branch, str(user.root), str(tmp_path / "clone"))
+    workspace.export(saved.tree, place)
+    for name in ("id.py", "run.bat", "b.txt"):
+        assert (place / name).read_bytes() == (tmp_path / "clone" / name).read_bytes()
+
+
+def test_a_disposable_copy_holds_the_bytes_that_an_agent_sees_in_its_own_tree(workspace, at):
+    (workspace.root / ".gitattributes").write_text("*.txt text eol=crlf\n")
+    saved = workspace.snapshot("one", "m", at)
+    assert (workspace.copy("review", saved.commit) / "b.txt").read_bytes() == b"one\ntwo\n"
+    assert workspace.discard("review") == ()

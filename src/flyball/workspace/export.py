@@ -1,5 +1,6 @@
 """Makes a folder exactly a given tree, at the cost of what differs."""
 
+import hashlib
 import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -13,25 +14,37 @@ from flyball.workspace.trees import entries
 from flyball.workspace.vault import Vault
 
 
-def export(vault: Vault, tree: str, folder: Path, index: Path, keep: Collection[str] = ()) -> None:
+def export(
+    vault: Vault, tree: str, folder: Path, index: Path, keep: Collection[str] = (), *, as_cloned: bool = False
+) -> None:
     """Make `folder` hold the files of `tree` and nothing else but what is named in `keep`, at any depth.
 
     Files that are right already keep their times, so builds there stay incremental. What git would not mention is
-    removed as well: ignored files, sockets, folders named .git.
+    removed as well: ignored files, sockets, folders named .git. The bytes are those git stores or, `as_cloned`, those a
+    clone would have.
     """
     faults.point("export.before")
     folder.mkdir(parents=True, exist_ok=True)
     index.parent.mkdir(parents=True, exist_ok=True)
-    _clean(folder, entries(vault, tree), frozenset(keep))
+    files = entries(vault, tree)
+    attributes = _attributes(files) if as_cloned else ""
+    _clean(folder, files, frozenset(keep))
     faults.point("export.inside")
-    with scratch_copy(index) as scratch:
-        git = vault.git(folder, scratch)
+    # What an index remembers as written was written by the attributes of that time: each set of them has its own.
+    with scratch_copy(index.with_name(index.name + attributes)) as scratch:
+        git = vault.git_as_cloned(folder, scratch) if attributes else vault.git(folder, scratch)
         lay = ("read-tree", "--reset", "-u", "--no-recurse-submodules", tree)
         # The index is a cache: where it cannot be used, everything is written anew.
         if not scratch.exists() or git.run(*lay, timeout=LONG).code != 0:
             scratch.unlink(missing_ok=True)
             git.out(*lay, timeout=LONG)
     faults.point("export.after")
+
+
+def _attributes(files: Iterable[Entry]) -> str:
+    """A word for what the tree's .gitattributes say; none where there are none."""
+    lines = [f"{entry.blob} {entry.path}\n" for entry in files if entry.path.rpartition("/")[2] == ".gitattributes"]
+    return "-" + hashlib.sha256(os.fsencode("".join(lines))).hexdigest()[:16] if lines else ""
 
 
 def _clean(folder: Path, wanted: Iterable[Entry], keep: frozenset[str]) -> None:

@@ -17,6 +17,8 @@ from flyball.workspace.repository import Repository, bare_git_dir
 # The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
 # looked up, and no file can hide from a diff by calling itself binary.
 _ATTRIBUTES = b"* -text !eol -ident -filter -working-tree-encoding !diff !merge !export-ignore !export-subst\n"
+_AS_CLONED = b"* -filter\n"
+_CLONED = "cloned.git"
 
 
 def move_refs(git: Git, updates: Sequence[RefUpdate], zero: str) -> process.Captured:
@@ -51,6 +53,10 @@ class Vault(msgspec.Struct, frozen=True):
             folder.mkdir(parents=True, exist_ok=True)
             bare_git_dir(folder, repository.object_format)
             write_file(folder / "info" / "attributes", _ATTRIBUTES)
+        cloned = folder / _CLONED
+        if not (cloned / "info" / "attributes").exists():
+            bare_git_dir(cloned, repository.object_format)
+            write_file(cloned / "info" / "attributes", _AS_CLONED)
         alternates = folder / "objects" / "info" / "alternates"
         known = alternates.read_bytes() if alternates.exists() else b""
         line = quoted(repository.objects).encode() + b"\n"
@@ -68,6 +74,10 @@ class Vault(msgspec.Struct, frozen=True):
 
     def git(self, work_tree: Path | None = None, index: Path | None = None, excludes: Path | None = None) -> Git:
         return Git(self.git_dir, work_tree=work_tree, index=index, excludes=excludes)
+
+    def git_as_cloned(self, work_tree: Path, index: Path) -> Git:
+        """Git that converts files as it would in a clone of the repository (line ends, $Id$, encodings); no filter runs."""
+        return Git(self.git_dir / _CLONED, work_tree=work_tree, index=index, objects=self.objects)
 
     def protect(self, commit: str) -> None:
         """Copy a commit with its whole tree into the vault, so that it outlives the user's .git.

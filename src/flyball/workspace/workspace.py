@@ -172,8 +172,8 @@ class GitWorkspace:
         return trees.overlay_tree(self.vault, commit, paths)
 
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
-        """Make a folder exactly that tree, but for what is named in `keep`."""
-        export(self.vault, self.vault.tree(tree), directory, self._index_of(directory), keep)
+        """Make a folder exactly what a clone of that tree would hold, but for what is named in `keep`."""
+        export(self.vault, self.vault.tree(tree), directory, self._index_of(directory), keep, as_cloned=True)
 
     def _index_of(self, directory: Path) -> Path:
         """The index of a folder that trees are exported to."""
@@ -199,7 +199,7 @@ class GitWorkspace:
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""
         folder = self.checkout.copies / name
-        self.export(self.tree_of(commit), folder)
+        export(self.vault, self.tree_of(commit), folder, self._index_of(folder))
         if not self.in_place:
             checkouts.link_git(self.checkout, folder)
         write_file(self._copied(name), commit.encode() + b"\n")
