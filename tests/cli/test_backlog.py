@@ -1,5 +1,6 @@
 """How a backlog is begun: what is refused before anything is written, and what `init` writes for it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,8 @@ def test_a_backlog_somebody_else_works_through_is_held(flyball, repository: Path
     with Lease.take(site.journal, site.home.locks, scope, this_process(system_clock.now())):
         held = flyball("run", "--from", ".work", *FLAGS)
     assert held.code == 75, held.err
+    assert f"The folder {repository / '.work'} is held by process {os.getpid()} on " in held.err
+    assert site.journal.tasks() == [], "what is refused leaves nothing behind that status and resume would find"
 
 
 def test_an_empty_backlog_is_done_at_once(flyball, repository: Path) -> None:
@@ -65,6 +68,10 @@ def test_an_empty_backlog_is_done_at_once(flyball, repository: Path) -> None:
     done = flyball("run", "--from", ".work", *FLAGS)
     assert done.code == 0, done.err
     assert "All issues completed" in done.out
+    assert "git merge" not in done.out, "nothing was accepted, so there is no branch"
+    assert "branch      none" in flyball("status").out
+    assert "Branch: none" in flyball("report").out
+    assert not list((repository / ".loop").glob("*/pull-request.md"))
     assert work.state_now()["last_decision"] == "DONE"
 
 

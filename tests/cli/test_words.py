@@ -8,10 +8,10 @@ import pytest
 from flyball.core.effects import Question, RunAgent
 from flyball.core.events import Begun, PersonSpoke, TaskStopped
 from flyball.core.questions import FOUR_CHOICES, hourly_limit
-from flyball.core.task import EffectId, TaskId
+from flyball.core.task import AgentChoice, EffectId, Limits, Settings, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.testing.builders import OPENED_AT, Story, short_tdd_run
+from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 
@@ -77,6 +77,37 @@ def test_an_unknown_question_and_one_answered_already_exit_2(told, site, flyball
     assert again.code == 2
     assert "answered already: 'modify try less'" in again.err
     assert len(site.journal.pending(TASK)) == 1
+
+
+def test_after_a_word_status_says_to_resume_and_no_longer_to_speak(told, site, flyball):
+    told(blocked())
+    assert f"next        flyball reset {TASK}" in flyball("status").out
+    flyball("answer", "7", "1", "reset")
+    shown = flyball("status").out
+    assert f"next        flyball resume {TASK}" in shown
+    assert "said        answer to ask/1: reset" in shown
+    assert "flyball answer" not in shown
+    assert json.loads(flyball("status", "--json").out)["next_command"] == f"flyball resume {TASK}"
+
+
+def test_resuming_at_a_limit_says_which_and_what_raises_it(told, site, flyball):
+    settings = Settings(limits=Limits(max_iterations=1), roles={"default": AgentChoice("scripted")})
+    story = Story(tdd_task(settings=settings)).start().iterate()
+    told(story.add(TaskStopped("limit", "limit reached: 1 iteration")))
+    before = len(list(site.journal.read(TASK)))
+    said = flyball("resume")
+    assert said.code == 4
+    assert "limit reached: 1 iteration" in said.err
+    assert f"flyball resume {TASK} --max-iterations N" in said.err
+    assert json.loads(flyball("resume", "--json").out)["stopped"]["kind"] == "limit"
+    assert len(list(site.journal.read(TASK))) == before
+
+
+def test_resuming_what_is_finished_gives_a_program_its_status(told, site, flyball):
+    told(short_tdd_run())
+    said = flyball("resume", "--json")
+    assert said.code == 0
+    assert json.loads(said.out)["decision"] == "DONE"
 
 
 def test_an_answer_that_is_none_of_the_options_is_refused_with_the_options(told, site, flyball):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 
-from flyball.core.events import Event
+from flyball.core.events import Event, PersonSpoke, TaskStopped
 from flyball.core.evolve import evolve, fold
 from flyball.core.state import State
+from flyball.testing.builders import Story
 from flyball.testing.simulator import Honest, Simulator
 
 
@@ -51,3 +54,11 @@ def test_nobody_can_change_a_state():
 
 def test_a_journal_without_events_has_no_state():
     assert fold([]) is None
+
+
+def test_nobody_was_at_work_between_a_session_and_what_a_person_does_by_hand_later():
+    story = Story().start().add(TaskStopped("paused", "by a person"))
+    at_work = story.state.elapsed
+    assert at_work > timedelta(0)
+    by_hand = Event(story.state.seq + 1, story.at + timedelta(hours=9), 2, PersonSpoke("abort"))
+    assert evolve(story.state, by_hand).elapsed == at_work

@@ -21,6 +21,7 @@ def test_a_signal_ends_the_agents_tree_saves_and_leaves_the_task_resumable(
     said = world.said(process)
     assert process.returncode == 130, said
     assert f"flyball resume {TASK}" in said
+    assert "stopping: what is under way is ended and saved" in said
     assert world.processes() == []
     stopped = world.state().stopped
     assert stopped is not None

@@ -10,7 +10,7 @@ import msgspec
 from flyball import process
 from flyball.cli.choosing import chosen
 from flyball.cli.exits import DONE, exit_code, say
-from flyball.cli.output import asked
+from flyball.cli.output import asked, put_json
 from flyball.cli.people import NobodyThere, TerminalPeople
 from flyball.cli.screen import screen
 from flyball.clock import system_clock
@@ -29,8 +29,10 @@ from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
-from flyball.projections.standing import finished
+from flyball.projections.standing import finished, next_command
+from flyball.projections.status import status
 from flyball.wiring.controller import Controller
+from flyball.wiring.holding import require_free
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import open_task, tasks_from
@@ -70,6 +72,8 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
         if known is not None:
             return _taken_up(site, known, flags, as_json=order.as_json)
     configured = _in_place_settled(site, configured)
+    document = source.source if source else None
+    require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
     task = _opened(site, configured, order, source)
     for note in configured.notes:
         say(note)
@@ -210,18 +214,38 @@ def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> in
     if over is not None:
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
-        return exit_code(state)
+        return _left_alone(site, state, as_json=as_json)
     if state.task.workflow == "backlog":
         require_constitution(site.repository.root / folder(state))
     changed = _changed(state, flags)
-    attended = changed.attended
-    if state.stopped is not None and state.stopped.kind == "blocked" and not site.journal.pending(task):
-        if is_put_again(state):
-            site.journal.post(task, "resume", at=system_clock.now())
-        elif not attended or not _asked_again(site, state):
-            _tell_question(state)
-            return exit_code(state)
-    return drive(site, task, *_worth_saying(state, changed), attended=attended, as_json=as_json)
+    said = _worth_saying(state, changed)
+    if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=changed.attended):
+        return _left_alone(site, state, as_json=as_json)
+    return drive(site, task, *said, attended=changed.attended, as_json=as_json)
+
+
+def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bool) -> bool:
+    """Whether what stopped the task is out of the way; where it is not, that is told."""
+    stopped = state.stopped
+    if stopped is not None and stopped.kind == "limit" and not said:
+        say(f"{state.task.id} is stopped: {stopped.reason}")
+        say(f"go on with: {next_command(state)}")
+        return False
+    if stopped is None or stopped.kind != "blocked":
+        return True
+    if is_put_again(state):
+        site.journal.post(state.task.id, "resume", at=system_clock.now())
+    elif not attended or not _asked_again(site, state):
+        _tell_question(state)
+        return False
+    return True
+
+
+def _left_alone(site: Site, state: State, *, as_json: bool) -> int:
+    """The end of a command that had nothing to run; its status is a program's last line all the same."""
+    if as_json:
+        put_json(status(state, site.dossier(state.task.id).chronicle))
+    return exit_code(state)
 
 
 def _changed(state: State, flags: RunFlags) -> SettingsChanged:

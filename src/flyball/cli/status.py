@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
+    from flyball.core.events import PersonSpoke
     from flyball.journal.records import Holder
     from flyball.projections.status import QuestionShown, Status
 
@@ -19,21 +20,24 @@ def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """Show where a task stands."""
     from flyball.cli.choosing import chosen
     from flyball.projections import status as projection
+    from flyball.projections.standing import is_delivered
     from flyball.wiring.presence import controller_of
     from flyball.wiring.site import Site
+    from flyball.wiring.words import waiting
 
     with told():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         dossier = site.dossier(found)
-        shown = projection.status(dossier.state, dossier.chronicle)
+        said = waiting(site, found)
+        shown = projection.status(dossier.state, dossier.chronicle, said)
         if as_json:
             put_json(shown)
         else:
-            put("\n".join(_lines(shown, controller_of(site, found))))
+            put("\n".join(_lines(shown, controller_of(site, found), said, there=is_delivered(dossier.state))))
 
 
-def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
+def _lines(shown: Status, holder: Holder | None, said: Sequence[PersonSpoke], *, there: bool) -> Iterator[str]:
     from flyball.core.quantities import plural
     from flyball.projections.wording import plain, short, stamp
 
@@ -45,7 +49,8 @@ def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
     breaker = shown.breaker
     yield f"  breaker     {breaker.state}, {breaker.no_progress} without progress, {breaker.same_error} same error"
     if shown.branch:
-        yield f"  branch      {shown.branch} at {short(shown.head)}, {plural(len(shown.checkpoints), 'checkpoint')}"
+        place = f"{shown.branch} at {short(shown.head)}" if there else "none: nothing is accepted"
+        yield f"  branch      {place}, {plural(len(shown.checkpoints), 'checkpoint')}"
     yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
     yield f"  spent       {_spent(shown)}"
     yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)
@@ -56,6 +61,7 @@ def _lines(shown: Status, holder: Holder | None) -> Iterator[str]:
         yield f"  waits{until} ({shown.held.guard}): {shown.held.reason}"
     for question in shown.questions:
         yield from _question(shown.task, question)
+    yield from (f"  said        {_said(word)}" for word in said)
     yield _now(shown, holder)
 
 
@@ -64,6 +70,13 @@ def _question(task: str, question: QuestionShown) -> Iterator[str]:
     yield from (f"      {line}" for line in question.detail.splitlines()[:12])
     yield from (f"    {option.key:<10} {option.meaning}".rstrip() for option in question.options)
     yield f"    answer with: flyball answer {task} {question.id} TEXT"
+
+
+def _said(word: PersonSpoke) -> str:
+    from flyball.projections.wording import plain
+
+    to = f" to {word.question}" if word.question else ""
+    return f"{word.word}{to}{f': {plain(word.text, 120)}' if word.text else ''}; not taken in yet"
 
 
 def _spent(shown: Status) -> str:

@@ -121,10 +121,12 @@ def _opened(event: Event) -> Draft:
 def _add(draft: Draft, event: Event) -> None:
     fact, at = event.fact, event.at
     kind = type(fact)
-    if at > draft.now:
-        if draft.session_began_at is not None and kind is not SessionStarted:
-            draft.elapsed += at - draft.now
-        draft.now = at
+    if kind is SessionStarted:
+        draft.session_epoch = event.epoch
+    elif at > draft.now and draft.session_epoch == event.epoch:
+        # What is done by hand after a session has an epoch of its own: nobody was at work in between.
+        draft.elapsed += at - draft.now
+    draft.now = max(at, draft.now)
     _TABLE[kind](draft, fact)
 
 

@@ -103,6 +103,7 @@ class Draft(msgspec.Struct):
     seq: int = 0
     epoch: int = 0
     session_began_at: datetime | None = None
+    session_epoch: int | None = None
     elapsed: timedelta = timedelta(0)
     iteration: int = 0
     iterations: int = 0

@@ -69,16 +69,17 @@ class WordTaken(JournalError):
 
 
 class LeaseHeld(JournalError):
-    """Another process works on this; `holder` is None if it has not said who it is."""
+    """Another process works on this; `holder` is None if it has not said who it is, `what` names the scope in words."""
 
-    def __init__(self, scope: str, holder: Holder | None) -> None:
+    def __init__(self, scope: str, holder: Holder | None, *, what: str = "", task: str = "") -> None:
         self.scope, self.holder = scope, holder
+        works = f", which works on {task}" if task else ""
         who = (
             f"process {holder.pid} on {holder.host} since {holder.since:%Y-%m-%d %H:%M:%S %Z}"
             if holder
             else "another process"
         )
-        super().__init__(f"{scope} is held by {who}. Wait for it to end, or stop it, and try again.")
+        super().__init__(f"{what or scope} is held by {who}{works}. Wait for it to end, or stop it, and try again.")
 
 
 class LeaseLost(JournalError):

@@ -9,7 +9,7 @@ from flyball.projections.phase_status import phase_status
 from flyball.projections.pull_request import pull_request
 from flyball.projections.report import report
 from flyball.projections.report_markdown import markdown
-from flyball.projections.standing import closed, is_closing
+from flyball.projections.standing import closed, is_closing, is_delivered
 from flyball.projections.state_files import state_files
 from flyball.projections.task_files import context, learning_files, plan
 from flyball.projections.verdict_file import NAME as VERDICT, verdict_file
@@ -37,6 +37,6 @@ def render(state: State, chronicle: Chronicle) -> dict[str, str]:
     if final.stopped is not None or is_closing(final):
         told = report(final, chronicle)
         files["report.md"] = markdown(told)
-        if is_closing(final) or final.decision == "DONE":
+        if is_delivered(final) and (is_closing(final) or final.decision == "DONE"):
             files["pull-request.md"] = pull_request(told)
     return files

@@ -136,7 +136,7 @@ def report(state: State, chronicle: Chronicle) -> Report:
         evidence=tuple(plain(e, 500) for e in stopped.evidence[:20]) if stopped else (),
         stage=state.stage,
         base=state.prepared.base if state.prepared else "",
-        branch=state.prepared.branch if state.prepared else "",
+        branch=state.prepared.branch if state.prepared and standing.is_delivered(state) else "",
         head=state.head,
         started_at=state.task.opened_at,
         updated_at=chronicle.last_activity or state.now,

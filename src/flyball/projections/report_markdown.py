@@ -47,7 +47,7 @@ def _facts(r: Report) -> list[str]:
     facts = [
         f"- Decision: {r.decision}: {escaped(r.reason, 1000)}",
         f"- Workflow: {escaped(r.workflow)}, stage {escaped(r.stage)}",
-        f"- Branch: {code(r.branch)} at {code(short(r.head))}" if r.branch else "- Branch: none yet",
+        f"- Branch: {code(r.branch)} at {code(short(r.head))}" if r.branch else "- Branch: none, nothing was accepted",
         f"- From {stamp(r.started_at)} to {stamp(r.updated_at)}, {duration(r.elapsed_s)} at work",
         f"- {plural(r.iterations, 'iteration')}, {plural(r.total.turns, 'turn')}",
     ]

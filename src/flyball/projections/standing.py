@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec.structs import replace
 
 from flyball.core.effects import Save
-from flyball.core.events import TaskStopped
+from flyball.core.events import PersonSpoke, TaskStopped
 from flyball.core.guards import limit_reached
 from flyball.core.state import State
 from flyball.core.task import Item
@@ -69,9 +70,13 @@ def is_closing(state: State) -> bool:
 
 def closed(state: State) -> State:
     """The task as it will stand once the report that is being saved is delivered: that report is the last one on the branch."""
-    saving = (o.effect for o in state.open.values() if isinstance(o.effect, Save))
-    reason = next((effect.closing for effect in saving if effect.closing), "")
+    reason = _closing(state)
     return replace(state, stopped=TaskStopped("done", reason)) if reason and state.stopped is None else state
+
+
+def _closing(state: State) -> str:
+    saving = (o.effect for o in state.open.values() if isinstance(o.effect, Save))
+    return next((effect.closing for effect in saving if effect.closing), "")
 
 
 def health(state: State, chronicle: Chronicle) -> str:
@@ -111,18 +116,31 @@ def live_items(state: State) -> tuple[Item, ...]:
     return tuple(replace(i, status=now) if i.status == "not-started" else i for i in state.items)
 
 
-def next_command(state: State) -> str:
-    """What a person would type next; empty while the loop runs."""
+def is_delivered(state: State) -> bool:
+    """Whether there is a branch: something was accepted, if only the report."""
+    return state.prepared is not None and (state.head != state.prepared.base or bool(_closing(state)))
+
+
+def next_command(state: State, said: Sequence[PersonSpoke] = ()) -> str:
+    """What a person would type next; empty while the loop runs. `said` are words that it has not taken in yet."""
     task = state.task.id
     stopped = state.stopped
     if stopped is None:
         return ""
     if stopped.kind == "done":
-        branch = state.prepared.branch if state.prepared else ""
-        return f"git merge {branch}" if branch and not state.task.settings.in_place else f"flyball diff {task}"
+        return _merging(state)
+    if stopped.kind == "blocked" and said:
+        return f"flyball resume {task}"
     if stopped.kind == "aborted":
         return f"flyball checkpoints {task}"
     return _way_on(state, stopped)
+
+
+def _merging(state: State) -> str:
+    if state.prepared is None or not is_delivered(state):
+        return f"flyball report {state.task.id}"
+    in_place = state.task.settings.in_place
+    return f"flyball diff {state.task.id}" if in_place else f"git merge {state.prepared.branch}"
 
 
 def _way_on(state: State, stopped: TaskStopped) -> str:

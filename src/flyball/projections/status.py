@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 
 from flyball.core.effects import RunAgent
-from flyball.core.events import Held, TaskStopped
+from flyball.core.events import Held, PersonSpoke, TaskStopped
 from flyball.core.guards import HOUR
 from flyball.core.percentages import overall_percent
 from flyball.core.state import State
@@ -151,8 +152,9 @@ class Status(msgspec.Struct, frozen=True):
     updated_at: datetime
 
 
-def status(state: State, chronicle: Chronicle) -> Status:
-    """The status of a task after its last event."""
+def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = ()) -> Status:
+    """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
+    answered = {word.question for word in said if word.word == "answer"}
     usage = state.usage
     breaker = state.breaker
     return Status(
@@ -175,7 +177,7 @@ def status(state: State, chronicle: Chronicle) -> Status:
         head=state.head,
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),
-        questions=open_questions(state, chronicle),
+        questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
         breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
         usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
@@ -185,7 +187,7 @@ def status(state: State, chronicle: Chronicle) -> Status:
         forced=_forced(state),
         unverified=unverified(chronicle),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
-        next_command=standing.next_command(state),
+        next_command=standing.next_command(state, said),
         started_at=state.task.opened_at,
         updated_at=state.now,
     )

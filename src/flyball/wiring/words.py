@@ -50,6 +50,11 @@ def speak(site: Site, task: TaskId, word: Spoken, *, text: str = "", question: s
     return Heard(task, word, text, question, "at the next resume", f"flyball resume {task}")
 
 
+def waiting(site: Site, task: TaskId) -> list[PersonSpoke]:
+    """The words that are kept for a task and that it has not taken in yet."""
+    return [PersonSpoke(word.word, word.text, word.question, word.id) for word in site.journal.pending(task)]
+
+
 def require_open(state: State) -> None:
     """Refuse to speak to a task that is over."""
     stopped = finished(state)
