@@ -87,6 +87,7 @@ FLAWS: list[tuple[str, str, Measurement]] = [
     ],
     ("REFACTOR", "code limits", measured(quality=Quality(over_limit=("f",)))),
     ("DOCUMENT", "2 of 3 documents", measured(files=Files(documents=2, decision_records=1))),
+    ("DOCUMENT", "empty document does not count: b.md", measured(files=Files(2, documents_empty=("b.md",)))),
     ("DOCUMENT", "decision record", measured(files=Files(documents=3))),
     ("DOCUMENT", "diagram", measured(files=Files(documents=3, decision_records=1, diagrams_broken=("d",)))),
     ("QA", "readme", measured(checks=(Check("readme", "fail", True),))),

@@ -83,10 +83,12 @@ def test_documents_decision_records_and_diagrams_are_counted(lab) -> None:
             "api/openapi.yaml": "openapi: 3.1.0\n",
             "docs/bad.md": "```mermaid\ngraph TD\n  A[Start --> B\n```\n",
             "notes.txt": "not a document\n",
+            "docs/decisions/0002-y.md": " \n",
         },
     )
     files = measured.files
-    assert (files.documents, files.decision_records, files.created) == (5, 1, 6)
+    assert (files.documents, files.decision_records, files.created) == (5, 1, 7)
+    assert files.documents_empty == ("docs/decisions/0002-y.md",)
     assert (files.diagrams, files.diagrams_valid) == (2, 1)
     assert len(files.diagrams_broken) == 1
     assert files.diagrams_broken[0].startswith("docs/bad.md, diagram 1: ")

@@ -93,8 +93,9 @@ def test_tests_counted_from_source_are_required_later_with_any_parameters(lab) -
     ("body", "outcome", "reason"),
     [
         ("import calc\n\n\ndef test_x():\n    calc.mul(1, 2)\n", "failing", "missing-name"),
-        ("import calc.more\n\n\ndef test_x():\n    pass\n", "uncollected", "missing-name"),
-        ("import brand_new\n\n\ndef test_x():\n    pass\n", "uncollected", "missing-name"),
+        ("import calc.more\n\n\ndef test_x():\n    assert calc.more.x\n", "uncollected", "missing-name"),
+        ("import brand_new\n\n\ndef test_x():\n    brand_new.run()\n", "uncollected", "missing-name"),
+        ("import brand_new\n\n\ndef test_x():\n    pass\n", "uncollected", "vacuous"),
         ("def test_x():\n    multiply(1, 2)\n", "failing", "missing-name"),
         ("from calc import add\n\n\ndef test_x():\n    add(a=1, b=2, c=3)\n", "failing", "missing-name"),
         (

@@ -67,7 +67,7 @@ class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     file: str
     outcome: Literal["failing", "passing", "skipped", "uncollected"]
-    reason: Literal["assertion", "missing-name", "error", ""] = ""
+    reason: Literal["assertion", "missing-name", "error", "vacuous", ""] = ""
     detail: str = ""
     criteria: tuple[str, ...] = ()
     tests_in_source: int = 1
@@ -107,6 +107,7 @@ class Files(msgspec.Struct, frozen=True, omit_defaults=True):
     diagrams: int = 0
     diagrams_valid: int = 0
     diagrams_broken: tuple[str, ...] = ()
+    documents_empty: tuple[str, ...] = ()
 
 
 class Quality(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -96,6 +96,8 @@ def _unsound(test: NewTest) -> str:
         return f"a new test passes before the work is done: {test.id}"
     if test.outcome == "skipped":
         return f"a new test is skipped: {test.id}"
+    if test.reason == "vacuous":
+        return f"a new test checks nothing, whatever the product does: {test.id}; let it assert what its criterion asks for"
     return f"a new test fails for the wrong reason: {test.id}: {test.detail}"
 
 
@@ -172,6 +174,7 @@ def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     missing = _not_all_passing(measured) + _doubts(measured)
     if files.documents < DOCUMENTS_NEEDED:
         missing.append(f"{files.documents} of {DOCUMENTS_NEEDED} documents added or changed since the task began")
+        missing += [f"an empty document does not count: {path}" for path in files.documents_empty]
     if not files.decision_records:
         missing.append("no decision record (*/decisions/* or ADR-*) among them")
     missing += [f"a diagram cannot be read: {d}" for d in files.diagrams_broken]

@@ -12,6 +12,8 @@ from flyball.measures.trees import Trees
 _DOCUMENT = re.compile(r".*\.(md|rst|adoc)|(?:.*/)?(?:openapi|swagger)[^/]*\.(?:ya?ml|json)", re.IGNORECASE)
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
 
+SHOWN = 20
+
 
 def is_document(path: str) -> bool:
     return bool(_DOCUMENT.fullmatch(path))
@@ -25,7 +27,8 @@ def measure_files(workspace: Trees, base: Commit, candidate: Commit, complaints:
     """What differs between base and candidate, and what the changed documents hold."""
     changes = workspace.changed(base, candidate) if base != candidate else ()
     written = [path for status, path in changes if status[:1] != "D"]
-    documents = [path for path in written if is_document(path) and not path.startswith(f"{LOOP}/")]
+    every = [path for path in written if is_document(path) and not path.startswith(f"{LOOP}/")]
+    documents = [path for path in every if (workspace.read_file(candidate, path) or b"").strip()]
     drawn = [
         (f"{path}, diagram {number}", source)
         for path in documents
@@ -38,6 +41,7 @@ def measure_files(workspace: Trees, base: Commit, candidate: Commit, complaints:
         modified=sum(status[:1] not in {"A", "D"} for status, _ in changes),
         deleted=sum(status[:1] == "D" for status, _ in changes),
         documents=len(documents),
+        documents_empty=tuple(path for path in every if path not in documents)[:SHOWN],
         decision_records=sum(is_decision_record(path) for path in documents),
         diagrams=len(drawn),
         diagrams_valid=len(drawn) - len(broken),

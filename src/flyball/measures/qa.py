@@ -158,7 +158,8 @@ def _changelog(given: Evidence) -> Verdict:
 
 
 def _written(given: Evidence) -> list[str]:
-    return [path for path in given.changed if given.workspace.read_file(given.request.candidate, path) is not None]
+    """Every path added or changed that is there and not empty."""
+    return [p for p in given.changed if (given.workspace.read_file(given.request.candidate, p) or b"").strip()]
 
 
 def _duplication(given: Evidence) -> Verdict:

@@ -39,7 +39,7 @@ def compare(
     if accepted is None:
         return ()
     if candidate is None:
-        names = sorted(_functions(parse(accepted))) if path.endswith(".py") else []
+        names = sorted(tests_defined(parse(accepted))) if path.endswith(".py") else []
         detail = f"the file is gone, and with it {listed(names, 5)}" if names else "the file is gone"
         return (Trick("test-deleted", path, detail),)
     if accepted == candidate:
@@ -95,7 +95,7 @@ def _changed(path: str) -> Trick:
 
 
 def _compare_python(path: str, old: ast.Module, new: ast.Module) -> tuple[Trick, ...]:
-    before, after = _functions(old), _functions(new)
+    before, after = tests_defined(old), tests_defined(new)
     found = [Trick("test-deleted", path, f"{name} is gone") for name in before if name not in after]
     found += [
         trick
@@ -120,7 +120,7 @@ def _compare_function(path: str, name: str, old: Function, new: Function) -> Tri
 def _how_weaker(old: Function, new: Function) -> str:
     if (fewer := len(_checks(old)) - len(_checks(new))) > 0:
         return f"{fewer} of {plural(len(_checks(old)), 'assertion')} gone"
-    if any(_trivial(c) for c in _checks(new)) and not any(_trivial(c) for c in _checks(old)):
+    if any(is_always_true(c) for c in _checks(new)) and not any(is_always_true(c) for c in _checks(old)):
         return "an assertion is now always true"
     if _cases(new) < _cases(old):
         return f"{_cases(old) - _cases(new)} of {plural(_cases(old), 'parametrised case')} gone"
@@ -131,7 +131,8 @@ def _how_weaker(old: Function, new: Function) -> str:
     return _CHANGED
 
 
-def _functions(module: ast.Module | None) -> dict[str, Function]:
+def tests_defined(module: ast.Module | None) -> dict[str, Function]:
+    """Every function that is a test by its name, with the classes around it."""
     found: dict[str, Function] = {}
 
     def walk(body: list[ast.stmt], prefix: str) -> None:
@@ -159,7 +160,8 @@ def _is_check_call(node: ast.AST) -> bool:
     return name.startswith("assert") or name in {"raises", "fail", "warns", "approx", "expect"}
 
 
-def _trivial(check: ast.AST) -> bool:
+def is_always_true(check: ast.AST) -> bool:
+    """Whether a check cannot fail, by its own words."""
     if isinstance(check, ast.Assert):
         test = check.test
         if isinstance(test, ast.Constant):
