@@ -65,6 +65,9 @@ class TwoTrees:
     def read_file(self, commit: str, path: str) -> bytes | None:
         return self.trees[commit].get(path)
 
+    def links(self, _commit: str) -> frozenset[str]:
+        return frozenset()
+
     def changed(self, old: str, new: str) -> tuple[tuple[str, str], ...]:
         before, after = self.trees[old], self.trees[new]
         return tuple(("M", path) for path in {**before, **after} if before.get(path) != after.get(path))

@@ -175,3 +175,9 @@ def test_refusals_come_before_anything_is_made(user, new_user, home):
         GitWorkspace(Repository.find(user.root), home, TaskId("001-a")).prepare()
     assert not (home / "tasks").exists()
     assert not (user.root / "state").exists()
+
+
+def test_dependencies_that_an_agent_links_into_its_tree_are_not_saved(workspace, at, tmp_path):
+    (workspace.root / ".venv").symlink_to(tmp_path)
+    (workspace.root / "node_modules").symlink_to(tmp_path)
+    assert workspace.snapshot("one", "m", at).tree == workspace.tree_of(workspace.base)

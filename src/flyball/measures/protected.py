@@ -11,6 +11,7 @@ import msgspec
 from flyball.core.effects import Measure
 from flyball.core.measurement import Trick
 from flyball.core.task import Commit, Item, Settings
+from flyball.measures.clones import lost_in_a_clone
 from flyball.measures.gate_scripts import is_gate_file, started_within
 from flyball.measures.import_roots import Roots, import_roots, stand_in
 from flyball.measures.plugins import plugin_files
@@ -134,6 +135,9 @@ def protect(request: Measure, settings: Settings, workspace: Trees) -> Protectio
         elif path in request.consented:
             released.add(path)
             notes.append(f"{path} is taken from the candidate: the change was consented to")
+        elif lost := lost_in_a_clone(path, request.candidate, workspace):
+            tricks.append(lost)
+            overlay[path] = request.accepted if path in sides.accepted else None
         elif path not in sides.written and exempt(path, request.asked):
             released.add(path)
             notes.append(f"{path} is exempt: the task itself names it")

@@ -13,6 +13,7 @@ class Trees(Protocol):
     def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]: ...
     def read_file(self, commit: Commit, path: str) -> bytes | None: ...
     def list_files(self, commit: Commit) -> tuple[str, ...]: ...
+    def links(self, commit: Commit) -> frozenset[str]: ...
     def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str: ...
     def tree_of(self, commit: Commit) -> str: ...
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None: ...
@@ -25,6 +26,7 @@ class RememberedTrees:
         self._workspace = workspace
         self._changed: dict[tuple[Commit, Commit], tuple[tuple[str, str], ...]] = {}
         self._files: dict[Commit, tuple[str, ...]] = {}
+        self._links: dict[Commit, frozenset[str]] = {}
         self._read: dict[tuple[Commit, str], bytes | None] = {}
 
     def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
@@ -42,6 +44,11 @@ class RememberedTrees:
         if commit not in self._files:
             self._files[commit] = self._workspace.list_files(commit)
         return self._files[commit]
+
+    def links(self, commit: Commit) -> frozenset[str]:
+        if commit not in self._links:
+            self._links[commit] = self._workspace.links(commit)
+        return self._links[commit]
 
     def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str:
         return self._workspace.overlay(commit, paths)

@@ -23,10 +23,11 @@ from flyball.workspace.errors import (
 from flyball.workspace.git import Git, environment, program, quoted, records
 
 GITLINK = "160000"
+LINK = "120000"
 LEAVINGS = b".aider.tags.cache.*/\n"
 """What an agent keeps for itself in the tree it works in, and cannot be told to keep elsewhere; no work of anybody's."""
-INSTALLED = b".venv/\nnode_modules/\n"
-"""Dependencies that set-up installs into the tree, also where the project does not ignore them; what is tracked stays so."""
+INSTALLED = b".venv\nnode_modules\n"
+"""Dependencies that set-up installs or an agent links into the tree, ignored by the project or not; what is tracked stays so."""
 _MARKS = (
     ("MERGE_HEAD", "merge"),
     ("rebase-merge", "rebase"),

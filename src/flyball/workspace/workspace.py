@@ -16,7 +16,7 @@ from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.refs import RefUpdate
-from flyball.workspace.repository import Repository
+from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.sandbox import Mount
 from flyball.workspace.trees import Lines
 from flyball.workspace.vault import Vault
@@ -163,6 +163,10 @@ class GitWorkspace:
 
     def list_files(self, commit: Commit) -> tuple[str, ...]:
         return trees.list_files(self.vault, commit)
+
+    def links(self, commit: Commit) -> frozenset[str]:
+        """Which of the files are symbolic links."""
+        return frozenset(entry.path for entry in trees.entries(self.vault, commit) if entry.mode == LINK)
 
     def tree_of(self, commit: Commit) -> str:
         return self.vault.tree(commit)
