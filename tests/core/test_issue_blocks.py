@@ -135,6 +135,9 @@ def test_a_header_made_to_break_parsers_is_one_skipped_block(header):
         "a: b\n",
         "<!--\n",
         "---\n# x\n",
+        "id = A-1@b\n",
+        " id: A-1@b\n",
+        "---\nid: A-1@b\nid: A-2@b\n",
     ],
 )
 def test_reading_stays_linear_whatever_is_repeated(piece):
@@ -180,3 +183,50 @@ def test_an_alias_bomb_costs_nothing():
     found = read_header("id: BUG-001@a1b2c3\n" + bomb)
     assert not isinstance(found, Unreadable)
     assert found["id"] == "BUG-001@a1b2c3"
+
+
+REST = "title: x\ncreated: 2026-01-05\ntype: bug\npriority: high\nstatus: proposed\n---\n\n### Problem\nx\n"
+
+
+@pytest.mark.req("E2")
+@pytest.mark.parametrize(
+    "block",
+    [
+        "---\n{id: BUG-001@a1b2c3, title: x, status: proposed}\n---\n\n### Problem\nx\n",
+        '---\n{\n  "id": "BUG-001@a1b2c3",\n  "status": "proposed"\n}\n---\n',
+        f"---\nid = BUG-001@a1b2c3\n{REST}",
+        f"---\nID=BUG-001@a1b2c3\n{REST}",
+        "---\nid:BUG-001@a1b2c3\ntitle:x\nstatus:proposed\n---\n",
+        "  ---\n  id: BUG-001@a1b2c3\n  title: x\n  status: proposed\n  ---\n",
+        "id:BUG-001@a1b2c3\ntitle:x",
+        "---\nid: BUG-001@a1b2c3\ntitle: x\nstatus: completed\nid: BUG-002@a1b2c3\n---\n",
+    ],
+)
+@pytest.mark.parametrize("before", ["# High\n\n", f"---\nid: BUG-009@a1b2c3\n{REST}\n"], ids=["first", "after another"])
+def test_what_is_meant_as_an_issue_and_is_misspelt_is_malformed_and_named(before, block):
+    found = read_issues(before + block, "high.md")
+    assert found.malformed == 1
+    assert any("block skipped" in each.message for each in found.deviations)
+    assert all("### Problem\nx" in issue.body for issue in found.issues)
+
+
+@pytest.mark.req("E2")
+def test_keys_in_quotes_are_keys():
+    found = read_issues(f'---\n"id": BUG-001@a1b2c3\n{REST}'.replace("status", "'status'"), "high.md")
+    assert [(issue.id, issue.status) for issue in found.issues] == [("BUG-001@a1b2c3", "proposed")]
+    assert not found.malformed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "id = BUG-002@a1b2c3 is the same.",
+        "The row was\n\n    id: BUG-002@a1b2c3\n    status: proposed\n\nand stayed.",
+        "```\n{id: BUG-002@a1b2c3, title: x, status: proposed}\n```",
+        '- `{"id": "BUG-002@a1b2c3", "status": "proposed"}` was sent',
+    ],
+)
+def test_an_issue_that_speaks_of_headers_is_one_issue(body):
+    found = read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")
+    assert (len(found.issues), found.malformed) == (1, 0)
+    assert body.splitlines()[0] in found.issues[0].body

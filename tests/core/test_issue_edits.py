@@ -265,3 +265,8 @@ def test_no_proposal_can_break_out_of_its_block(title, problem, acceptance):
     assert [each.id for each in found.issues] == ["BUG-000@a1b2c3", "BUG-001@a1b2c3"]
     assert found.malformed == 0
     assert found.issues[1].status == "proposed"
+
+
+def test_a_status_whose_key_is_in_quotes_is_changed_where_it_stands():
+    text = '---\n"id": BUG-001@a1b2c3\n"title": x\n"status": proposed\n---\n\n### Problem\nx\n'
+    assert with_status(text, "BUG-001@a1b2c3", "in-progress") == text.replace(" proposed", " in-progress")

@@ -21,7 +21,7 @@ from flyball.core.text import clean, scrub
 MAX_BODY = 40_000
 _BULLET = r"(?am)^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?[*`]*([A-Za-z]\w*(?:-\w+)+@\w+)[^\r\n]*"
 _SAID_DONE = r"(?i)\[[xX]\]|\b(?:completed?|done|resolved|fixed|closed)\b|✅"
-_KEYS = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:", re.ASCII | re.MULTILINE)
+_KEYS = re.compile(r"^[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:", re.ASCII | re.MULTILINE)
 
 
 class ReadBlock(msgspec.Struct, frozen=True):
@@ -160,7 +160,7 @@ class _Reader:
             self._note(0, "control characters in the header; they are not shown")
 
     def issue(self) -> Issue | None:
-        mapping = self._mapping()
+        mapping = Unreadable(0, self._block.fault) if self._block.fault else self._mapping()
         if isinstance(mapping, Unreadable):
             self._note(mapping.line, f"block skipped: {mapping.message}")
             return None

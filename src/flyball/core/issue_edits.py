@@ -120,7 +120,7 @@ def _issue(read: ReadBlock) -> Issue:
 def _field(name: str) -> re.Pattern[str]:
     """A field of a header with the lines its value goes on in, up to and with its line end; its value is the group."""
     value = r"([^\r\n]*(?:(?:\r\n|\n|\r)[ \t]+\S[^\r\n]*)*)"
-    return re.compile(rf"(?:\A|(?<=[\r\n])){re.escape(name)}[ \t]*:{value}(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
+    return re.compile(rf"(?:\A|(?<=[\r\n]))[\"']?{re.escape(name)}[\"']?[ \t]*:{value}(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
 
 
 def _comment(value: str) -> str:

@@ -18,9 +18,15 @@ from flyball.core.backlog import Deviation
 from flyball.core.lines import LINE
 
 # A Stop hook waits for this module: a pattern that few files need is a text, which `re` compiles when it is first used.
-_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)", re.ASCII)
-_LATER_KEY = r"[a-z_][a-z0-9_-]*:(?:[ \t]|$)"
+_KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:(?:[ \t]|$)", re.ASCII)
+_LATER_KEY = r"[\"']?[a-z_][a-z0-9_-]*[\"']?:(?:[ \t]|$)"
 _ID = r"(?a)['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?"
+# A key however it is spelt: in braces, in quotes, indented, with `=`, with no space after its colon.
+_LOOSE_KEY = r"(?ai)(?:^ {0,3}|[{,])[ \t]*\{?[ \t]*[\"']?(id|title|status|type|priority)[\"']?[ \t]*[:=]"
+_LOOSE_ID = r"(?a) {0,3}(?:\{[ \t]*)?[\"']?[iI][dD][\"']?[ \t]*[:=][ \t]*[\"']?(?:[A-Za-z][\w-]*@\w|[A-Z][A-Z0-9-]*-\d)"
+_LOOSE_BEGINNINGS = frozenset(" {\"'iI")
+_MISSPELT = "its header is not one `key: value` in each line, with a space after the colon and none before the key"
+_TWO_IDS = "it has more than one id; give each issue a header of its own"
 _CODE = r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*(.*)"
 _HEADING = r"#{1,2}[ \t]+(.*?)[ \t#]*"
 _SECTIONS = frozenset(
@@ -28,10 +34,14 @@ _SECTIONS = frozenset(
     "|references|solution|steps to reproduce|summary|validation plan".split("|")
 )
 _LONGEST_EXAMPLE = 200
+_LONGEST_HEADER = 60
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Where a block is: `start` to `end` with all that belongs to it, its header's text, its body's; `line` is 1-based."""
+    """Where a block is: `start` to `end` with all that belongs to it, its header's text, its body's; `line` is 1-based.
+
+    `fault` says why no issue can be read from its header, if that is known before it is read.
+    """
 
     start: int
     end: int
@@ -41,6 +51,7 @@ class Block(msgspec.Struct, frozen=True):
     line: int
     opened: bool
     closed: bool
+    fault: str = ""
 
     def header(self, text: str) -> str:
         return text[self.header_start : self.header_end]
@@ -62,6 +73,7 @@ class _Header(msgspec.Struct, frozen=True):
     after: int
     opened: bool
     closed: bool
+    fault: str = ""
 
 
 def scan(text: str, file: str) -> tuple[list[Block], list[Deviation]]:
@@ -100,7 +112,7 @@ class _Scanner:
             if after:
                 index = after
                 continue
-            header = self._header_at(index) or (self._headed(index) if line[:1] == "#" and not code else None)
+            header = self._header_at(index) or (None if code else self._otherwise(index))
             if header is not None:
                 self._note_fences(header, code)
                 yield header, header.begin
@@ -124,6 +136,7 @@ class _Scanner:
             line=header.first + 1,
             opened=header.opened,
             closed=header.closed,
+            fault=header.fault,
         )
 
     def _place(self, index: int) -> int:
@@ -137,6 +150,32 @@ class _Scanner:
                 return self._extent(index, first, opened=True)
             return None
         return self._extent(index, index, opened=False) if _names_issue(line) else None
+
+    def _otherwise(self, index: int) -> _Header | None:
+        """A header that begins with the heading above it, or one that is misspelt."""
+        first = self._lines[index][:1]
+        if first == "#":
+            return self._headed(index)
+        return self._misspelt(index) if first in _LOOSE_BEGINNINGS else None
+
+    def _misspelt(self, index: int) -> _Header | None:
+        """Lines that are meant as a header and are none: what they say cannot be known, and they must not be passed over."""
+        if not re.match(_LOOSE_ID, self._lines[index]):
+            return None
+        last, after = self._paragraph(index)
+        keys = {found[1].lower() for line in self._lines[index : last + 1] for found in re.finditer(_LOOSE_KEY, line)}
+        if not keys & {"status", "title"}:
+            return None
+        return _Header(index, index, last, after, opened=True, closed=True, fault=_MISSPELT)
+
+    def _paragraph(self, index: int) -> tuple[int, int]:
+        """The last of the lines that follow without a gap or a fence, and the line to go on with."""
+        end = min(index + _LONGEST_HEADER, len(self._lines) - 1)
+        for last in range(index, end):
+            below = self._lines[last + 1].lstrip(" ")
+            if not below or _is_fence(below):
+                return last, last + 2 if below else last + 1
+        return end, end + 1
 
     def _headed(self, index: int) -> _Header | None:
         """The header below a heading that only names its issue, and so belongs to it."""
@@ -156,7 +195,7 @@ class _Scanner:
     def _extent(self, begin: int, first: int, *, opened: bool) -> _Header | None:
         """How far a header reaches, if it is one: it has an id, or a status and something to go with it."""
         keys: set[str] = set()
-        last, index, closed, gap = first, first, False, False
+        last, index, closed, gap, fault = first, first, False, False, ""
         while index < len(self._lines):
             line = self._lines[index]
             if _is_fence(line):
@@ -165,16 +204,29 @@ class _Scanner:
             key = _KEY.match(line)
             if not line.strip():
                 gap = True
-            elif (key and key[1].lower() == "id" and "id" in keys) or not self._belongs(index, gap=gap):
+            elif not self._belongs(index, gap=gap):
                 break
             else:
+                if key and key[1].lower() == "id" and "id" in keys:
+                    if not opened or self._begins(index):
+                        break
+                    fault = _TWO_IDS
                 last, gap = index, False
                 keys |= {key[1].lower()} if key else set()
             index += 1
         if not self._is_header(keys, first, last, opened=opened):
             return None
         after = index + 1 if closed else last + 1
-        return _Header(begin, first, last, after, opened=opened, closed=closed)
+        return _Header(begin, first, last, after, opened=opened, closed=closed, fault=fault)
+
+    def _begins(self, index: int) -> bool:
+        """Whether an `id:` begins a header of its own: a status or title follows before the next fence or id."""
+        for later in range(index + 1, len(self._lines)):
+            key = _KEY.match(self._lines[later])
+            name = key[1].lower() if key else ""
+            if name in {"id", "status", "title"} or _is_fence(self._lines[later]):
+                return name in {"status", "title"}
+        return False
 
     def _is_header(self, keys: set[str], first: int, last: int, *, opened: bool) -> bool:
         """A header has an id and a status or title; fenced, it may also have a status alone or an id that looks like one."""
@@ -244,7 +296,7 @@ def _is_remark(line: str) -> bool:
 def _id_in(line: str) -> str | None:
     """What stands after `id:`; None for any other line."""
     name, colon, value = line.partition(":")
-    return value.lstrip(" \t") if colon and name.rstrip(" \t").lower() == "id" else None
+    return value.lstrip(" \t") if colon and name.rstrip(" \t").strip("\"'").lower() == "id" else None
 
 
 def _names_issue(line: str) -> bool:
