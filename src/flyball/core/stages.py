@@ -93,7 +93,7 @@ def _fails_rightly(test: NewTest) -> bool:
 
 def _unsound(test: NewTest) -> str:
     if test.outcome == "passing":
-        return f"a new test passes before the work is done: {test.id}"
+        return f"a new test passes before the work is done: {test.id}" + (f": {test.detail}" if test.detail else "")
     if test.outcome == "skipped":
         return f"a new test is skipped: {test.id}"
     if test.reason == "vacuous":

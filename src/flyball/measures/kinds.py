@@ -10,11 +10,14 @@ from flyball.core.task import Commit
 from flyball.measures import documents, qa
 from flyball.measures.diagrams import Complaints, Diagrams, shapes
 from flyball.measures.examination import Examination, Trial
+from flyball.measures.gates import expects_report
 from flyball.measures.junit import Outcome
 from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.quality import ChangedCode, changed_code, measure_quality
-from flyball.measures.red import accepted_outcomes, new_tests
+from flyball.measures.reasons import Project
+from flyball.measures.red import accepted_outcomes, new_tests, without_vacuous
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
+from flyball.measures.uncounted import read_new, weighed
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -62,6 +65,10 @@ def red(examination: Examination, _protection: Protection) -> Found:
     request = examination.request
     trial = examination.trial()
     cases = trial.round.cases
+    if not any(run.result.broken or run.result.counts for run in trial.round.runs) and not any(
+        expects_report(gate.command) for gate in examination.settings.gates
+    ):
+        return _red_uncounted(examination, trial)
     fresh = new_tests(
         cases,
         examination.expectations.baseline,
@@ -77,6 +84,31 @@ def red(examination: Examination, _protection: Protection) -> Found:
         old_tests_broken=broken,
         files=_files(examination),
     )
+
+
+def _red_uncounted(examination: Examination, trial: Trial) -> Found:
+    """New tests as their source has them; the gates must fail with them and pass without."""
+    request, workspace = examination.request, examination.workspace
+    tests = _test_files(examination, request.base, request.candidate)
+    paths = (p for p in changed_paths(workspace, request.base, request.candidate) if p in tests or p.endswith(".rs"))
+    read = (read_new(p, workspace.read_file(request.base, p), workspace.read_file(request.candidate, p)) for p in paths)
+    new = [file for file in read if file.tests or file.file in tests]
+    fresh = weighed(
+        new,
+        passed=trial.round.passed,
+        text=trial.round.text,
+        index=examination.index,
+        project=Project(examination.tree.directory, examination.index.files),
+        items=request.items,
+    )
+    fresh = without_vacuous(fresh, examination.tree.directory)
+    sha = workspace.overlay(request.candidate, {file.file: request.base for file in new})
+    failing: tuple[str, ...] = ()
+    if sha != workspace.tree_of(request.base):
+        examination.use(sha, {})
+        runs = examination.trial().round.runs
+        failing = tuple(f"{r.result.name} fails without the new tests, too" for r in runs if not r.result.passed)
+    return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=_files(examination))
 
 
 def _old_tests_broken(examination: Examination) -> tuple[str, ...]:

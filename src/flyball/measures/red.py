@@ -35,17 +35,18 @@ def new_tests(
             found += _uncollected(case, sources[case.file], baseline, project, items)
         elif case.id not in baseline:
             found.append(_ran(case, sources[case.file], project, items))
-    vacuous = frozenset(i for file in sources for i in _vacuous(tree, file))
-    return tuple(sorted((_weighed(test, vacuous) for test in found), key=lambda test: test.id))
+    return tuple(sorted(without_vacuous(found, tree), key=lambda test: test.id))
 
 
-def _vacuous(tree: Path, file: str) -> frozenset[str]:
-    path = tree / file
-    return asking_nothing(path.read_bytes(), file) if file.endswith(".py") and path.is_file() else frozenset()
+def without_vacuous(found: Iterable[NewTest], tree: Path) -> tuple[NewTest, ...]:
+    """The same tests, of which those that check nothing are said to fail for no reason of their own."""
+    tests = tuple(found)
+    files = {test.file for test in tests if test.file.endswith(".py") and (tree / test.file).is_file()}
+    vacuous = frozenset(i for file in files for i in asking_nothing((tree / file).read_bytes(), file))
+    return tuple(_weighed(test, vacuous) for test in tests)
 
 
 def _weighed(test: NewTest, vacuous: frozenset[str]) -> NewTest:
-    """A test that checks nothing fails for no reason of its own, be it that its file cannot be loaded yet."""
     if test.reason in {"assertion", "missing-name"} and test.id.partition("[")[0] in vacuous:
         return replace(test, reason="vacuous", detail="it checks nothing")
     return test

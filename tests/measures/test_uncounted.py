@@ -1,0 +1,110 @@
+"""C31, C41: RED where gates write no report: new tests are read from source, and only their gate's failure is believed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from flyball.core.measurement import NewTest
+from flyball.core.task import Gate, Item
+from flyball.measures.junit import TreeIndex
+from flyball.measures.reasons import Project
+from flyball.measures.uncounted import read_new, weighed
+
+pytestmark = pytest.mark.req("C31", "C41")
+
+UNIT = "import unittest\n\nfrom calc import mul\n\n\nclass T(unittest.TestCase):\n"
+NEW = UNIT + "    def test_ac_1(self):\n        self.assertEqual(mul(2, 3), 6)\n"
+OLD = UNIT.replace("mul", "add") + "    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("a.test.js", "test('AC-1 adds', () => {})\nit(`AC-2 ${x}`, f)\n", ["AC-1 adds", "AC-2 ${x}"]),
+        ("a.spec.ts", 'describe("AC-1", () => {\n  it.only("adds", async () => {})\n})\n', ["adds"]),
+        ("a_test.go", "func TestAC1(t *testing.T) {}\nfunc help() {}\n", ["TestAC1"]),
+        (
+            "src/lib.rs",
+            "#[test]\nfn ac_1_adds() {}\n#[tokio::test]\nasync fn ac_2() {}\nfn no() {}\n",
+            ["ac_1_adds", "ac_2"],
+        ),
+        ("CalcTest.java", "  @Test\n  public void ac1() {}\n  void help() {}\n", ["ac1"]),
+        ("calc_spec.rb", "it 'AC-1 adds' do\nend\ndef test_ac_2\nend\n", ["AC-1 adds", "test_ac_2"]),
+        ("tests/test_a.py", NEW, ["T::test_ac_1"]),
+        ("tests/data.txt", "test('x')", []),
+    ],
+)
+def test_the_names_of_new_tests_are_read_as_each_language_writes_them(path, source, found) -> None:
+    read = read_new(path, None, source.encode())
+    assert [test.id for test in read.tests] == [f"{path}::{name}" for name in found]
+    assert read_new(path, source.encode(), source.encode()).tests == ()
+
+
+def test_a_group_or_a_comment_may_name_the_criterion_of_a_test() -> None:
+    source = "describe('AC-1: sums', () => {\n  // AC-2\n  it('adds', f)\n})\n"
+    assert {"AC-1: sums", "// AC-2", "adds"} <= set(
+        read_new("a.test.js", None, source.encode()).tests[0].words.splitlines()
+    )
+
+
+def judged(tmp_path: Path, text: str, *, passed: bool = False, source: str = "it('AC-1', f)\n") -> NewTest:
+    read = read_new("a.test.js", None, source.encode())
+    project = Project(tmp_path, ())
+    items = (Item("AC-1", "adds"),)
+    return weighed([read], passed=passed, text=text, index=TreeIndex(()), project=project, items=items)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("TypeError: add is not a function", "missing-name"),
+        ("SyntaxError: './calc.js' does not provide an export named 'add'", "missing-name"),
+        ("1 failing: expected 3 to equal 4", "assertion"),
+        ("make: *** [test] Error 1", "assertion"),
+        ("SyntaxError: Unexpected token '}'", "error"),
+    ],
+)
+def test_where_nobody_says_which_test_failed_all_are_judged_as_one(tmp_path, text, reason) -> None:
+    new = judged(tmp_path, text)
+    assert (new.outcome, new.reason, new.criteria) == ("failing", reason, ("AC-1",))
+
+
+def test_a_gate_that_passes_with_the_new_tests_is_told_as_that(tmp_path) -> None:
+    new = judged(tmp_path, "", passed=True)
+    assert new.outcome == "passing"
+    assert "or no gate runs it" in new.detail
+
+
+def test_a_test_that_says_it_is_skipped_is_skipped(tmp_path) -> None:
+    assert judged(tmp_path, "Error", source="it.skip('AC-1', f)\n").outcome == "skipped"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"tests/test_new.py": NEW}, [("uncollected", "missing-name")]),
+        ({"tests/test_new.py": NEW.replace("mul", "add")}, [("failing", "assertion")]),
+        ({"tests/test_new.py": NEW.replace("mul(2, 3), 6", "mul(2, 3), 5").replace("mul", "add")}, [("passing", "")]),
+        ({"tests/test_new.py": UNIT + "    def test_ac_1(self):\n        self.assertTrue(True)\n"}, [("uncollected", "vacuous")]),
+        ({"tests/test_new.py": "def test_ac_1(:\n"}, [("uncollected", "error")]),
+    ],
+)  # fmt: skip
+def test_pythons_own_runner_says_which_new_test_fails_and_why(new_lab, files, told) -> None:
+    lab = new_lab({"tests/test_old.py": OLD, "tests/__init__.py": ""})
+    lab.forget_tests()
+    lab.gates(Gate("unit", f"{sys.executable} -m unittest discover -s tests -t .", 600.0))
+    measured = lab.measure("red", files)
+    assert [(test.outcome, test.reason) for test in measured.new_tests] == told
+    assert measured.old_tests_broken == ()
+    assert all(test.criteria == ("AC-1",) for test in measured.new_tests if test.tests_in_source)
+
+
+@pytest.mark.slow
+def test_a_gate_that_fails_without_the_new_tests_too_is_told(new_lab) -> None:
+    lab = new_lab({"tests/test_old.py": OLD, "tests/__init__.py": ""})
+    lab.forget_tests()
+    lab.gates(Gate("unit", f"{sys.executable} -m unittest discover -s tests -t .", 600.0))
+    measured = lab.measure("red", {"tests/test_new.py": NEW, "calc.py": "def add(a, b):\n    return 0\n"})
+    assert measured.old_tests_broken == ("unit fails without the new tests, too",)
