@@ -62,6 +62,13 @@ def test_an_unfinished_task_keeps_the_agent_and_says_what_is_missing(tmp_path, t
         assert part in answer["reason"]
 
 
+def test_at_a_limit_the_command_that_raises_it_is_named(tmp_path, tree, environment):
+    write(tmp_path, tree, stopped="limit", next_command=f"flyball resume {TASK} --max-turns N")
+    answer = stop(event(tree), environment)
+    assert answer is not None
+    assert f"flyball resume {TASK} --max-turns N" in answer["reason"]
+
+
 def test_gemini_is_answered_in_its_own_words(tmp_path, tree, environment):
     write(tmp_path, tree)
     answer = stop(event(tree, hook_event_name="AfterAgent"), environment)

@@ -133,7 +133,7 @@ def _of_task(known: dict[str, Any]) -> Verdict:
     if missing:
         said += f" Missing: {'; '.join(missing)}."
     if decision == "CONTINUE":
-        said += f" It is measured again with: flyball resume {task}"
+        said += f" It is measured again with: {known.get('next_command') or f'flyball resume {task}'}"
     return Verdict(decision, said, f"flyball status {task}")
 
 

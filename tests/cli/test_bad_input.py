@@ -1,9 +1,13 @@
 """Bad input to `run`, and tasks that are not there: exit 2, one clear sentence that names it, and nothing written anywhere."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from flyball.config.settings import Here, RunFlags, build
+from flyball.wiring.agents import require_installed
 
 AGENT = ("--agent-command", "true", "--gate", "test=true", "--sandbox", "none", "--unattended")
 
@@ -65,6 +69,12 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]
         ("run", "x", "--agent-command", "", "--gate", "t=true"),
         ("--agent-command",),
     ),
+    (
+        "a command line that does not end",
+        nothing,
+        ("run", "x", "--agent-command", "mine 'x", "--gate", "t=true"),
+        ("--agent-command", "has a quotation mark that is not closed"),
+    ),
     ("a document that is not there", nothing, ("run", "--from", "no.md", *AGENT), ("no.md",)),
     ("foreign files in .loop", foreign_folder, ("run", "x", *AGENT), (".loop", "notes.txt")),
     ("a file in place of .loop", foreign_file, ("run", "x", *AGENT), (".loop",)),
@@ -109,3 +119,34 @@ def test_a_task_that_is_not_there_is_said_with_how_to_start_one(
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1), done.err
     assert "flyball run" in done.err
     assert everything(repository) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--agent", "claude"), "needs claude, which is not installed"),
+        (("--agent-command", "no-such-agent -x"), "needs no-such-agent, which is not installed"),
+        (("--agent-command", "/no/such-agent"), "needs /no/such-agent, which is not installed"),
+    ],
+)
+def test_an_agent_that_is_not_installed_is_said_before_anything_is_made(
+    repository: Path, flyball, monkeypatch, words: tuple[str, ...], named: str
+) -> None:
+    git = shutil.which("git")
+    assert git is not None
+    (repository.parent / "bin").mkdir()
+    (repository.parent / "bin" / "git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(repository.parent / "bin"))
+    before = everything(repository)
+    done = flyball("run", "x", "--gate", "test=true", "--sandbox", "none", "--unattended", *words)
+    assert (done.code, len(done.err.strip().splitlines())) == (6, 1), done.err
+    assert named in done.err
+    assert everything(repository) == before
+    assert not (repository.parent / "home").exists()
+    assert not (repository.parent / "person").exists()
+
+
+@pytest.mark.parametrize(("command", "setup"), [("./agent.sh", None), ("made-later", "make tools")])
+def test_an_agent_that_the_tree_or_its_set_up_may_bring_is_waited_for(command: str, setup: str | None) -> None:
+    flags = RunFlags(agent_command=command, setup=setup, gates=("test=true",))
+    require_installed(build(None, flags, Here()), {"PATH": "/nowhere"})

@@ -49,6 +49,8 @@ def test_every_command_has_help(flyball, name):
         (["bogus"], "flyball --help"),
         (["run", "--bogus"], "flyball run --help"),
         (["rollback", "1"], "flyball rollback --help"),
+        (["export"], "flyball export --help"),
+        (["report", "--format", "html"], "flyball report --help"),
     ],
 )
 def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(monkeypatch, capsys, words, place):
@@ -60,6 +62,7 @@ def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(monkeypatch, 
     assert said.startswith("flyball: ")
     assert said.strip().endswith(f"See: {place}")
     assert len(said.strip().splitlines()) == 1
+    assert "Value error" not in said
 
 
 def test_without_a_command_the_help_is_shown(tmp_path):

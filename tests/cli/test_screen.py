@@ -253,6 +253,16 @@ def test_a_terminal_that_has_gone_does_not_end_the_work():
         shown.closing(story.state)
 
 
+def test_what_happens_while_a_person_is_asked_begins_a_line_of_its_own():
+    shown, out = live(Chronicle())
+    with shown, shown.suspended():
+        out.truncate(0)
+        out.seek(0)
+        shown.notify("stopping", "one")
+        shown.notify("stopping", "two")
+        assert [line.rstrip() for line in out.getvalue().splitlines()] == ["", "one", "two"]
+
+
 def test_a_person_who_breaks_off_is_told_at_once_and_a_program_is_not(capsys: pytest.CaptureFixture[str]):
     shown, out = live(Chronicle())
     with shown:

@@ -151,6 +151,36 @@ def test_doctor_finds_a_task_whose_controller_was_killed(told, site, repository)
     assert checks["task"].fix == "flyball resume 007-parse-rows"
 
 
+def test_doctor_notices_a_journal_that_does_not_know_what_was_worked_on_here(repository, site):
+    def journal() -> str:
+        return next(check.level for check in checkup(repository) if check.name == "journal")
+
+    for name, page in (("001-merged", "plan.md"), ("002-watched", "loop-state.md")):
+        (repository / ".loop" / name).mkdir(parents=True)
+        (repository / ".loop" / name / page).write_text("")
+    assert journal() == "ok", "neither was worked on here"
+    (repository / ".loop" / "003-lost").mkdir()
+    (repository / ".loop" / "003-lost" / "loop-state.json").write_text("{}")
+    assert journal() == "warn"
+    found = next(check for check in checkup(repository) if check.name == "journal")
+    assert "does not know 003-lost" in found.says
+    assert "FLYBALL_HOME" in found.fix
+
+
+def test_doctor_without_git_sends_nobody_elsewhere(repository):
+    looked = subprocess.run(
+        [sys.executable, "-m", "flyball", "doctor"],
+        env={**os.environ, "PATH": str(repository)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert looked.returncode == 2
+    assert "fix: install git" in looked.stdout
+    assert "repository:" not in looked.stdout
+
+
 def test_doctor_goes_on_after_something_foreign_in_the_loop_folder(repository, flyball):
     (repository / ".loop").mkdir()
     (repository / ".loop" / "mine.txt").write_text("notes\n")

@@ -100,8 +100,13 @@ def _misused(error: Exception) -> int:
     """What was typed is no command of ours: say why, and where to look."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "flyball"
-    message = error.format_message().strip()  # type: ignore[attr-defined]
+    message = _in_one_line(error.format_message())  # type: ignore[attr-defined]
     if message:
         stop = "" if message.endswith((".", "?", "!")) else "."
         say(f"{message}{stop} See: {command} --help")
     return USAGE
+
+
+def _in_one_line(message: str) -> str:
+    """What the parser says, without its line breaks and the name it has for what is wrong."""
+    return " ".join(message.split()).replace(": Value error, ", ": ")

@@ -31,6 +31,7 @@ from flyball.documents.work_source import is_work_folder, read_work_source, requ
 from flyball.ports import Refusal
 from flyball.projections.standing import finished, next_command
 from flyball.projections.status import status
+from flyball.wiring.agents import require_installed
 from flyball.wiring.controller import Controller
 from flyball.wiring.holding import require_free
 from flyball.wiring.rendering import catch_up
@@ -120,6 +121,7 @@ def _wanted(repository: Repository, order: Start, flags: RunFlags) -> tuple[Conf
     repository.require_commit()
     check_foreign(repository.root)
     configured = _configured(repository, file, flags)
+    require_installed(configured, environment())
     return configured, _source(repository.root, order, configured)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flyball.cli.output import tell
-from flyball.config.errors import ConfigError
+from flyball.config.errors import AgentMissing, ConfigError
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.state import State
 from flyball.documents.errors import DocumentError, LoopFolderUnwritable
@@ -55,6 +55,9 @@ def told() -> Iterator[None]:
     except (JournalUnwritable, JournalGone, LeaseLost, BlobUnwritable, LoopFolderUnwritable) as error:
         say(str(error))
         sys.exit(INTERNAL)
+    except AgentMissing as error:
+        say(str(error))
+        sys.exit(NO_AGENT)
     except REFUSED as error:
         say(str(error))
         sys.exit(USAGE)

@@ -43,6 +43,7 @@ class LiveScreen:
         self._said = ""
         self._command = ""
         self._live: Live | None = None
+        self._asking = False
 
     def __enter__(self) -> Self:
         self._start()
@@ -86,9 +87,11 @@ class LiveScreen:
     def suspended(self) -> Iterator[None]:
         """Give the terminal to somebody else for a while; events go on scrolling by."""
         self._stop()
+        self._asking = True
         try:
             yield
         finally:
+            self._asking = False
             self._start()
 
     def _start(self) -> None:
@@ -114,6 +117,10 @@ class LiveScreen:
     def _print(self, what: RenderableType) -> None:
         """A terminal that has gone does not end the work."""
         with suppress(OSError):
+            if self._asking:
+                # The cursor stands behind the prompt.
+                self._asking = False
+                self._console.print()
             self._console.print(what)
 
     def _render(self) -> RenderableType:

@@ -18,7 +18,9 @@ def run(
         Path | None, typer.Option("--from", help="A PRP, PRD or plan to work from, or a .work folder.")
     ] = None,
     workflow: Annotated[str | None, typer.Option(help="How the task is worked.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The agent to drive, as named in flyball.toml.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="The agent to drive: named in flyball.toml, or one of `flyball agents`.")
+    ] = None,
     agent_command: Annotated[str | None, typer.Option(help="Any program as the agent: 'PROG ARG …'.")] = None,
     model: Annotated[str | None, typer.Option(help="The model the agent is to use.")] = None,
     gate: Annotated[

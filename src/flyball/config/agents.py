@@ -59,7 +59,8 @@ def _typed(name: str, line: str, model: str) -> AgentSpec:
     try:
         words = tuple(shlex.split(line))
     except ValueError as error:
-        raise FlagInvalid("--agent-command", f"expected a command line, but {line!r} has {error}") from error
+        problem = "ends with a backslash" if "escaped" in str(error) else "has a quotation mark that is not closed"
+        raise FlagInvalid("--agent-command", f"expected a command line, but {line!r} {problem}") from error
     if not words or not words[0]:
         raise FlagInvalid("--agent-command", 'expected a program and its arguments, but it is ""')
     return AgentSpec(name, command=words, model=model)

@@ -10,6 +10,7 @@ class ConfigError(Exception):
     ├── ConfigInvalid     a setting in a file
     ├── FlagInvalid       an option on the command line
     ├── NotTrusted        the file would run or widen something nobody agreed to
+    ├── AgentMissing      no program of the agent that is to work is installed
     └── HomeUnusable, HomeInsideRepository
     """
 
@@ -44,6 +45,10 @@ class NotTrusted(ConfigError):
         )
         self.file = file
         self.wants = wants
+
+
+class AgentMissing(ConfigError):
+    """No program of the agent that is to work is installed."""
 
 
 class HomeUnusable(ConfigError):

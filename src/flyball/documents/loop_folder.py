@@ -22,6 +22,7 @@ from flyball.documents import open_folder
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 
 MONITOR_PAGE = "loop-state.md"
+TASK_PAGE = "loop-state.json"
 IGNORED = """\
 # Rendered by flyball. The plan, learnings and report reach you with the task's branch; ignored here, they do not stand in
 # the way of merging it.
@@ -52,6 +53,12 @@ def highest_number(tree: Path) -> int:
         return next_number(entry.name for entry in (tree / LOOP).iterdir()) - 1
     except (FileNotFoundError, NotADirectoryError):
         return 0
+
+
+def rendered_tasks(tree: Path) -> set[str]:
+    """The tasks that were worked on here: what a merged branch brings, or a loop that is only watched, has no such page."""
+    pages = (tree / LOOP).glob(f"*/{TASK_PAGE}")
+    return {page.parent.name for page in pages if parse_task_id(page.parent.name) is not None}
 
 
 def check_foreign(tree: Path) -> None:

@@ -19,9 +19,10 @@ from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
 from flyball.config.home import environment, home_folder
 from flyball.core.evolve_effects import JournalOutOfOrder
+from flyball.core.naming import LOOP
 from flyball.core.quantities import plural
 from flyball.documents.errors import DocumentError
-from flyball.documents.loop_folder import check_foreign
+from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
 from flyball.wiring.presence import controller_of
@@ -52,10 +53,13 @@ class Check(msgspec.Struct, frozen=True):
 
 def checkup(here: Path) -> Iterator[Check]:
     """Every check, in the order in which one stands on the other."""
-    yield _git()
+    versioned = _git()
+    yield versioned
     yield _sandbox()
     yield _clock()
     yield from _home()
+    if versioned.level == "fail":
+        return
     try:
         site = Site.find(here)
     except DamagedRepository as error:
@@ -146,9 +150,19 @@ def _tasks(site: Site) -> Iterator[Check]:
                 f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is to come",
                 "set the machine's clock",
             )
-    if not damaged:
+    forgotten = sorted(rendered_tasks(site.repository.root) - {record.id for record in records})
+    if forgotten:
+        yield _forgotten(site, forgotten)
+    elif not damaged:
         yield Check("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
     yield from _locks(site)
+
+
+def _forgotten(site: Site, tasks: list[str]) -> Check:
+    """Tasks were worked on here that the journal does not know: it was removed, or another one is looked at."""
+    says = f"{site.home.journal} does not know {', '.join(tasks[:3])}, of which {LOOP}/ tells"
+    fix = f"set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back; else remove {LOOP}/{tasks[0]}"
+    return Check("journal", "warn", says, fix)
 
 
 def _locks(site: Site) -> Iterator[Check]:
