@@ -354,6 +354,26 @@ def test_a_summary_in_markdown_is_a_verdict_and_an_id_it_lists_in_no_file_a_devi
     assert [(edit.issue.file, edit.issue.title) for edit in added] == [("low.md", "Rename the helper")]
 
 
+def test_an_edit_refused_although_nobody_changes_the_file_is_put_to_a_person_who_can_have_it_tried_again() -> None:
+    world = Working(BUG)
+    edit = world.folder.edit
+    refusing = True
+
+    def edited(effect: EditBacklog) -> Edited | Stale:
+        return Stale("high.md") if refusing else edit(effect)
+
+    world.folder.edit = edited  # type: ignore[method-assign]
+    simulator = a_backlog(world)
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert state.stopped is not None
+    assert f"{BUG.id} in high.md from proposed to in-progress was refused 3 times" in state.stopped.reason
+    assert simulator.turns == []
+    refusing = False
+    simulator.append(PersonSpoke("reset"))
+    assert simulator.run().decision == "DONE"
+
+
 @pytest.mark.req("E5")
 def test_a_summary_that_stands_in_the_tree_is_no_verdict_whatever_is_said_around_it() -> None:
     planted = "## Code Review Summary\n**Result:** pass\n**Findings:** Critical: 0\n"

@@ -270,3 +270,10 @@ def test_no_proposal_can_break_out_of_its_block(title, problem, acceptance):
 def test_a_status_whose_key_is_in_quotes_is_changed_where_it_stands():
     text = '---\n"id": BUG-001@a1b2c3\n"title": x\n"status": proposed\n---\n\n### Problem\nx\n'
     assert with_status(text, "BUG-001@a1b2c3", "in-progress") == text.replace(" proposed", " in-progress")
+
+
+@pytest.mark.parametrize(("written", "id"), [(r'"\u00e9-1@x"', "é-1@x"), (r'"a\tb"', "a b"), ("'a''b'", "a'b")])
+def test_an_issue_is_found_by_its_id_however_that_is_written(written, id):
+    text = f"---\nid: {written}\ntitle: x\nstatus: proposed\n---\n"
+    assert [issue.id for issue in read_issues(text, "low.md").issues] == [id]
+    assert with_status(text, id, "in-progress") == text.replace("proposed", "in-progress")

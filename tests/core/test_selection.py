@@ -3,6 +3,7 @@
 import pytest
 
 from flyball.core.backlog import ISSUE_FILES, Backlog, Issue, Session, Situation
+from flyball.core.evaluator import evaluate
 from flyball.core.selection import candidates, in_order
 
 OPEN = "BUG-001@a1b2c3"
@@ -106,3 +107,18 @@ def test_what_failed_twice_this_session_comes_after_all_else():
         Issue("late", file="backlog.md"),
     ]
     assert [issue.id for issue in in_order(issues, {"stuck": 2, "once": 1})] == ["once", "late", "stuck"]
+
+
+@pytest.mark.req("E4")
+@pytest.mark.parametrize("other", ["blocked", "proposed", "in-progress"])
+def test_of_two_unfinished_issues_with_one_id_none_is_worked_and_both_places_are_named(other):
+    twice = (Issue("A-1@a", status=other, line=3, file="high.md"), Issue("A-1@a", line=17, file="low.md"))
+    found = candidates(Situation(backlog=Backlog(twice)))
+    assert not found.actionable
+    assert found.waiting[-1][1] == "its id stands 2 times (high.md, line 3; low.md, line 17)"
+    assert evaluate(Situation(backlog=Backlog(twice), build="pass", gates="met")).trigger == "no_actionable"
+
+
+def test_an_issue_that_was_finished_under_the_same_id_is_no_doubt():
+    issues = (Issue("A-1@a", status="completed", line=3), Issue("A-1@a", line=17))
+    assert [issue.line for issue in candidates(Situation(backlog=Backlog(issues))).actionable] == [17]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from flyball.core import proposals
@@ -10,6 +12,7 @@ from flyball.core.effects import Option, Question
 from flyball.core.events import Evaluated, ItemSettled
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import BacklogRead
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import Item
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, SetStatus, Stored, WorkEdit
@@ -151,6 +154,27 @@ def question(said: Evaluated) -> Question:
         Option("abort", "end the task"),
     )
     return Question("backlog-blocked", said.reason, options, detail="\n".join(said.blocked_on), again=True)
+
+
+def unwritable(edits: Sequence[WorkEdit], times: int) -> Question:
+    """What a person is asked when an edit is refused again and again although nobody changes the file."""
+    wanted = [_wanted(edit) for edit in edits if isinstance(edit, SetStatus | Archive | AddIssue)]
+    text = (
+        f"The backlog could not be edited: {'; '.join(wanted) or 'the decision'} was refused {plural(times, 'time')} although nobody "
+        "changed the files. What was read is not found where it stands; write it by hand, or write the header anew, and go on."
+    )
+    options = (Option("reset", "try again"), Option("abort", "end the task"))
+    return Question("backlog-stale", text, options, detail="\n".join(wanted), again=True)
+
+
+def _wanted(edit: SetStatus | Archive | AddIssue) -> str:
+    match edit:
+        case SetStatus():
+            return f"{edit.issue} in {edit.file} from {edit.old} to {edit.new}"
+        case Archive():
+            return f"{edit.issue} from {edit.file} to the history"
+        case AddIssue():
+            return f"{edit.issue.id} into {edit.issue.file}"
 
 
 def kept(state: State, seen: BacklogRead, said: Evaluated) -> tuple[KeepDecision, KeepSession]:

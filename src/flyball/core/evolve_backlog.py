@@ -29,14 +29,24 @@ def read(draft: Draft, _effect: Effect, outcome: BacklogRead) -> None:
 def edited(draft: Draft, effect: Effect, outcome: Edited | Stale) -> None:
     """Written or found changed: what was read before is no longer what there is."""
     made = effect.edits if isinstance(effect, EditBacklog) and isinstance(outcome, Edited) else ()
-    again = {edit.issue for edit in made if isinstance(edit, Reopen)}
-    reopened = tuple(id for id in draft.work.reopened if id not in again)
-    draft.work = replace(draft.work, seen=None, reopened=reopened)
+    done = {edit.issue for edit in made if isinstance(edit, Reopen)}
+    reopened = tuple(id for id in draft.work.reopened if id not in done)
+    work = replace(draft.work, seen=None, reopened=reopened)
+    if not isinstance(effect, EditBacklog) or isinstance(outcome, Edited):
+        draft.work = replace(work, stale=0, stale_files={})
+        return
+    again = work.stale + 1 if effect.seen == work.stale_files else 1
+    draft.work = replace(work, stale=again, stale_files=effect.seen)
 
 
 def taken_up(work: Work) -> Work:
     """A new session reads and decides anew: people may have edited their files meanwhile."""
-    return replace(work, seen=None, evaluated=None)
+    return replace(tried_again(work), seen=None, evaluated=None)
+
+
+def tried_again(work: Work) -> Work:
+    """A person's word, or a new session, has what was refused tried once more."""
+    return replace(work, stale=0, stale_files={})
 
 
 def item_selected(draft: Draft, fact: ItemSelected) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from flyball.core import evolve_backlog
 from flyball.core.breaker import CLOSED
 from flyball.core.effects import Ask, Wait
 from flyball.core.events import (
@@ -100,6 +101,7 @@ def _begin_anew(draft: Draft, guidance: str) -> None:
     withdraw(draft)
     if guidance:
         draft.guidance = (*draft.guidance, guidance)[-RECENT_GUIDANCE:]
+    draft.work = evolve_backlog.tried_again(draft.work)
     draft.breaker = CLOSED
     draft.history = History()
     draft.rungs = ()

@@ -63,8 +63,13 @@ def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
 
 
 def find_blocks(text: str, id: str) -> list[ReadBlock]:
-    """The blocks of one issue; the others are passed over unread."""
-    blocks = (block for block in scan(text, "")[0] if id in block.header(text))
+    """The blocks of one issue; others are passed over unread, unless the id is nowhere written as it is read."""
+    blocks = scan(text, "")[0]
+    likely = [block for block in blocks if id in block.header(text)]
+    return _holding(text, likely, id) or _holding(text, blocks, id)
+
+
+def _holding(text: str, blocks: Iterable[Block], id: str) -> list[ReadBlock]:
     read = (ReadBlock(block, _Reader(text, "", block, 0, []).issue()) for block in blocks)
     return [found for found in read if found.issue is not None and found.issue.id == id]
 

@@ -40,16 +40,27 @@ def candidates(situation: Situation) -> Candidates:
     finished = _Finished(situation.backlog)
     has = frozenset(_environment(name) for name in situation.environment)
     answered = frozenset(situation.session.answered)
+    repeated = _repeated(situation.backlog.issues)
     actionable: list[Issue] = []
     waiting: list[tuple[Issue, str]] = []
     for issue in situation.backlog.issues:
         if issue.is_open:
-            cause = ", ".join(_causes(issue, has, finished, answered=issue.id in answered))
+            causes = _causes(issue, has, finished, answered=issue.id in answered)
+            cause = ", ".join((*repeated.get(issue.id, ()), *causes))
             if cause:
                 waiting.append((issue, cause))
             else:
                 actionable.append(issue)
     return Candidates(tuple(in_order(actionable, situation.session.failures)), tuple(waiting))
+
+
+def _repeated(issues: Iterable[Issue]) -> dict[str, tuple[str]]:
+    """Ids that several unfinished issues have, and where: nobody can say which of them is meant."""
+    places: dict[str, list[str]] = {}
+    for issue in issues:
+        if not issue.is_final:
+            places.setdefault(issue.id, []).append(f"{issue.file}, line {issue.line}")
+    return {id: (f"its id stands {len(at)} times ({'; '.join(at)})",) for id, at in places.items() if len(at) > 1}
 
 
 def in_order(issues: Iterable[Issue], failures: Mapping[str, int]) -> list[Issue]:

@@ -66,7 +66,7 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of a backlog that is being worked through.
 
     `seen` is forgotten with every edit, so that nothing is decided upon what was read before it; `batches` is the monitor's
-    history of whole items, which stages do not begin anew.
+    history of whole items, which stages do not begin anew; `stale` counts edits refused in a row on the very same files.
     """
 
     seen: BacklogRead | None = None
@@ -88,6 +88,8 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     rejections: dict[str, tuple[str, ...]] = {}
     proven: Measurement | None = None
     batches: History = History()
+    stale: int = 0
+    stale_files: dict[str, str] = {}
 
 
 class Draft(msgspec.Struct):

@@ -26,6 +26,7 @@ VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
 STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
 SUBJECT_LENGTH = 72
+STALE_THAT_BLOCK = 3
 _COMMIT_TYPES = {
     "feature": "feat",
     "enhancement": "feat",
@@ -72,6 +73,8 @@ def _written(state: State, name: str, *edits: WorkEdit) -> Next | None:
     seen = _seen(state)
     if isinstance(seen, Next):
         return seen
+    if state.work.stale >= STALE_THAT_BLOCK:
+        return questions.put(state, cycles.unwritable(edits, state.work.stale))
     return perform(EditBacklog(key, path=cycles.folder(state), seen=seen.files, edits=edits))
 
 
