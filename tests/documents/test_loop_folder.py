@@ -225,6 +225,30 @@ def test_no_folder_is_a_link_or_a_file(folder: LoopFolder, tree: Path, tmp_path:
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.parametrize("place", [".loop", ".loop/001-add-login", ".loop/001-add-login/learnings"])
+@pytest.mark.parametrize("kind", ["file", "link", "broken link", "pipe"])
+def test_what_an_agent_puts_in_place_of_a_folder_is_replaced(tree: Path, tmp_path: Path, place: str, kind: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    path = tree / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "file":
+        path.write_text("theirs")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(outside if kind == "link" else tmp_path / "nowhere")
+    shared = LoopFolder(tree, TaskId("001-add-login"), memory=tmp_path / "memory", shared=True)
+    shared.render({"learnings/a.md": "x"})
+    shared.append("phase-status.log", "one\n")
+    assert (tree / ".loop/001-add-login/learnings/a.md").read_text() == "x"
+    assert list(outside.iterdir()) == []
+    kept = [found.read_text() for found in (tree / ".loop/001-add-login").rglob("*.edited-1")]
+    assert kept == (["theirs"] if kind == "file" else [])
+    assert os.listdir(tree) == [".loop"]
+    check_foreign(tree)
+
+
 def test_foreign_contents_are_refused_in_one_sentence_and_nothing_is_written(tree: Path) -> None:
     (tree / ".loop" / "002-other-task").mkdir(parents=True)
     check_foreign(tree)

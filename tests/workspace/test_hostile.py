@@ -147,3 +147,12 @@ def test_files_outside_are_never_written_through_a_link(workspace, at, tmp_path)
     workspace.export(saved.tree, target)
     assert (outside / "a.py").read_text() == "mine\n"
     assert stat.S_ISREG((target / "src" / "a.py").lstat().st_mode)
+
+
+def test_a_loop_folder_that_is_a_link_is_not_followed_for_what_is_committed_of_it(workspace, at, tmp_path):
+    (tmp_path / "away" / "001-thing").mkdir(parents=True)
+    (tmp_path / "away" / "001-thing" / "plan.md").write_text("elsewhere\n")
+    (workspace.root / ".loop").symlink_to(tmp_path / "away")
+    assert workspace.snapshot("one", "m", at).tree == workspace.tree_of(workspace.base)
+    workspace.restore("base")
+    assert (tmp_path / "away" / "001-thing" / "plan.md").exists()

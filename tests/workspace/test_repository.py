@@ -261,3 +261,11 @@ def test_a_repository_with_a_broken_config_is_refused_in_one_sentence(user):
 def test_a_relative_start_works(user, monkeypatch):
     monkeypatch.chdir(user.root)
     assert Repository.find(Path()).root == user.root
+
+
+def test_empty_folders_and_such_that_hold_ignored_files_alone_are_nothing_uncommitted(user):
+    (user.root / "empty" / "deep").mkdir(parents=True)
+    user.write("only/ignored.log")
+    assert Repository.find(user.root).uncommitted() == 0
+    user.write("full/new.txt")
+    assert Repository.find(user.root).uncommitted() == 1

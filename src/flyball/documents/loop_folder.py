@@ -6,6 +6,7 @@ again from the journal, so a file costs an exchange of names and no fsync. No sy
 """
 
 import hashlib
+import itertools
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -99,13 +100,17 @@ def _foreign(path: Path) -> LoopFolderForeign:
 
 
 class LoopFolder:
-    """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time."""
+    """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time.
 
-    def __init__(self, tree: Path, task: TaskId, *, memory: Path) -> None:
+    In a `shared` tree an agent works, too: what it put in the place of a folder is replaced, and a file kept inside.
+    """
+
+    def __init__(self, tree: Path, task: TaskId, *, memory: Path, shared: bool = False) -> None:
         self.path = tree / LOOP / task
         self._tree = tree
         self._task = task
         self._memory = memory
+        self._shared = shared
         self._hashes: dict[str, list[str]] | None = None
         self._begun = False
         self._stamps: dict[str, tuple[str, open_folder.Stamp]] = {}
@@ -231,7 +236,7 @@ class LoopFolder:
         descriptor = os.open(self._tree, _DIRECTORY & ~os.O_NOFOLLOW)
         try:
             for depth, step in enumerate(steps, start=1):
-                below = self._enter(descriptor, step, Path(self._tree, *steps[:depth]))
+                below = self._enter(descriptor, steps[:depth])
                 os.close(descriptor)
                 descriptor = below
                 if step is LOOP and open_folder.status_of(descriptor, _GIT_IGNORE) is None:
@@ -240,13 +245,29 @@ class LoopFolder:
         finally:
             os.close(descriptor)
 
-    def _enter(self, above: int, name: str, path: Path) -> int:
+    def _enter(self, above: int, steps: tuple[str, ...]) -> int:
+        name = steps[-1]
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=above)
         try:
             return os.open(name, _DIRECTORY, dir_fd=above)
         except NotADirectoryError as error:
-            raise _foreign(path) from error
+            if not self._shared:
+                raise _foreign(Path(self._tree, *steps)) from error
+        self._put_folder(above, name, (self._task,) if steps == (LOOP,) else ())
+        return os.open(name, _DIRECTORY, dir_fd=above)
+
+    def _put_folder(self, above: int, name: str, inner: tuple[str, ...]) -> None:
+        """Make a folder in place of a link, which goes, or of a file, which is kept as deep as only this task looks."""
+        facts = open_folder.status_of(above, name)
+        if facts is None or not stat.S_ISREG(facts.st_mode):
+            os.unlink(name, dir_fd=above)
+            os.mkdir(name, dir_fd=above)
+            return
+        aside = open_folder.rename_aside(above, name)
+        for path in itertools.accumulate((name, *inner), lambda over, under: f"{over}/{under}"):
+            os.mkdir(path, dir_fd=above)
+        os.rename(aside, "/".join((name, *inner, aside)), src_dir_fd=above, dst_dir_fd=above)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

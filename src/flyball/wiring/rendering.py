@@ -34,7 +34,8 @@ class Rendering:
         memory = site.home.rendered(task)
         roots = dict.fromkeys((site.repository.root, tree))
         self._folders = {
-            root: LoopFolder(root, task, memory=memory.with_suffix(f".{n}.json")) for n, root in enumerate(roots)
+            root: LoopFolder(root, task, memory=memory.with_suffix(f".{n}.json"), shared=root == tree)
+            for n, root in enumerate(roots)
         }
         self._site = site
         self._task = task

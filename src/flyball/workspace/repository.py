@@ -28,6 +28,7 @@ LEAVINGS = b".aider.tags.cache.*/\n"
 """What an agent keeps for itself in the tree it works in, and cannot be told to keep elsewhere; no work of anybody's."""
 INSTALLED = b".venv\nnode_modules\n"
 """Dependencies that set-up installs or an agent links into the tree, ignored by the project or not; what is tracked stays so."""
+_WHOLE = ("--directory", "--no-empty-directory")
 _MARKS = (
     ("MERGE_HEAD", "merge"),
     ("rebase-merge", "rebase"),
@@ -120,7 +121,7 @@ class Repository(msgspec.Struct, frozen=True):
                 # A copied repository, or a file saved unchanged, differs in its times alone.
                 git.run("update-index", "-q", "--refresh", "--ignore-submodules")
                 changed = set(_touched(git))
-            changed.update(records(git.out("ls-files", "-z", "-o", "--exclude-standard", "--directory")))
+            changed.update(records(git.out("ls-files", "-z", "-o", "--exclude-standard", *_WHOLE)))
             if self.head is not None:
                 staged = git.out("diff-index", "-z", "--cached", "--name-only", "--ignore-submodules=all", self.head)
                 changed.update(records(staged))

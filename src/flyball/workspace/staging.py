@@ -34,7 +34,8 @@ def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
     changed += untracked
     present, missing = _split(tree, [path for path in changed if not _belongs_to_loop(path)], notes)
     own = f"{LOOP}/{task}/"
-    kept = [path for path in _walk(tree, own.rstrip("/"), 2) if _is_committed(path, own)]
+    walked = () if (tree / LOOP).is_symlink() else _walk(tree, own.rstrip("/"), 2)
+    kept = [path for path in walked if _is_committed(path, own)]
     notes += _in_submodules(git, tree)
     gone = [path for path in gone if not _belongs_to_loop(path) or _is_committed(path, own)]
     if gone or missing:
