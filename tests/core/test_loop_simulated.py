@@ -8,7 +8,7 @@ import pytest
 from flyball.core.claims import Claim, Finding
 from flyball.core.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.events import Begun, Held, Judged, LimitHit, Moved, PersonSpoke, SessionStarted, TaskStopped
-from flyball.core.measurement import Measurement
+from flyball.core.measurement import GateResult, Measurement
 from flyball.core.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Limits, Settings
@@ -296,6 +296,28 @@ def test_a_gate_that_cannot_run_stops_before_any_turn_is_paid_for() -> None:
     assert state.decision == "BLOCKED"
     assert isinstance(simulator.events[-1].fact, TaskStopped)
     assert "pytset" in "\n".join(simulator.events[-1].fact.evidence)
+
+
+@pytest.mark.req("C7", "C31")
+def test_a_failing_gate_without_counted_tests_stops_before_red_and_is_measured_again_when_resumed() -> None:
+    world = Honest()
+    honest, failing = world.measure, [True]
+
+    def look(measure: Measure, state: State) -> Measurement:
+        if not failing:
+            return honest(measure, state)
+        gate = GateResult("unit", "python3 -m unittest discover", passed=False, exit_code=1, output="FAILED (errors=1)")
+        return Measurement(measure.candidate, "tree-0", (gate,))
+
+    world.measure = look
+    simulator = Simulator(world)
+    state = simulator.run()
+    assert (state.turns, state.decision) == (0, "BLOCKED")
+    assert state.stopped is not None
+    assert "python3 -m pytest -q --junit-xml={junit}" in state.stopped.reason
+    failing.clear()
+    simulator.append(PersonSpoke("resume"), SessionStarted(2, "h", "0"))
+    assert simulator.run().decision == "DONE"
 
 
 @pytest.mark.req("C1")

@@ -113,6 +113,12 @@ def test_a_new_conftest_that_exits_by_force_is_removed_and_named_exit_forced(gre
     assert measured.counts.total == 5
 
 
+def test_a_new_conftest_is_named_with_what_to_do_instead(lab) -> None:
+    measured = lab.measure("red", {"tests/conftest.py": "import pytest\n"})
+    told = next(trick.detail for trick in measured.tricks if trick.path == "tests/conftest.py")
+    assert "put fixtures into the test file that needs them, or ask for the change in protected_changes" in told
+
+
 def test_a_changed_conftest_is_put_back_and_named(new_lab) -> None:
     lab = new_lab({"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"})
     measured = lab.measure(

@@ -121,7 +121,7 @@ def _resume(draft: Draft) -> None:
         return
     if draft.stopped.question:
         withdraw(draft)
-    if draft.baseline and draft.baseline.broken:
+    if draft.baseline and (draft.baseline.broken or (draft.baseline.untold and not draft.iterations)):
         draft.baseline = None
     draft.stopped = None
 

@@ -150,3 +150,10 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     def broken(self) -> str:
         """Why a gate could not run at all, or an empty string."""
         return next((f"{g.name}: {g.broken}" for g in self.gates if g.broken), "")
+
+    @property
+    def untold(self) -> GateResult | None:
+        """A gate that fails where no gate counts its tests: nobody could tell what fails anew from what always did."""
+        if any(g.counts is not None for g in self.gates):
+            return None
+        return next((g for g in self.gates if not g.passed), None)

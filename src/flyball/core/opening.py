@@ -7,6 +7,7 @@ from flyball.core.effects import Measure, Prepare
 from flyball.core.events import Consented, TaskStopped, TurnSetAside
 from flyball.core.measurement import Measurement
 from flyball.core.next import Next, perform, record
+from flyball.core.reporting import counted_by
 from flyball.core.state import State
 from flyball.core.task import EffectId
 
@@ -36,6 +37,16 @@ def _broken_baseline(baseline: Measurement) -> Next:
     broken = next(g for g in baseline.gates if g.broken)
     evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
     return record(TaskStopped("blocked", f"the gate {broken.name} cannot run: {broken.broken}", evidence))
+
+
+def told_apart(state: State) -> Next | None:
+    """New tests must be seen to fail: by their number, or by a gate that passes without them."""
+    gate = state.baseline.untold if state.baseline and not state.iterations else None
+    if gate is None:
+        return None
+    why = f"the gate {gate.name} fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail"
+    evidence = (f"command: {gate.command}", *gate.output.splitlines()[-12:])
+    return record(TaskStopped("blocked", f"{why}: repair it first; {counted_by(gate.command)}", evidence))
 
 
 def consent(state: State, reviewer: str, called: str) -> Next:

@@ -26,7 +26,8 @@ _ROLES = {
     "tester": (
         "Write tests that fail now and will pass when the criteria below are met. At least one new test for each criterion;\n"
         "put its id into the test's name or docstring (AC-1 as `ac_1`). Each must fail by an assertion, or because a name or module\n"
-        "does not exist yet. Do not write the implementation, do not touch existing tests or test configuration."
+        "does not exist yet. Do not write the implementation, do not touch existing tests or test configuration: fixtures belong\n"
+        "into the new test files, not into a `conftest.py`."
     ),
     "implementer": (
         "Make every test pass with the smallest change to the product code. Tests and test configuration are protected: the\n"

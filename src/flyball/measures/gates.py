@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.measurement import Counts, GateResult, Trick
+from flyball.core.reporting import counted_by
 from flyball.core.task import Gate
 from flyball.measures.commands import Commands, Ran
 from flyball.measures.junit import Case, Outcome, ReportUnreadable, TreeIndex, read_report
@@ -233,7 +234,8 @@ def _notes(gate: Gate, *, reported: bool) -> tuple[str, ...]:
         return (
             (f"{gate.name} runs pytest more than once; only the tests of the last run are counted",) if several else ()
         )
-    return (f"{gate.name} is judged by its exit code alone: its command writes no report, so tests cannot be counted",)
+    alone = f"{gate.name} is judged by its exit code alone: its command writes no report, so tests cannot be counted"
+    return (f"{alone}; {counted_by(gate.command)}",)
 
 
 def _last_line(text: str) -> str:

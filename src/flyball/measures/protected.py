@@ -220,7 +220,14 @@ def _configuration(path: str, before: bytes | None, after: bytes | None) -> Tric
         return found
     how = "added" if before is None else "deleted" if after is None else "changed"
     line = _first_new_line(before, after)
-    return Trick("test-config-changed", path, f"test or CI configuration was {how}" + (f": {line}" if line else ""))
+    told = f"test or CI configuration was {how}" + (f": {line}" if line else "")
+    return Trick("test-config-changed", path, f"{told}; {_instead(path)}")
+
+
+def _instead(path: str) -> str:
+    fixtures = PurePosixPath(path).name == "conftest.py"
+    better = "put fixtures into the test file that needs them" if fixtures else "leave it as it was"
+    return f"{better}, or ask for the change in protected_changes"
 
 
 def _first_new_line(before: bytes | None, after: bytes | None) -> str:

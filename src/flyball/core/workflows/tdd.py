@@ -41,7 +41,7 @@ def next_effects(state: State) -> Next:
 
 def _opening(state: State) -> Next | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state)
+    first = opening.opened(state) or opening.told_apart(state)
     if first is None and not state.items:
         return _plan_criteria(state)
     return first

@@ -1,0 +1,22 @@
+"""What is proposed where a gate's tests are not counted."""
+
+import pytest
+
+from flyball.core.reporting import counted_by
+
+pytestmark = pytest.mark.req("C31")
+
+
+@pytest.mark.parametrize(
+    ("command", "proposed"),
+    [
+        (".venv/bin/python -m unittest discover -s tests", ".venv/bin/python -m pytest -q --junit-xml={junit}"),
+        ("npx jest --ci", "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=jest-junit"),
+        ("npm run test", "npm test -- OPTIONS that make it write a JUnit report to {junit}"),
+        ("node --test tests", "node --test tests --test-reporter=junit --test-reporter-destination={junit}"),
+        ("go test ./...", "gotestsum --junitfile {junit} -- ./..."),
+        ("make test", "let its command write a JUnit report to {junit}"),
+    ],
+)
+def test_a_command_that_counts_is_proposed_as_near_as_its_words_tell(command, proposed) -> None:
+    assert counted_by(command).endswith(proposed)
