@@ -127,10 +127,14 @@ def test_the_idle_ones_change_nothing_that_counts(sample):
     assert (ended.kind, ended.claim.exit_signal) == ("ok", False)
     sample.program("untracked_noise", "--always", stage="RED")
     sample.program("untracked_noise", stage="GREEN")
+    sample.program("old_edit", stage="GREEN")
+    edited = (sample.tree / "README.md").read_text()
+    sample.program("old_edit", stage="GREEN")
+    assert (sample.tree / "README.md").read_text() == edited
     status = subprocess.run(
         ["git", "status", "--porcelain"], cwd=sample.tree, capture_output=True, text=True, check=True
     )
-    assert status.stdout.splitlines() == ["?? notes-2.txt", "?? notes-3.txt"]
+    assert status.stdout.splitlines() == [" M README.md", "?? notes-2.txt", "?? notes-3.txt"]
 
 
 def test_the_crasher_crashes(sample):
