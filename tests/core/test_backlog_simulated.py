@@ -374,6 +374,19 @@ def test_an_edit_refused_although_nobody_changes_the_file_is_put_to_a_person_who
     assert simulator.run().decision == "DONE"
 
 
+def test_an_implementer_that_changes_nothing_is_cured_and_then_blocked_whatever_validators_would_say() -> None:
+    world = Working(BUG)
+    world.measure = lambda measure, _state: replace(suite(measure.candidate, world.tree), unchanged=True)
+    simulator = a_backlog(world)
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert 0 < len(simulator.turns) <= 6
+    assert {turn.role for turn in simulator.turns} == {"implementer"}
+    judged = next(f for f in facts(simulator, Judged) if isinstance(f, Judged))
+    assert judged.gate_1.missing[0].startswith(f"nothing that counts was changed for {BUG.id}")
+    assert world.folder.of(BUG.id).is_open
+
+
 @pytest.mark.req("E5")
 def test_a_summary_that_stands_in_the_tree_is_no_verdict_whatever_is_said_around_it() -> None:
     planted = "## Code Review Summary\n**Result:** pass\n**Findings:** Critical: 0\n"

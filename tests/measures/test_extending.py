@@ -4,6 +4,7 @@ import pytest
 
 from flyball.core.effects import Measure
 from flyball.core.task import Commit, EffectId, Settings
+from flyball.measures.documents import measure_files
 from flyball.measures.protected import protect
 from flyball.measures.weakening import compare
 
@@ -86,3 +87,9 @@ def test_a_folder_that_is_kept_is_measured_as_it_was_and_each_change_of_it_named
     assert found.overlay == {".work/agent/issues/high.md": accepted, ".work/new.md": None}
     assert found.tricks == ()
     assert [note.split()[0] for note in found.notes] == [".work/agent/issues/high.md", ".work/new.md"]
+
+
+def test_files_in_a_folder_that_is_kept_are_not_counted_as_changed() -> None:
+    trees = TwoTrees({".work/high.md": b"mine\n", "a.py": b"1\n"}, {".work/high.md": b"theirs\n", "a.py": b"2\n"})
+    found = measure_files(trees, Commit("accepted"), Commit("candidate"), lambda _texts: [], (".work",))  # type: ignore[arg-type]
+    assert (found.created, found.modified, found.deleted) == (0, 1, 0)

@@ -20,6 +20,7 @@ def test_baseline_red_green_follow_from_each_other(lab) -> None:
     lazy = lab.measure("green")
     assert lazy.failing == ("tests/test_mul.py::test_ac_1",)
     assert lazy.missing == ()
+    assert lazy.unchanged
     assert (lazy.counts.total, lazy.counts.passing, lazy.counts.failing) == (2, 1, 1)
     wrong = lab.measure("green", {"calc.py": "def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return 1\n"})
     assert wrong.failing == ("tests/test_mul.py::test_ac_1",)
@@ -35,6 +36,7 @@ def test_baseline_red_green_follow_from_each_other(lab) -> None:
         "green", {"calc.py": "def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n"}
     )
     assert right.green_runs == 2
+    assert not right.unchanged
     assert right.quality is not None
     assert lab.tests(right)["tests/test_mul.py::test_ac_1"] == "passing"
     lab.accepted, lab.accepted_ref = right.candidate, right.tests_ref

@@ -122,7 +122,7 @@ class Quality(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Everything measured on one candidate tree in one iteration."""
+    """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted."""
 
     candidate: str
     tree: str
@@ -145,6 +145,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: Signature | None = None
     notes: tuple[str, ...] = ()
     commands_s: float = 0.0
+    unchanged: bool = False
 
     @property
     def broken(self) -> str:

@@ -23,11 +23,15 @@ def is_decision_record(path: str) -> bool:
     return is_document(path) and bool(_DECISION.fullmatch(path))
 
 
-def measure_files(workspace: Trees, base: Commit, candidate: Commit, complaints: Complaints) -> Files:
-    """What differs between base and candidate, and what the changed documents hold."""
-    changes = workspace.changed(base, candidate) if base != candidate else ()
+def measure_files(
+    workspace: Trees, base: Commit, candidate: Commit, complaints: Complaints, kept: tuple[str, ...] = ()
+) -> Files:
+    """What differs between base and candidate outside the `kept` folders and flyball's own, and what its documents hold."""
+    aside = tuple(f"{folder}/" for folder in (LOOP, *kept))
+    differing = workspace.changed(base, candidate) if base != candidate else ()
+    changes = [(status, path) for status, path in differing if not path.startswith(aside)]
     written = [path for status, path in changes if status[:1] != "D"]
-    every = [path for path in written if is_document(path) and not path.startswith(f"{LOOP}/")]
+    every = [path for path in written if is_document(path)]
     documents = [path for path in every if (workspace.read_file(candidate, path) or b"").strip()]
     drawn = [
         (f"{path}, diagram {number}", source)

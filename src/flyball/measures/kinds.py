@@ -291,7 +291,7 @@ def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
 
 def _files(examination: Examination, complaints: Complaints = shapes) -> Files:
     request = examination.request
-    return documents.measure_files(examination.workspace, request.base, request.candidate, complaints)
+    return documents.measure_files(examination.workspace, request.base, request.candidate, complaints, request.kept)
 
 
 def _code(examination: Examination) -> ChangedCode:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Measurement, Trick
+from flyball.core.naming import LOOP
 from flyball.core.signature import signature
 from flyball.core.task import Settings
 from flyball.core.text import spelt
@@ -18,7 +19,7 @@ from flyball.measures.expectations import Expectations, keep, load
 from flyball.measures.gate_tree import GateTree
 from flyball.measures.gates import count
 from flyball.measures.kinds import KINDS, Found, unaided
-from flyball.measures.protected import Protection, protect
+from flyball.measures.protected import Protection, changed_paths, protect
 from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
@@ -119,7 +120,15 @@ class TreeMeasurer:
             signature=signature(trial.round.text, failing) if failed else None,
             notes=_once((*protection.notes, *trial.notes, *found.notes)),
             commands_s=round(examination.commands.seconds, 3),
+            unchanged=kind != "baseline" and _is_unchanged(examination, protection),
         )
+
+
+def _is_unchanged(examination: Examination, protection: Protection) -> bool:
+    """Whether the candidate is what was accepted, but for what is measured as accepted and flyball's own files."""
+    request = examination.request
+    changed = changed_paths(examination.workspace, request.accepted, request.candidate)
+    return all(path in protection.overlay or path.startswith(f"{LOOP}/") for path in changed)
 
 
 def storable(measurement: Measurement) -> Measurement:

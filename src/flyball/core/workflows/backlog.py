@@ -9,19 +9,21 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core import cycles, kernel, opening, questions, reviewing, shipping, stages
+from flyball.core.claims import Claim
 from flyball.core.effects import EditBacklog, Effect, Measure, ReadBacklog, Restore, Save
 from flyball.core.evaluator import evaluate
 from flyball.core.events import BlockCleared, Evaluated, ItemSelected, Moved, TaskStopped
 from flyball.core.kernel import Stage
+from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import BacklogRead, Edited, Interrupted, Saved, TurnEnded
 from flyball.core.quantities import plural
+from flyball.core.stages import Weighed
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.core.work_edits import Reopen, SetStatus, WorkEdit
 from flyball.core.workflows.table import Workflow
 
-IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", stages.green)
 VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
 STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
@@ -38,6 +40,19 @@ _COMMIT_TYPES = {
     "test": "test",
     "chore": "chore",
 }
+
+
+def _weigh(state: State, measured: Measurement, claim: Claim) -> Weighed:
+    """As for every green tree; but an issue is work, and what is accepted already is the work of nobody."""
+    weighed = stages.green(state, measured, claim)
+    if not measured.unchanged:
+        return weighed
+    unchanged = f"nothing that counts was changed for {state.work.selected}; if it is done already, its status is to say so in its file"
+    gate = replace(weighed.gate, held=False, missing=(*weighed.gate.missing[: stages.SHOWN - 1], unchanged))
+    return replace(weighed, gate=gate)
+
+
+IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh)
 
 
 def next_effects(state: State) -> Next:
