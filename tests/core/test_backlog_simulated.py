@@ -387,6 +387,25 @@ def test_an_implementer_that_changes_nothing_is_cured_and_then_blocked_whatever_
     assert world.folder.of(BUG.id).is_open
 
 
+@pytest.mark.req("E30")
+@pytest.mark.parametrize("status", ["won't-fix", "blocked"])
+def test_what_a_person_withdraws_while_it_is_worked_on_is_neither_taken_nor_completed(status: str) -> None:
+    def withdrawing(turn: RunAgent, state: State) -> Claim:
+        if state.work.selected == BUG.id and turn.role == "spec-auditor":
+            world.folder.change(BUG.id, status=status)
+        return PASS
+
+    world = Working(BUG, FEAT, validate=withdrawing)
+    simulator = a_backlog(world)
+    simulator.run()
+    settled = [(f.id, f.status) for f in facts(simulator, ItemSettled) if isinstance(f, ItemSettled)]
+    assert settled == [(BUG.id, "withdrawn"), (FEAT.id, "completed")]
+    assert world.folder.of(BUG.id).status == status
+    assert world.folder.history == [FEAT.id]
+    saves = [e.fact.effect for e in simulator.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Save)]
+    assert [save.label for save in saves if save.accepted and save.label != "report"] == [FEAT.id]
+
+
 @pytest.mark.req("E5")
 def test_a_summary_that_stands_in_the_tree_is_no_verdict_whatever_is_said_around_it() -> None:
     planted = "## Code Review Summary\n**Result:** pass\n**Findings:** Critical: 0\n"

@@ -19,6 +19,7 @@ from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession
 
 FOLDER = ".work"
 DEVIATIONS_KEPT = 20
+WITHDRAWN = ("blocked", "won't-fix")
 
 
 def folder(state: State) -> str:
@@ -111,13 +112,23 @@ def settled(state: State, seen: BacklogRead) -> ItemSettled:
     return ItemSettled(work.selected, "failed", failures, drawn.issues, notes)
 
 
+def withdrawn(state: State, seen: BacklogRead) -> ItemSettled | None:
+    """A person's word in the file against the issue at hand, given while it was worked on; it outweighs what validators say."""
+    issue = find(seen.backlog, state.work.selected)
+    if issue is None or issue.status not in WITHDRAWN:
+        return None
+    note = f"a person set it to {issue.status} while it was worked on, so its work is not taken"
+    return ItemSettled(issue.id, "withdrawn", notes=(note,))
+
+
 def settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
     """What is still to be written of it, as the files are now."""
     issue = find(seen.backlog, settled.id)
     edits: list[WorkEdit] = []
-    if issue is not None and settled.status == "completed":
+    if issue is not None and settled.status == "completed" and issue.status != "won't-fix":
         # Somebody may have changed the status meanwhile, and only what is in progress can be completed.
-        edits += [SetStatus(issue.file, issue.id, issue.status, "in-progress")] if issue.status != "in-progress" else []
+        taken = SetStatus(issue.file, issue.id, issue.status, "in-progress")
+        edits += [] if issue.status in {"in-progress", "completed"} else [taken]
         edits.append(Archive(issue.file, issue.id, state.now.date().isoformat()))
     elif issue is not None and settled.status == "blocked" and issue.status == "in-progress":
         edits.append(SetStatus(issue.file, issue.id, "in-progress", "blocked"))

@@ -200,10 +200,10 @@ class NewIssue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ItemSettled(_Fact, frozen=True, omit_defaults=True, tag="item.settled"):
-    """What became of the item of this cycle, and what is to be written because of it."""
+    """What became of the item of this cycle, and what is to be written because of it; a person may have withdrawn it meanwhile."""
 
     id: str
-    status: Literal["completed", "failed", "blocked"]
+    status: Literal["completed", "failed", "blocked", "withdrawn"]
     failures: int = 0
     created: tuple[NewIssue, ...] = ()
     notes: tuple[str, ...] = ()

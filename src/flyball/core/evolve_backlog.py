@@ -90,6 +90,7 @@ def judged(work: Work, fact: Judged) -> Work:
     others = {key: said for key, said in work.rejections.items() if key != item}
     return replace(
         work,
+        seen=None,  # whether it is still wanted is seen before it is accepted
         passed=fact.can_exit,
         rejections=others if fact.can_exit else {**others, item: fact.gate_1.missing},
         batches=observe(work.batches, fact.observation),
@@ -107,11 +108,12 @@ def moved(draft: Draft, fact: Moved) -> Work:
 
 def item_settled(draft: Draft, fact: ItemSettled) -> None:
     work, done = draft.work, fact.status == "completed"
-    status = "completed" if done else "blocked" if fact.status == "blocked" else "in-progress"
+    status = "completed" if done else "in-progress" if fact.status == "failed" else "blocked"
+    idle = work.idle_cycles if fact.status == "withdrawn" else work.idle_cycles + 1
     draft.work = replace(
         work,
         settled=fact,
-        idle_cycles=0 if done else work.idle_cycles + 1,
+        idle_cycles=0 if done else idle,
         completed=(*work.completed, fact.id) if done else work.completed,
         created=(*work.created, *(new.issue.id for new in fact.created)),
         answered=tuple(id for id in work.answered if id != fact.id or fact.status != "blocked"),

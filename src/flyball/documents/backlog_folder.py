@@ -108,11 +108,11 @@ def _hash(raw: bytes) -> str:
 
 
 def _unfinished(backlog: Backlog, wanted: str) -> Backlog:
-    """What is still to be done, without texts nobody asked for: it goes into the journal each time."""
+    """What is still to be done, and what is wanted, without texts nobody asked for: it goes into the journal each time."""
     final = (issue.id for issue in backlog.issues if issue.is_final)
     return replace(
         backlog,
-        issues=tuple(_slim(issue, wanted) for issue in backlog.issues if not issue.is_final),
+        issues=tuple(_slim(issue, wanted) for issue in backlog.issues if not issue.is_final or issue.id == wanted),
         finished=tuple(dict.fromkeys((*backlog.finished, *final))),
     )
 

@@ -27,7 +27,8 @@ class BacklogInMemory:
 
     def read(self, effect: ReadBacklog) -> BacklogRead:
         """The folder as it is."""
-        unfinished = [i if i.id == effect.issue else replace(i, body="") for i in self.issues if not i.is_final]
+        wanted = [i for i in self.issues if not i.is_final or i.id == effect.issue]
+        unfinished = [i if i.id == effect.issue else replace(i, body="") for i in wanted]
         final = [i.id for i in self.issues if i.is_final]
         return BacklogRead(
             Backlog(tuple(unfinished), finished=(*self.history, *final)),

@@ -195,6 +195,12 @@ def _accept(state: State) -> Next:
     name, issue = EffectId(f"accept/{state.work.cycle}"), state.work.selected
     if isinstance(state.outcomes.get(name), Saved):
         return record(Moved("EVALUATE", "VALIDATE", f"{issue}: gates and validators pass", completed=True))
+    seen = _seen(state, issue)
+    if isinstance(seen, Next):
+        return seen
+    withdrawn = cycles.withdrawn(state, seen)
+    if withdrawn is not None:
+        return record(withdrawn, Moved("EVALUATE", "VALIDATE", f"{issue}: {withdrawn.notes[0]}"))
     item = next(item for item in state.items if item.id == issue)
     return perform(
         Save(
