@@ -56,7 +56,7 @@ def test_a_folder_of_issues_under_another_name_is_no_backlog(flyball, repository
 def test_a_backlog_somebody_else_works_through_is_held(flyball, repository: Path, site: Site) -> None:
     Work(repository)
     scope = tree_scope(site.repository.root / ".work")
-    with Lease.take(site.journal, site.home.locks, scope, this_process(system_clock.now())):
+    with Lease.take(site.journal, site.home.shared_locks, scope, this_process(system_clock.now())):
         held = flyball("run", "--from", ".work", *FLAGS)
     assert held.code == 75, held.err
     assert f"The folder {repository / '.work'} is held by process {os.getpid()} on " in held.err

@@ -36,7 +36,10 @@ def test_each_repository_has_a_folder_of_its_own_known_by_its_real_place(root: P
     (tmp_path / "other" / "my project" / ".git").mkdir(parents=True)
     first = of(root, home)
     assert first == of(tmp_path / "link", home)
-    assert first.name != of(tmp_path / "other" / "my project", home).name
+    other = of(tmp_path / "other" / "my project", home)
+    assert first.name != other.name
+    assert first.locks != other.locks
+    assert first.shared_locks == other.shared_locks, "a backlog may be worked from several repositories"
     assert first.folder.parent == home / "repos"
     assert first.name.startswith("my-project-")
     assert len(first.name.removeprefix("my-project-")) == 12

@@ -73,6 +73,11 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         return self.folder / "locks"
 
     @property
+    def shared_locks(self) -> Path:
+        """For folders of the user's, which tasks of several repositories may work on."""
+        return self.home / "locks"
+
+    @property
     def trust(self) -> Path:
         return self.folder / "trust"
 

@@ -167,7 +167,7 @@ def _forgotten(site: Site, tasks: list[str]) -> Check:
 
 def _locks(site: Site) -> Iterator[Check]:
     stale = []
-    for path in sorted(site.home.locks.glob("*.lock")):
+    for path in sorted((*site.home.locks.glob("*.lock"), *site.home.shared_locks.glob("*.lock"))):
         holder = _named(path)
         if holder is not None and not holder.is_alive():
             stale.append(f"{path.name} (process {holder.pid}, gone)")

@@ -32,7 +32,7 @@ class Holding(msgspec.Struct, frozen=True):
 def holding(site: Site, task: Task) -> Iterator[Holding]:
     """Take a task's leases, or say who holds them."""
     with ExitStack() as held:
-        lease = held.enter_context(_taken(site, task_scope(task.id), f"The task {task.id}"))
+        lease = held.enter_context(_taken(site, task_scope(task.id), f"The task {task.id}", site.home.locks))
         folders = _folders(site, task.workflow, task.source, in_place=task.settings.in_place)
         leases = [lease, *(held.enter_context(_taken_folder(site, folder)) for folder in folders)]
         yield Holding(lease, tuple(each.fileno() for each in leases))
@@ -54,16 +54,16 @@ def _folders(site: Site, workflow: str, source: Source | None, *, in_place: bool
 def _taken_folder(site: Site, folder: Path) -> Lease:
     what = f"The folder {folder}"
     try:
-        return _taken(site, tree_scope(folder), what)
+        return _taken(site, tree_scope(folder), what, site.home.shared_locks)
     except LeaseHeld as held:
         raise LeaseHeld(held.scope, held.holder, what=what, task=_worked_on(site, held.holder)) from None
 
 
-def _taken(site: Site, scope: str, what: str) -> Lease:
+def _taken(site: Site, scope: str, what: str, locks: Path) -> Lease:
     until = system_clock.monotonic() + PATIENCE
     while True:
         try:
-            return Lease.take(site.journal, site.home.locks, scope, this_process(system_clock.now()))
+            return Lease.take(site.journal, locks, scope, this_process(system_clock.now()))
         except LeaseHeld as held:
             if held.holder is None or held.holder.is_alive() or system_clock.monotonic() > until:
                 raise LeaseHeld(scope, held.holder, what=what) from None
