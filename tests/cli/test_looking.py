@@ -57,6 +57,15 @@ def test_status_for_people_names_the_open_question_and_how_to_answer_it(told, si
     assert f"flyball answer {TASK} ask/1" in shown
 
 
+def test_a_journal_that_was_lost_is_not_taken_for_a_repository_without_tasks(repository: Path, flyball):
+    (repository / ".loop" / "003-lost").mkdir(parents=True)
+    (repository / ".loop" / "003-lost" / "loop-state.json").write_text("{}")
+    for command in ("status", "resume"):
+        refused = flyball(command)
+        assert refused.code == 2
+        assert ".loop/ tells of 003-lost. See: flyball doctor" in refused.err
+
+
 @pytest.mark.req("O2")
 def test_words_that_match_several_tasks_give_the_list_and_exit_2(told, site, flyball):
     told(short_tdd_run())

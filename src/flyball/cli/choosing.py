@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from flyball.cli.output import asked, at_terminal, tell
-from flyball.core.naming import Match, Several, TaskName, resolve
+from flyball.core.naming import LOOP, Match, Several, TaskName, resolve
 from flyball.core.task import TaskId
+from flyball.documents.loop_folder import rendered_tasks
 from flyball.projections.standing import finished, task_status
 from flyball.projections.wording import plain
 from flyball.wiring.site import NoSuchTask, Site
@@ -17,6 +18,8 @@ _NEGATIVE = re.compile(r"-[0-9]+")
 def chosen(site: Site, words: str = "") -> TaskId:
     """The one task that words mean; without words the unfinished one."""
     records = site.journal.tasks()
+    if not records and (known := rendered_tasks(site.repository.root)):
+        raise NoSuchTask(f"The journal knows no task, though {LOOP}/ tells of {min(known)}. See: flyball doctor")
     if not records:
         raise NoSuchTask('There is no task in this repository yet. Start one with: flyball run "…"')
     if not words.strip():
