@@ -13,11 +13,13 @@ from flyball.core.naming import LOOP
 from flyball.core.signature import signature
 from flyball.core.task import Settings
 from flyball.core.text import spelt
+from flyball.measures.collected import held
 from flyball.measures.commands import Commands, MeasurementStopped
 from flyball.measures.examination import Examination
 from flyball.measures.expectations import Expectations, keep, load
 from flyball.measures.gate_tree import GateTree
 from flyball.measures.gates import count
+from flyball.measures.junit import Outcome
 from flyball.measures.kinds import KINDS, Found, unaided
 from flyball.measures.protected import Protection, changed_paths, protect
 from flyball.measures.trees import RememberedTrees, Trees
@@ -73,24 +75,25 @@ class TreeMeasurer:
             return Measurement(request.candidate, "", gates=(unknown,))
 
     def _measure(self, request: Measure, settings: Settings, workspace: Trees, commands: Commands) -> Measurement:
-        protection = protect(request, settings, workspace)
+        baseline = load(self._blobs, request.baseline_ref)
+        accepted = load(self._blobs, request.accepted_ref)
+        protection = protect(request, settings, workspace, held({**baseline, **accepted}))
         directory = self._directory / (request.copy or "task")
         tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
         examination = Examination(
-            request, settings, workspace, commands, tree, self._expectations(request, protection), self._nonce
+            request,
+            settings,
+            workspace,
+            commands,
+            tree,
+            _expectations(request, protection, baseline, accepted),
+            self._nonce,
         )
         sha = examination.use_protected(protection)
         found = KINDS[request.kind](examination, protection)
         if aided := unaided(examination, protection, found):
             found = replace(found, tricks=(*found.tricks, *aided), green_runs=0)
         return storable(self._assembled(examination, protection, sha, found))
-
-    def _expectations(self, request: Measure, protection: Protection) -> Expectations:
-        baseline = load(self._blobs, request.baseline_ref)
-        accepted = load(self._blobs, request.accepted_ref)
-        required = baseline if request.kind == "red" or not accepted else accepted
-        kept = {i: outcome for i, outcome in required.items() if i.partition("::")[0] not in protection.released}
-        return Expectations(kept, baseline)
 
     def _assembled(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
         trial, kind = found.trial, examination.request.kind
@@ -129,6 +132,14 @@ def _is_unchanged(examination: Examination, protection: Protection) -> bool:
     request = examination.request
     changed = changed_paths(examination.workspace, request.accepted, request.candidate)
     return all(path in protection.overlay or path.startswith(f"{LOOP}/") for path in changed)
+
+
+def _expectations(
+    request: Measure, protection: Protection, baseline: dict[str, Outcome], accepted: dict[str, Outcome]
+) -> Expectations:
+    required = baseline if request.kind == "red" or not accepted else accepted
+    kept = {i: outcome for i, outcome in required.items() if i.partition("::")[0] not in protection.released}
+    return Expectations(kept, baseline)
 
 
 def storable(measurement: Measurement) -> Measurement:

@@ -12,6 +12,7 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import Trick
 from flyball.core.task import Commit, Item, Settings
 from flyball.measures.clones import lost_in_a_clone
+from flyball.measures.collected import Held
 from flyball.measures.gate_scripts import is_gate_file, started_within
 from flyball.measures.import_roots import Roots, import_roots, stand_in
 from flyball.measures.plugins import plugin_files
@@ -19,6 +20,7 @@ from flyball.measures.sections import is_sectioned, restore
 from flyball.measures.shadows import shadow
 from flyball.measures.sources import is_test_file, looks_like_test
 from flyball.measures.trees import Trees
+from flyball.measures.unnamed import UnnamedTests
 from flyball.measures.weakening import compare, forced
 
 _CONFIGURATION = re.compile(
@@ -116,11 +118,15 @@ class _Sides(msgspec.Struct, frozen=True):
     scripts: frozenset[str]
     roots: Roots
     plugins: frozenset[str]
+    unnamed: UnnamedTests
 
 
-def protect(request: Measure, settings: Settings, workspace: Trees) -> Protection:
-    """Compare the candidate with what was accepted and say what must be measured instead of it."""
-    sides = _sides(request, settings, workspace)
+def protect(request: Measure, settings: Settings, workspace: Trees, held: Held | None = None) -> Protection:
+    """Compare the candidate with what was accepted and say what must be measured instead of it.
+
+    `held` says which files hold accepted tests, as far as reports told.
+    """
+    sides = _sides(request, settings, workspace, held or {})
     overlay: dict[str, Commit | None] = {}
     rewritten: dict[str, bytes] = {}
     tricks: list[Trick] = []
@@ -156,21 +162,24 @@ def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _sides(request: Measure, settings: Settings, workspace: Trees) -> _Sides:
+def _sides(request: Measure, settings: Settings, workspace: Trees, held: Held) -> _Sides:
     accepted = frozenset(workspace.list_files(request.accepted))
     candidate = frozenset(workspace.list_files(request.candidate))
     read = partial(workspace.read_file, request.accepted)
     scripts = started_within(_gates(settings), accepted, read, settings.lint)
     changed = changed_paths(workspace, request.accepted, request.candidate)
     loadable = any(path.endswith(".py") for path in changed)
+    written = frozenset(changed_paths(workspace, request.base, request.accepted))
+    plugins = plugin_files(_gates(settings), scripts, accepted | candidate, read) if loadable else frozenset[str]()
     return _Sides(
         accepted,
         candidate,
-        frozenset(changed_paths(workspace, request.base, request.accepted)),
+        written,
         changed,
         scripts,
         import_roots(_commands(settings), scripts, read),
-        plugin_files(_gates(settings), scripts, accepted | candidate, read) if loadable else frozenset(),
+        plugins,
+        UnnamedTests(commands=_gates(settings), held=held, files=accepted, plugins=plugins, written=written, read=read),
     )
 
 
@@ -190,12 +199,9 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, 
             return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
     if path not in sides.accepted:
         return _smuggled(path, settings, sides)
-    if not looks_like_test(path):
-        return ()
     before, after = _versions(path, request, workspace)
-    if not is_test_file(path, before, after):
-        return ()
-    return compare(path, before, after, rewritable=request.kind == "red", extendable=request.extendable)
+    compared = compare if is_test_file(path, before, after) else sides.unnamed.compared
+    return compared(path, before, after, rewritable=request.kind == "red", extendable=request.extendable)
 
 
 def _is_plugin(path: str, sides: _Sides) -> bool:

@@ -23,7 +23,7 @@ _FORCES: tuple[tuple[re.Pattern[str], TrickKind, str], ...] = (
     (_HOOK, "report-forged", "a line was added that reaches into the runner's reports"),
 )
 
-_CHANGED = "its body was changed"
+CHANGED = "its body was changed"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -51,7 +51,7 @@ def compare(
         return (Trick("test-weakened", path, "it is no longer valid Python"),)
     if ast.dump(old) == ast.dump(new):
         return (Trick("protected-changed", path, "only its layout or comments were changed", harmless=True),)
-    found = tuple(t for t in _compare_python(path, old, new) if not (rewritable and t.detail.endswith(_CHANGED)))
+    found = tuple(t for t in _compare_python(path, old, new) if not (rewritable and t.detail.endswith(CHANGED)))
     if found or rewritable:
         return found
     force = forced(path, accepted, candidate)
@@ -100,16 +100,17 @@ def _compare_python(path: str, old: ast.Module, new: ast.Module) -> tuple[Trick,
     found += [
         trick
         for name, node in before.items()
-        if name in after and (trick := _compare_function(path, name, node, after[name]))
+        if name in after and (trick := compare_function(path, name, node, after[name]))
     ]
     skipped = _module_skips(new) - _module_skips(old)
     found += [Trick("test-skipped", path, f"the whole file is skipped: {s}") for s in sorted(skipped)]
     if not found and (helper := _changed_helper(old, new)):
-        found.append(Trick("test-weakened", path, f"the tests' own {helper}: {_CHANGED}"))
+        found.append(Trick("test-weakened", path, f"the tests' own {helper}: {CHANGED}"))
     return tuple(found)
 
 
-def _compare_function(path: str, name: str, old: Function, new: Function) -> Trick | None:
+def compare_function(path: str, name: str, old: Function, new: Function) -> Trick | None:
+    """What the candidate's version of one function takes away."""
     if ast.dump(old) == ast.dump(new):
         return None
     if skips := _skips(new) - _skips(old):
@@ -118,9 +119,9 @@ def _compare_function(path: str, name: str, old: Function, new: Function) -> Tri
 
 
 def _how_weaker(old: Function, new: Function) -> str:
-    if (fewer := len(_checks(old)) - len(_checks(new))) > 0:
-        return f"{fewer} of {plural(len(_checks(old)), 'assertion')} gone"
-    if any(is_always_true(c) for c in _checks(new)) and not any(is_always_true(c) for c in _checks(old)):
+    if (fewer := len(checks(old)) - len(checks(new))) > 0:
+        return f"{fewer} of {plural(len(checks(old)), 'assertion')} gone"
+    if any(is_always_true(c) for c in checks(new)) and not any(is_always_true(c) for c in checks(old)):
         return "an assertion is now always true"
     if _cases(new) < _cases(old):
         return f"{_cases(old) - _cases(new)} of {plural(_cases(old), 'parametrised case')} gone"
@@ -128,7 +129,7 @@ def _how_weaker(old: Function, new: Function) -> str:
         return "it returns before its assertions"
     if _swallows(new) and not _swallows(old):
         return "its assertions stand in a try that swallows their failure"
-    return _CHANGED
+    return CHANGED
 
 
 def tests_defined(module: ast.Module | None) -> dict[str, Function]:
@@ -149,7 +150,8 @@ def tests_defined(module: ast.Module | None) -> dict[str, Function]:
     return found
 
 
-def _checks(function: Function) -> list[ast.AST]:
+def checks(function: ast.AST) -> list[ast.AST]:
+    """What a function, or anything else, asserts."""
     return [n for n in ast.walk(function) if isinstance(n, ast.Assert) or _is_check_call(n)]
 
 
@@ -181,7 +183,7 @@ def _cases(function: Function) -> int:
 
 
 def _returns_early(function: Function) -> bool:
-    first_check = min((getattr(c, "lineno", 0) for c in _checks(function)), default=None)
+    first_check = min((getattr(c, "lineno", 0) for c in checks(function)), default=None)
     returns = [n.lineno for n in ast.walk(function) if isinstance(n, ast.Return)]
     return bool(returns) and (first_check is None or min(returns) < first_check)
 
