@@ -1,5 +1,6 @@
 """Changes to issue files on disk: durable, minimal, and whole again after a crash at any step."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -253,6 +254,24 @@ def test_a_file_that_never_rests_is_left_alone(work, monkeypatch):
         IssueFiles(work.root).set_status("high.md", ONE, "in-progress")
     assert b"status: in-progress" not in path.read_bytes().split(TWO.encode())[0]
     assert not list(work.issues.glob(".*"))
+
+
+def test_a_folder_where_a_file_should_be_is_named_and_counts_as_malformed(work):
+    (work.issues / "medium.md").mkdir()
+    backlog = WorkFolder(work.root).backlog()
+    assert backlog.malformed == 1
+    assert "medium.md is no regular file; expected a text file" in backlog.deviations[0].message
+
+
+def test_what_may_not_be_written_is_not_called_a_link(work, monkeypatch):
+    def refused(*_arguments, **_options):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("flyball.documents.kept_files.os.rename", refused)
+    with pytest.raises(
+        WorkFolderUnusable, match=r"\(Permission denied\); expected a file and a folder you may read and write"
+    ):
+        IssueFiles(work.root).set_status("high.md", ONE, "in-progress")
 
 
 def test_no_link_is_followed(work, tmp_path):

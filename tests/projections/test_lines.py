@@ -12,6 +12,7 @@ from flyball.core.effects import Option, Question
 from flyball.core.events import (
     Consented,
     Ended,
+    Evaluated,
     Event,
     Held,
     ItemsSet,
@@ -155,3 +156,10 @@ def test_a_json_line_is_one_line_and_reads_back_as_the_event():
         assert b"\n" not in raw
         assert json.loads(raw)["seq"] == event.seq
         assert msgspec.json.decode(raw, type=Event) == event
+
+
+def test_a_sentence_that_goes_on_has_no_full_stop_within():
+    told = last(Story().start().add(Evaluated("CONTINUE", "1 actionable issue remains.", "actionable", 1, "A-1@a")))
+    assert told.endswith("CONTINUE (actionable): 1 actionable issue remains; next: A-1@a")
+    stopped = last(Story().start().add(TaskStopped("done", "All is well.")))
+    assert "All is well; next: flyball " in stopped

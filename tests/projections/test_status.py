@@ -166,3 +166,10 @@ def test_the_next_command_raises_the_limit_that_was_reached(limits: Limits, opti
 def test_the_breaker_is_shown_with_both_counters():
     shown = of(Story().start().iterate(breaker=Breaker("HALF_OPEN", 2, 1, reason="no progress")))
     assert (shown.breaker.state, shown.breaker.no_progress, shown.breaker.same_error) == ("HALF_OPEN", 2, 1)
+
+
+def test_every_limit_of_the_loop_is_shown():
+    settings = Settings(roles={"default": AgentChoice("scripted")}, limits=Limits(max_cycles=7))
+    shown = msgspec.to_builtins(of(Story(tdd_task(settings=settings)).start()).limits)
+    assert shown["max_cycles"] == 7
+    assert {name for name in Limits.__struct_fields__ if name.startswith(("max_", "budget_"))} <= set(shown)

@@ -3,6 +3,7 @@
 Agents can plant symbolic links, so every folder below the root and every file is opened without following one.
 """
 
+import errno
 import itertools
 import os
 import stat
@@ -53,9 +54,10 @@ class KeptFolder:
             return None
         except OSError as error:
             raise self._unusable(name, error) from error
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise WorkFolderUnusable(f"{self.path}/{name} is no regular file; expected a text file. Move it away.")
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise WorkFolderUnusable(f"{self.path}/{name} is no regular file; expected a text file.")
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise WorkFolderUnusable(
@@ -121,8 +123,10 @@ class KeptFolder:
             return 0o644
 
     def _unusable(self, name: str, error: OSError) -> WorkFolderUnusable:
+        linked = error.errno == errno.ELOOP
+        expected = "a file of its own, not a link" if linked else "a file and a folder you may read and write"
         return WorkFolderUnusable(
-            f"{self.path}/{name} cannot be read or written ({error.strerror}); expected a file of its own, not a link."
+            f"{self.path}/{name} cannot be read or written ({error.strerror}); expected {expected}."
         )
 
 

@@ -212,7 +212,8 @@ def _evaluated(_state: State, fact: Evaluated) -> str:
     causes = f": {listed(list(fact.blocked_on))}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
     following = f"; next: {fact.next_issue}" if fact.next_issue else ""
     told = f"; {listed(list(fact.deviations), 1)}" if fact.deviations else ""
-    return f"{fact.decision} ({fact.trigger}): {fact.reason}{causes}{following}{told}"
+    rest = f"{causes}{following}{told}"
+    return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
 
 
 def _set_aside(_state: State, fact: TurnSetAside) -> str:
@@ -237,7 +238,8 @@ def _limit_hit(_state: State, fact: LimitHit) -> str:
 def _stopped(state: State, fact: TaskStopped) -> str:
     word = {"done": "DONE", "blocked": "BLOCKED", "aborted": "BLOCKED, aborted"}.get(fact.kind, f"stopped, {fact.kind}")
     following = next_command(state)
-    return f"{word}: {plain(fact.reason, 140)}" + (f"; next: {following}" if following else "")
+    reason = plain(fact.reason, 140)
+    return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
 
 
 def _spoke(_state: State, fact: PersonSpoke) -> str | None:

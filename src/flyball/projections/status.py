@@ -101,6 +101,7 @@ class LimitsShown(msgspec.Struct, frozen=True):
     window_ends_at: datetime | None
     max_iterations: int | None
     max_turns: int | None
+    max_cycles: int | None
     max_hours: float | None
     budget_usd: float | None
     budget_tokens: int | None
@@ -245,6 +246,7 @@ def _limits(state: State) -> LimitsShown:
         window.started_at + HOUR if window else None,
         limits.max_iterations,
         limits.max_turns,
+        limits.max_cycles,
         limits.max_hours,
         limits.budget_usd,
         limits.budget_tokens,
