@@ -444,8 +444,11 @@ def test_a_manifest_replaced_by_a_link_or_a_folder_is_put_back(green_lab) -> Non
     outside.write_text("mine\n")
     place.unlink()
     place.symlink_to(outside)
-    tricked(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
+    tricked(green_lab.measure("green"), "wrong-tree", "pyproject.toml")
     assert outside.read_text() == "mine\n"
+    place.unlink()
+    place.symlink_to("calc.py")
+    tricked(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
     place.unlink()
     place.mkdir()
     (place / "x").write_text("x\n")
