@@ -4,7 +4,12 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+READY_FOR_DEMO := .venv/.ready-for-demo
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
+# One line for each package as it comes, instead of silence or pages.
+NAMES := sed -unE 's/^Collecting ([^ =<>~!;]+).*/  \1/p; s/^Successfully installed.*/  installed/p'
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 BENCHMARKS := $(wildcard benchmarks/*.py)
 
 # The tests start the package some thousand times: it is compiled once, whatever the environment says.
@@ -16,7 +21,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-demo: $(READY) system ## watch one whole loop: real git, real pytest, real journal; no key, no network
+demo: $(READY_FOR_DEMO) ## watch one whole loop: real git, real pytest, real journal; no key, no network
+	@tools/setup-debian bwrap:bubblewrap
 	$(BIN)/flyball demo
 
 # What lint says is kept back until the tests, which run meanwhile, have said theirs.
@@ -61,9 +67,19 @@ mermaid: $(READY)
 	@test -d .venv/node/lib/node_modules/mermaid || ! command -v npm >/dev/null || \
 		npm install --silent --global --prefix .venv/node --no-audit --no-fund mermaid@11 jsdom@24
 
+# What runs the demo, and no more: flyball and its dependencies.
+$(READY_FOR_DEMO): requirements/runtime.txt pyproject.toml
+	@tools/setup-debian --python "$(PYTHON)"
+	@echo "setup: flyball and its dependencies go into .venv; about half a minute"
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
+	@$(PIP) --require-hashes --requirement requirements/runtime.txt | $(NAMES)
+	@$(PIP) --no-deps --editable . | $(NAMES)
+	@touch $@
+
 $(READY): requirements/dev.txt pyproject.toml
 	@tools/setup-debian --python "$(PYTHON)"
-	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
-	$(PIP) --require-hashes --requirement requirements/dev.txt
-	$(PIP) --no-build-isolation --no-deps --editable .
-	@touch $@
+	@echo "setup: flyball and what checks it go into .venv; about a minute"
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
+	@$(PIP) --require-hashes --requirement requirements/dev.txt | $(NAMES)
+	@$(PIP) --no-build-isolation --no-deps --editable . | $(NAMES)
+	@touch $@ $(READY_FOR_DEMO)

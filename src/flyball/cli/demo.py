@@ -38,10 +38,9 @@ def demo(
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
     with told():
         script = _script(workflow)
-        python = _python_with_pytest()
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
         try:
-            code = _play(folder, workflow, script, python, keep=keep, as_json=as_json)
+            code = _play(folder, workflow, script, keep=keep, as_json=as_json)
         finally:
             if not keep:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -59,22 +58,10 @@ def _script(workflow: str) -> bytes:
     return data.joinpath(f"{workflow}.yaml").read_bytes()
 
 
-def _python_with_pytest() -> str:
-    from flyball import process
-    from flyball.config.home import environment
-    from flyball.ports import Refusal
-
-    for python in dict.fromkeys((sys.executable, shutil.which("python3") or sys.executable)):
-        found = process.capture([python, "-m", "pytest", "--version"], cwd=Path("/"), env=environment())
-        if found.code == 0:
-            return python
-    raise Refusal(f"The demo runs real tests and needs pytest. Install it: {sys.executable} -m pip install pytest")
-
-
-def _play(folder: Path, workflow: str, script: bytes, python: str, *, keep: bool, as_json: bool) -> int:
+def _play(folder: Path, workflow: str, script: bytes, *, keep: bool, as_json: bool) -> int:
     from flyball.cli.driving import drive
 
-    site = _sample(folder, workflow, script, python)
+    site = _sample(folder, workflow, script)
     task = _opened(site, workflow)
     if not as_json:
         source = WORK if workflow == "backlog" else DOCUMENT
@@ -105,7 +92,7 @@ def _answered(site: Site, task: TaskId, code: int, *, as_json: bool) -> int:
     return drive(site, task, attended=False, as_json=as_json)
 
 
-def _sample(folder: Path, workflow: str, script: bytes, python: str) -> Site:
+def _sample(folder: Path, workflow: str, script: bytes) -> Site:
     """The project with its history, flyball's own folder beside it, and the script."""
     import yaml
 
@@ -122,7 +109,9 @@ def _sample(folder: Path, workflow: str, script: bytes, python: str) -> Site:
     for name, text in (entry for each in files for entry in each.items()):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace("PYTHON", shlex.quote(python)).replace("SANDBOX", _sandbox()), encoding="utf-8")
+        path.write_text(
+            text.replace("PYTHON", shlex.quote(sys.executable)).replace("SANDBOX", _sandbox()), encoding="utf-8"
+        )
     _commit(root)
     repository = Repository.find(root)
     home = RepositoryHome.of(repository.common_dir, root, home=folder / "home").prepare()
