@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from flyball.core.effects import Question
 from flyball.core.events import Event, Moved, TaskStopped
 from flyball.core.questions import FOUR_CHOICES
 from flyball.core.task import AgentSpec, TaskId
+from flyball.journal.leases import Lease, this_process
+from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 
@@ -27,14 +30,27 @@ def test_a_repository_without_tasks_says_how_to_start_one(repository: Path, flyb
     assert json.loads(flyball("list", "--json").out) == []
 
 
-@pytest.mark.req("O2", "O60")
-def test_list_shows_id_derived_status_and_stage_as_o2_wants(told, site, flyball):
+@pytest.mark.req("C68")
+def test_list_shows_state_stage_age_branch_spend_and_request(told, site, flyball):
     told(short_tdd_run())
-    assert "[007-parse-rows] Status: COMPLETE" in flyball("list").out
+    (line,) = flyball("list").out.splitlines()
+    cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
+    assert cells[:3] == [TASK, "DONE", "SHIP"]
+    assert cells[3].endswith(" d ago")
+    assert cells[4:] == [f"flyball/{TASK}", "6 turns, $0.30", "parse the rows"]
     (row,) = json.loads(flyball("list", "--json").out)
-    assert row["task"] == TASK
-    assert row["status"] == "COMPLETE"
-    assert row["running"] is False
+    assert (row["task"], row["state"], row["decision"]) == (TASK, "DONE", "DONE")
+    assert row["usage"]["usd"] == pytest.approx(0.3)
+
+
+@pytest.mark.req("C68")
+def test_status_and_list_say_that_contact_is_lost_once_nobody_holds_the_lease(told, site, flyball):
+    told(Story().start())
+    assert flyball("status").out.splitlines()[0].startswith(f"{TASK}: LOST CONTACT (its process is gone), ")
+    assert json.loads(flyball("status", "--json").out)["state"] == "LOST CONTACT"
+    with Lease.take(site.journal, site.home.locks, task_scope(TASK), this_process(datetime.now(UTC))):
+        assert flyball("status").out.splitlines()[0].startswith(f"{TASK}: RUNNING, ")
+        assert json.loads(flyball("list", "--json").out)[0]["state"] == "RUNNING"
 
 
 @pytest.mark.req("O60")

@@ -60,7 +60,7 @@ def test_the_view_at_80_by_24_shows_stage_iteration_turn_gates_breaker_health_an
     assert len(lines) <= 12
     assert all(len(line) <= 80 for line in lines)
     text = "\n".join(lines)
-    assert "007-parse-rows · tdd · flyball/007-parse-rows" in text
+    assert "007-parse-rows · RUNNING · tdd · flyball/007-parse-rows" in text
     assert "✓ RED ▸  GREEN  ▸ REFACTOR ▸ DOCUMENT ▸ QA ▸ SHIP" in text
     assert "iteration 2 · turn 3 · implementer (scripted, large) · 1 min 5 s" in text
     assert "editing rows.py" in text

@@ -108,7 +108,7 @@ def test_a_question_shows_options_and_default_and_then_its_answer():
     ("fact", "words"),
     [
         (TaskStopped("blocked", "stuck"), "BLOCKED: stuck; next: flyball resume 007-parse-rows"),
-        (TaskStopped("interrupted", "SIGINT"), "stopped, interrupted: SIGINT; next: flyball resume"),
+        (TaskStopped("interrupted", "SIGINT"), "PAUSED: SIGINT; next: flyball resume"),
         (PersonSpoke("modify", "read the spec"), "a person says modify read the spec"),
         (ItemsSet((Item("AC-1", "x"),), "planner"), "1 item from the planner: AC-1"),
         (LearningRecorded(4, "decision", "Use csv"), "decision 004: Use csv"),

@@ -79,7 +79,7 @@ def test_a_stuck_loop_ends_with_its_reason_on_every_screen():
     chronicle = Chronicle(simulator.events)
     shown = status(state, chronicle)
     files = render(state, chronicle)
-    assert shown.status == "BLOCKED"
+    assert shown.state == "BLOCKED"
     assert [q.name for q in shown.questions] == ["breaker"]
     assert shown.false_claims == state.false_claims > 0
     assert json.loads(files["loop-state.json"])["status"] == "halted"

@@ -31,12 +31,12 @@ def test_every_promised_field_is_there_even_for_a_task_just_opened():
     assert set(shown["breaker"]) >= {"state", "no_progress", "same_error"}
     assert set(shown["usage"]) >= {"input_tokens", "output_tokens", "usd"}
     assert shown["usage"]["input_tokens"] == 0
-    assert (shown["decision"], shown["health"], shown["state"]) == ("CONTINUE", "INITIALIZING", "running")
+    assert (shown["decision"], shown["health"], shown["state"]) == ("CONTINUE", "INITIALIZING", "RUNNING")
 
 
 def test_a_finished_run_is_shown_as_done_with_what_it_cost():
     shown = of(short_tdd_run())
-    assert (shown.decision, shown.status, shown.state, shown.stage) == ("DONE", "COMPLETE", "completed", "SHIP")
+    assert (shown.decision, shown.state, shown.stage) == ("DONE", "DONE", "SHIP")
     assert shown.progress_percent == 100
     assert shown.usage.input_tokens == 6000
     assert shown.usage.usd == pytest.approx(0.3)
@@ -87,11 +87,11 @@ def test_open_questions_carry_all_a_person_needs():
     assert shown.detail == "seen: both"
 
 
-def test_a_loop_that_waits_for_a_guard_is_paused_and_says_until_when():
+def test_a_loop_that_waits_for_a_guard_says_until_when():
     story = Story().start()
     story.add(Held("provider", "scripted: usage limit", story.at))
     shown = of(story)
-    assert shown.state == "paused"
+    assert shown.state == "WAITING"
     assert shown.held is not None
     assert shown.held.guard == "provider"
     assert shown.reason == "scripted: usage limit"
@@ -104,11 +104,11 @@ def test_a_loop_that_waits_for_a_guard_is_paused_and_says_until_when():
         ("done", "completed", "DONE"),
         ("blocked", "halted", "BLOCKED"),
         ("aborted", "halted", "BLOCKED"),
-        ("error", "halted", "CONTINUE"),
+        ("error", "halted", "BLOCKED"),
         ("limit", "paused", "CONTINUE"),
         ("paused", "paused", "CONTINUE"),
         ("interrupted", "paused", "CONTINUE"),
-        ("no_agent", "paused", "CONTINUE"),
+        ("no_agent", "paused", "BLOCKED"),
     ],
 )
 def test_every_way_of_stopping_has_its_state_and_decision(kind, state, decision):

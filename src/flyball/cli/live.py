@@ -19,6 +19,7 @@ from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import PLACE_WIDTH, line
+from flyball.projections.situation import situation
 from flyball.projections.standing import health, next_command, reason
 from flyball.projections.wording import duration
 
@@ -77,7 +78,7 @@ class LiveScreen:
         self._print(Text(ending(state, self._chronicle)))
         style = _ENDS.get(state.stopped.kind, "bold yellow")
         spent = duration(state.elapsed.total_seconds())
-        self._print(Text(f"{state.decision}: {state.stopped.reason}", style))
+        self._print(Text(f"{situation(state)}: {state.stopped.reason}", style))
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {spent}"
         self._print(Text(counted))
         if next_command(state) and state.stopped.kind != "interrupted":

@@ -13,6 +13,7 @@ from flyball.core.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.quantities import listed, plural
 from flyball.core.state import Open, State
 from flyball.projections.records import Tally, Verification
+from flyball.projections.situation import sentence, situation
 from flyball.projections.standing import forced_stages
 from flyball.projections.wording import duration, plain
 
@@ -60,7 +61,8 @@ def panel(view: View, moment: Moment, width: int) -> Group:
 
 def _header(state: State) -> Text:
     branch = state.prepared.branch if state.prepared else "preparing"
-    return Text.assemble((state.task.id, "bold"), f" · {state.task.workflow} · {branch}")
+    word = sentence(state, situation(state))
+    return Text.assemble((state.task.id, "bold"), " · ", (word, "bold"), f" · {state.task.workflow} · {branch}")
 
 
 def _stages(state: State, width: int) -> Text:

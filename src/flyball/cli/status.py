@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """Show where a task stands."""
     from flyball.cli.choosing import chosen
+    from flyball.clock import system_clock
     from flyball.projections import status as projection
+    from flyball.projections.situation import sentence
     from flyball.projections.standing import is_delivered
+    from flyball.projections.wording import age
     from flyball.wiring.presence import controller_of
     from flyball.wiring.site import Site
+    from flyball.wiring.surroundings import look_around
     from flyball.wiring.words import waiting
 
     with told():
@@ -30,18 +34,20 @@ def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
         found = chosen(site, task)
         dossier = site.dossier(found)
         said = waiting(site, found)
-        shown = projection.status(dossier.state, dossier.chronicle, said)
+        state, seen = dossier.state, look_around(site, dossier.state)
+        shown = projection.status(state, dossier.chronicle, said, seen=seen)
         if as_json:
             put_json(shown)
-        else:
-            put("\n".join(_lines(shown, controller_of(site, found), said, there=is_delivered(dossier.state))))
+            return
+        since = age((system_clock.now() - state.now).total_seconds())
+        put(f"{found}: {sentence(state, shown.state, seen)}, {since} ago")
+        put("\n".join(_lines(shown, controller_of(site, found), said, there=is_delivered(state))))
 
 
 def _lines(shown: Status, holder: Holder | None, said: Sequence[PersonSpoke], *, there: bool) -> Iterator[str]:
     from flyball.core.quantities import plural
     from flyball.projections.wording import plain, short, stamp
 
-    yield f"[{shown.task}] Status: {shown.status}"
     yield f"  request     {plain(shown.request, 200)}"
     yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
     yield f"  decision    {shown.decision}: {shown.reason}"

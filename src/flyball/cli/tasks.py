@@ -1,4 +1,4 @@
-"""`flyball list`: the tasks of this repository and where each stands."""
+"""`flyball list`: the tasks of this repository and what is the case with each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
+    from flyball.core.state import State
     from flyball.core.task import TaskId
     from flyball.wiring.site import Site
 
 
 def list_tasks(as_json: AsJson = False) -> None:
-    """List the tasks of this repository and where each stands."""
-    from flyball.cli.choosing import listed
-    from flyball.wiring.presence import controller_of
+    """List the tasks of this repository: state, age, branch, spend and request of each."""
     from flyball.wiring.site import Site
 
     with told():
@@ -28,25 +27,56 @@ def list_tasks(as_json: AsJson = False) -> None:
             return
         if not records:
             put('no task yet; start one with: flyball run "…"')
-        for record in records:
-            here = "  (running now)" if controller_of(site, record.id) else ""
-            put(f"{listed(site, record.id)}{here}")
+        rows = [_cells(site, record.id) for record in records]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+        for row in rows:
+            put("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cells(site: Site, task: TaskId) -> list[str]:
+    """What a person wants to know at a glance, in columns."""
+    from flyball.clock import system_clock
+    from flyball.projections.situation import sentence, situation
+    from flyball.projections.standing import is_delivered
+    from flyball.projections.wording import age, plain
+    from flyball.wiring.surroundings import look_around
+    from flyball.wiring.words import waiting
+
+    state = site.state(task)
+    seen = look_around(site, state)
+    answered = [word.question for word in waiting(site, task) if word.word == "answer"]
+    word = sentence(state, situation(state, seen, answered), seen)
+    since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
+    branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
+    return [task, word, state.stage, since, branch, _spent(state), plain(state.task.request, 60)]
+
+
+def _spent(state: State) -> str:
+    """Turns and money; a dash where no agent said what a turn cost."""
+    from flyball.core.quantities import plural
+
+    usage = state.usage
+    money = f"{'about ' if usage.estimated else ''}${usage.usd:.2f}" if usage.usd else "–"
+    return f"{plural(state.turns, 'turn')}, {money}"
 
 
 def _row(site: Site, task: TaskId) -> dict[str, object]:
-    from flyball.projections.standing import running_state, task_status
-    from flyball.wiring.presence import controller_of
+    from flyball.projections.status import status
+    from flyball.wiring.surroundings import look_around
+    from flyball.wiring.words import waiting
 
-    state = site.state(task)
+    dossier = site.dossier(task)
+    shown = status(dossier.state, dossier.chronicle, waiting(site, task), seen=look_around(site, dossier.state))
     return {
         "task": task,
-        "workflow": state.task.workflow,
-        "request": state.task.request,
-        "status": task_status(state),
-        "state": running_state(state),
-        "stage": state.stage,
-        "decision": state.decision,
-        "running": controller_of(site, task) is not None,
-        "started_at": state.task.opened_at,
-        "updated_at": state.now,
+        "workflow": shown.workflow,
+        "request": shown.request,
+        "state": shown.state,
+        "stage": shown.stage,
+        "decision": shown.decision,
+        "branch": shown.branch,
+        "merged_into": shown.merged_into,
+        "usage": shown.usage,
+        "started_at": shown.started_at,
+        "updated_at": shown.updated_at,
     }

@@ -71,12 +71,13 @@ class _Outcome(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="outco
 
 
 class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
-    """The workspace stands at `base`, the commit before any turn."""
+    """The workspace stands at `base`, the commit before any turn; `onto` is the user's branch that was checked out then."""
 
     base: Commit
     tree: str
     branch: str
     notes: tuple[str, ...] = ()
+    onto: str = ""
 
 
 class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):

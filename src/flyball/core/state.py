@@ -209,6 +209,6 @@ class State(Draft, frozen=True):  # type: ignore[misc]  # a draft that takes no 
 
     @property
     def decision(self) -> str:
-        if self.stopped is None or self.stopped.kind in {"limit", "paused", "interrupted", "error", "no_agent"}:
+        if self.stopped is None or self.stopped.kind in {"limit", "paused", "interrupted"}:
             return "CONTINUE"
         return "DONE" if self.stopped.kind == "done" else "BLOCKED"

@@ -98,7 +98,8 @@ class Performer:
         if failed:
             return Interrupted(failed) if stop.is_set() else Failed(f"setup failed: {failed}")
         self._workspace.set_aside()
-        return Prepared(Commit(started.commit), started.tree, self._workspace.branch, (*notes, *started.notes))
+        space, said = self._workspace, (*notes, *started.notes)
+        return Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto)
 
     def _run_agent(self, effect: RunAgent, state: State, stop: Stop) -> Outcome:
         agent = self._agents.get(effect.agent)

@@ -55,6 +55,7 @@ from flyball.core.outcomes import (
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId
+from flyball.projections.situation import situation
 from flyball.projections.standing import next_command
 from flyball.projections.wording import duration, plain, short, stamp
 
@@ -236,7 +237,7 @@ def _limit_hit(_state: State, fact: LimitHit) -> str:
 
 
 def _stopped(state: State, fact: TaskStopped) -> str:
-    word = {"done": "DONE", "blocked": "BLOCKED", "aborted": "BLOCKED, aborted"}.get(fact.kind, f"stopped, {fact.kind}")
+    word = situation(state)
     following = next_command(state)
     reason = plain(fact.reason, 140)
     return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"

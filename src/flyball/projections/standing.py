@@ -39,14 +39,14 @@ def finished(state: State) -> TaskStopped | None:
 
 
 def running_state(state: State) -> Running:
-    """running, paused, completed or halted; a loop that waits for a guard is paused."""
+    """The word of `loop-state.json`: running, paused, completed or halted; a loop that waits for a guard is paused."""
     if state.stopped is not None:
         return _STATES[state.stopped.kind]
     return "paused" if state.held is not None else "running"
 
 
 def task_status(state: State) -> TaskStatus:
-    """The word a list of tasks shows."""
+    """The word of the list that tasks are chosen from, and of a plan."""
     if state.decision == "DONE":
         return "COMPLETE"
     if state.decision == "BLOCKED":
@@ -80,9 +80,10 @@ def _closing(state: State) -> str:
 
 
 def health(state: State, chronicle: Chronicle) -> str:
-    """The monitor's last verdict; before the first there is none to quote."""
+    """The monitor's last verdict; before the first there is none to quote. What blocked a task that is done is over."""
     if chronicle.judgements:
-        return chronicle.judgements[-1].health
+        last = chronicle.judgements[-1].health
+        return "PROGRESSING" if last == "BLOCKED" and state.decision == "DONE" else last
     return "BLOCKED" if state.decision == "BLOCKED" else "INITIALIZING"
 
 
@@ -121,14 +122,14 @@ def is_delivered(state: State) -> bool:
     return state.prepared is not None and (state.head != state.prepared.base or bool(_closing(state)))
 
 
-def next_command(state: State, said: Sequence[PersonSpoke] = ()) -> str:
+def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False) -> str:
     """What a person would type next; empty while the loop runs. `said` are words that it has not taken in yet."""
     task = state.task.id
     stopped = state.stopped
     if stopped is None:
         return ""
     if stopped.kind == "done":
-        return _merging(state)
+        return f"flyball report {task}" if merged else _merging(state)
     if stopped.kind == "blocked" and said:
         return f"flyball resume {task}"
     if stopped.kind == "aborted":

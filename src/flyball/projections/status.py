@@ -15,6 +15,7 @@ from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
+from flyball.projections.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
 
 
@@ -122,8 +123,7 @@ class Status(msgspec.Struct, frozen=True):
     task: str
     request: str
     workflow: str
-    status: standing.TaskStatus
-    state: standing.Running
+    state: Word
     stage: str
     stage_iteration: int
     decision: str
@@ -136,6 +136,7 @@ class Status(msgspec.Struct, frozen=True):
     false_claims: int
     branch: str
     head: str
+    merged_into: str
     subtasks: tuple[Subtask, ...]
     checkpoints: tuple[CheckpointShown, ...]
     questions: tuple[QuestionShown, ...]
@@ -153,7 +154,7 @@ class Status(msgspec.Struct, frozen=True):
     updated_at: datetime
 
 
-def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = ()) -> Status:
+def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
     usage = state.usage
@@ -162,8 +163,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = ())
         task=state.task.id,
         request=state.task.request,
         workflow=state.task.workflow,
-        status=standing.task_status(state),
-        state=standing.running_state(state),
+        state=situation(state, seen, answered),
         stage=state.stage,
         stage_iteration=state.iteration,
         decision=state.decision,
@@ -176,6 +176,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = ())
         false_claims=state.false_claims,
         branch=state.prepared.branch if state.prepared else "",
         head=state.head,
+        merged_into=seen.merged_into if state.decision == "DONE" else "",
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),
         questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
@@ -188,7 +189,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = ())
         forced=_forced(state),
         unverified=unverified(chronicle),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
-        next_command=standing.next_command(state, said),
+        next_command=standing.next_command(state, said, merged=bool(seen.merged_into)),
         started_at=state.task.opened_at,
         updated_at=state.now,
     )

@@ -52,6 +52,21 @@ def stamp(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def clock_time(at: datetime, now: datetime) -> str:
+    """A time of today as `15:40 UTC`, of another day with its date."""
+    at, now = at.astimezone(UTC), now.astimezone(UTC)
+    return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def age(seconds: float) -> str:
+    """How long ago something was, in its largest unit: `41 s`, `3 min`, `2 h`, `5 d`."""
+    whole = max(0, round(seconds))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if whole >= size:
+            return f"{whole // size} {unit}"
+    return f"{whole} s"
+
+
 def duration(seconds: float) -> str:
     """How long something took: `41 s`, `3 min 5 s`, `2 h 4 min`."""
     whole = max(0, round(seconds))

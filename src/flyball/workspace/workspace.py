@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from flyball.core.task import Commit, TaskId
-from flyball.workspace import checkout as checkouts, publish as publishing, trees
+from flyball.workspace import checkout as checkouts, merged, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
 from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_tree, label_name, label_of, save_labelled
 from flyball.workspace.errors import HomeInsideRepository
@@ -54,6 +54,11 @@ class GitWorkspace:
         if self._vault is None:
             self._vault = Vault.open(self.checkout.home, self.repository)
         return self._vault
+
+    @property
+    def onto(self) -> str:
+        """The user's branch that is checked out now; empty where none is."""
+        return self.repository.branch or ""
 
     @property
     def base(self) -> Commit:
@@ -195,6 +200,11 @@ class GitWorkspace:
         self.vault.move([RefUpdate(f"{prefix}publishing", commit, intended)] if intended != commit else [])
         publishing.publish(self.repository, self.vault, commit, self.branch, there=there, old=old, base=known["base"])
         self.vault.move([RefUpdate(f"{prefix}published", commit, published)] if published != commit else [])
+
+    def merged_into(self, head: str, onto: str) -> str:
+        """The user's branch that has what the task did up to `head`; empty where none has."""
+        base = self._refs()[1].get("base", "")
+        return merged.merged_into(self.repository, self.vault, base=base, head=head, onto=onto) if base else ""
 
     def push(self) -> str:
         """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""

@@ -1,0 +1,27 @@
+"""What is to be seen of a task outside its journal: whether somebody works on it, and whether its branch was merged."""
+
+from __future__ import annotations
+
+from flyball.core.state import State
+from flyball.ports import Refusal
+from flyball.projections.situation import Seen
+from flyball.projections.standing import is_delivered
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
+from flyball.workspace.workspace import GitWorkspace
+
+
+def look_around(site: Site, state: State) -> Seen:
+    """Look at the task's lock and, once it is done, at the user's branches."""
+    return Seen(controller_of(site, state.task.id) is not None, _merged_into(site, state))
+
+
+def _merged_into(site: Site, state: State) -> str:
+    if state.decision != "DONE" or state.prepared is None or not is_delivered(state):
+        return ""
+    task = state.task
+    workspace = GitWorkspace(site.repository, site.home.folder, task.id, in_place=task.settings.in_place)
+    try:
+        return workspace.merged_into(state.head, state.prepared.onto)
+    except Refusal:
+        return ""
