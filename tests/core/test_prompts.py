@@ -1,5 +1,9 @@
 """What a turn is told: all that is known and needed, each in its place, and nothing else."""
 
+import os
+import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,9 +15,10 @@ from flyball.core.events import GateVerdict, LearningRecorded
 from flyball.core.judge import judge
 from flyball.core.measurement import Check, Finding, GateResult, Measurement, Trick
 from flyball.core.outcomes import Measured
+from flyball.core.roles import ROLES
 from flyball.core.stages import Weighed
 from flyball.core.state import State
-from flyball.core.task import EffectId, Item, Source
+from flyball.core.task import EffectId, Gate, Item, Source
 from flyball.testing.simulator import START, a_task, ok
 
 ITEMS = (Item("AC-1", "it multiplies"), Item("AC-2", "it divides", status="completed"))
@@ -147,3 +152,28 @@ def test_a_turn_with_a_purpose_of_its_own_is_asked_for_that_alone() -> None:
     assert "- tests/a.py: it was wrong" in consent
     assert "the accepted versions are those of commit abc123" in consent
     assert "it was wrong" not in told("qa", consent_wanted=("tests/a.py: it was wrong",))
+
+
+@pytest.mark.req("C2")
+@pytest.mark.parametrize("role", [role.name for role in ROLES])
+@pytest.mark.parametrize("workflow", ["tdd", "backlog"])
+def test_every_role_is_told_the_commands_that_check_the_work(role: str, workflow: str) -> None:
+    settings = msgspec.structs.replace(
+        a_task().settings, gates=(Gate("test", "tool --junit={junit} --cov={coverage}"),), lint="tool lint ."
+    )
+    task = msgspec.structs.replace(a_task(), settings=settings, workflow=workflow)
+    text = prompts.build(State(task, START, "GREEN"), role)
+    assert (
+        "- test: `tool --junit=${TMPDIR:-/tmp}/junit.xml --cov=${TMPDIR:-/tmp}/coverage.xml`\n- lint: `tool lint .`"
+        in text
+    )
+
+
+@pytest.mark.req("C2")
+def test_the_command_a_role_is_told_runs_as_it_stands(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(a_task().settings, gates=(Gate("test", "echo '<testsuites/>' > {junit}"),))
+    task = msgspec.structs.replace(a_task(), settings=settings)
+    found = re.search(r"^- test: `(.+)`$", prompts.build(State(task, START, "RED"), "tester"), re.MULTILINE)
+    assert found
+    subprocess.run(["sh", "-c", found[1]], cwd=tmp_path, env={"PATH": os.defpath, "TMPDIR": str(tmp_path)}, check=True)
+    assert (tmp_path / "junit.xml").read_text() == "<testsuites/>\n"

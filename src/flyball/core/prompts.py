@@ -6,16 +6,20 @@ filled in when the turn starts, so that a report cannot be prepared before it.
 
 from __future__ import annotations
 
+import re
+
 from flyball.core import prompts_backlog
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import Measured
 from flyball.core.stages import open_items
 from flyball.core.state import State
 
-VERSION = 4
+VERSION = 5
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
+_PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
+_REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
 
 _ROLES = {
     "planner": (
@@ -83,6 +87,7 @@ def build(state: State, role: str, purpose: str = "") -> str:
         f"# {state.stage}: {role} for task {state.task.id}, iteration {state.iteration + 1}",
         _PURPOSES.get(purpose) or roles.get(role, f"You are the {role} of this task."),
         *(prompts_backlog.context(state) if backlog else (_request(state), _criteria(state))),
+        _commands(state),
         _consent(state) if purpose == "consent" else "",
         prompts_backlog.measured(state) if backlog and role != "implementer" else _measured(state),
         _checks(state) if role == "qa" else "",
@@ -108,6 +113,15 @@ def _request(state: State) -> str:
 
 def _criteria(state: State) -> str:
     return _listed("Acceptance criteria", tuple(f"{i.id}: {i.text}" for i in open_items(state.items)))
+
+
+def _commands(state: State) -> str:
+    """The commands that flyball measures with, as a shell takes them: an agent need not guess how tests are run here."""
+    settings = state.task.settings
+    gates = [(gate.name, gate.command) for gate in settings.gates]
+    lint = [("lint", settings.lint)] if settings.lint else []
+    told = (f"{name}: `{_PLACEHOLDER.sub(_REPORT_FILE, command)}`" for name, command in (*gates, *lint))
+    return _listed("Commands that check the work, run in the root of the repository", tuple(told))
 
 
 def _consent(state: State) -> str:
