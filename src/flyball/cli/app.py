@@ -9,6 +9,7 @@ import typer
 from flyball.cli import (
     agents,
     demo,
+    dispatch,
     doctor,
     evaluate,
     export,
@@ -61,6 +62,7 @@ for panel, name, command in (
     (GO_BACK, "rollback", history.rollback),
     (ALONE, "evaluate", evaluate.evaluate),
     (ALONE, "monitor", monitor.monitor),
+    (ALONE, "dispatch", dispatch.dispatch),
     (OUT, "export", export.export),
     (OUT, "hook", hook.hook),
     (OUT, "mcp", mcp.mcp),

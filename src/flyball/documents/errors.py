@@ -6,6 +6,7 @@ class DocumentError(Exception):
 
     DocumentError
     ├── SourceUnreadable    the document a task should start from
+    ├── TrackUnreadable     the folder of a track
     ├── ConstitutionMissing the rules of a project whose backlog is to be worked through
     ├── ConstitutionThere   the same, written by somebody already
     ├── LoopFolderForeign   something in the place of `.loop/` that is not flyball's
@@ -22,6 +23,10 @@ class DocumentError(Exception):
 
 class SourceUnreadable(DocumentError):
     """The document is missing, or is no text."""
+
+
+class TrackUnreadable(DocumentError):
+    """The folder of a track is missing, or holds what is none."""
 
 
 class ConstitutionMissing(DocumentError):

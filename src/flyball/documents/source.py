@@ -32,8 +32,8 @@ class SourceDocument(msgspec.Struct, frozen=True):
 
 def read_source(path: Path, root: Path) -> SourceDocument:
     """The document at `path`; its place is remembered relative to `root` where it lies below."""
-    raw = _bytes(path)
-    text = _text(path, raw)
+    raw = read_bytes(path)
+    text = read_text(path, raw)
     title = criteria.title(text)
     if not title:
         raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
@@ -57,7 +57,7 @@ def place_below(path: Path, root: Path) -> str:
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else str(real)
 
 
-def _bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise SourceUnreadable(f"{path} is a folder; expected a document, such as {path / 'plan.md'}.")
     try:
@@ -78,7 +78,7 @@ def _bytes(path: Path) -> bytes:
     return raw
 
 
-def _text(path: Path, raw: bytes) -> str:
+def read_text(path: Path, raw: bytes) -> str:
     if raw.startswith(_UTF_16):
         raise SourceUnreadable(f"{path} is UTF-16; expected UTF-8. Save it as UTF-8 and try again.")
     if b"\0" in raw:
