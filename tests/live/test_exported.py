@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from tests.live.conftest import Live
 
-from flyball.core.roles import ROLES
 from flyball.documents.governed import govern
 from flyball.hook import MOST_ALIKE
+from flyball.projections.exported_agents import EXPORTED
 from flyball.testing.model_script import Step
 from flyball.testing.model_server import ModelServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-NAMES = {f"flyball-{role.name}" for role in ROLES}
-QA = next(role for role in ROLES if role.name == "qa")
+NAMES = {f"flyball-{role.name}" for role in EXPORTED}
+QA, MONITOR = (next(role for role in EXPORTED if role.name == name) for name in ("qa", "monitor"))
 PATIENCE_S = 120
 
 
@@ -168,13 +168,14 @@ def copilot(server: ModelServer) -> dict[str, str]:
     }
 
 
-def test_copilot_plays_a_role(live: Live) -> None:
+def test_copilot_plays_a_role_also_one_with_a_list_of_models(live: Live) -> None:
     export(live, "copilot", live.repository)
-    server = live.serve(Step(say="Looked."))
+    server = live.serve(Step(say="Looked.", repeat=0))
     words = ("-p", "Look at it.", "--output-format", "json", "--no-color", "--allow-all-tools")
-    done = run(live, "copilot", *words, "--agent", "flyball-qa", env=copilot(server))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert as_sent(QA.text) in asked(server)
+    for role in (QA, MONITOR):
+        done = run(live, "copilot", *words, "--agent", f"flyball-{role.name}", env=copilot(server))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert as_sent(role.text) in asked(server)
     unknown = run(live, "copilot", *words, "--agent", "flyball-nobody", env=copilot(server))
     assert unknown.returncode != 0
 

@@ -1,15 +1,17 @@
 """Roles as other programs read them: read back with the parsers of their formats."""
 
 import json
+import re
 import tomllib
 from typing import Any
 
 import pytest
 import yaml
 
+from flyball.core.loop_roles import LOOP_ROLES, LoopRole, Target
 from flyball.core.prompts import role_text
 from flyball.core.roles import ROLES, Role
-from flyball.projections.exported_agents import TARGETS, Target, exported
+from flyball.projections.exported_agents import EXPORTED, TARGETS, exported
 from flyball.projections.exported_plugin import exported_plugin
 
 WANTED = {"implementer", "reviewer", "qa", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"}
@@ -33,7 +35,7 @@ def read(target: Target, role: Role) -> tuple[dict[str, Any], str]:
 
 
 def role(name: str) -> Role:
-    return next(role for role in ROLES if role.name == name)
+    return next(role for role in EXPORTED if role.name == name)
 
 
 def test_the_roles_of_every_workflow_are_there_each_with_a_text_and_a_description():
@@ -48,12 +50,12 @@ def test_a_role_that_a_workflow_uses_is_told_the_same_in_both_places():
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_each_target_gets_every_role_with_the_same_text(target):
-    assert len(exported(target).files) == len(ROLES)
-    for each in ROLES:
+    assert len(exported(target).files) == len(EXPORTED)
+    for each in EXPORTED:
         settings, text = read(target, each)
         assert settings["description"] == each.description
         assert each.text in text
-        assert "measured, not said" in text
+        assert ("measured, not said" in text) is not isinstance(each, LoopRole)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,51 @@ def test_no_key_of_one_program_leaks_into_the_file_of_another(target):
         "copilot": {"name", "description", "tools"},
         "gemini": {"name", "description", "kind", "tools", "model"},
     }
-    assert all(set(parts(page)[0]) == known[target] for page in exported(target).files.values())
+    assert all(set(read(target, each)[0]) == known[target] for each in ROLES)
+    more = {
+        "claude": {"permissionMode"},
+        "opencode": {"temperature"},
+        "copilot": {"model", "agents", "handoffs", "disable-model-invocation"},
+        "gemini": {"temperature"},
+    }
+    assert all(set(read(target, each)[0]) <= known[target] | more[target] for each in LOOP_ROLES)
+
+
+def test_the_five_roles_of_the_loop_keep_the_settings_their_files_usually_have():
+    assert [each.name for each in LOOP_ROLES] == ["evaluator", "monitor", "controller", "dispatcher", "orchestrator"]
+    evaluator, orchestrator = role("evaluator"), role("orchestrator")
+    assert read("claude", evaluator)[0]["model"] == "haiku"
+    assert read("claude", evaluator)[0]["permissionMode"] == "default"
+    assert read("opencode", evaluator)[0]["mode"] == "subagent"
+    assert read("opencode", evaluator)[0]["temperature"] == 0.0
+    assert len(read("copilot", role("monitor"))[0]["model"]) == 3
+    assert read("claude", role("controller"))[0]["tools"] == "Read, Edit, Write, Bash, Grep, Glob, Agent, TodoWrite"
+    settings = read("copilot", orchestrator)[0]
+    assert settings["disable-model-invocation"] is True
+    assert {f"flyball-{each.name}" for each in EXPORTED} >= set(settings["agents"])
+    (handoff,) = settings["handoffs"]
+    assert handoff["agent"] == "flyball-orchestrator"
+    assert handoff["send"] is True
+
+
+@pytest.mark.parametrize("each", LOOP_ROLES, ids=lambda each: each.name)
+def test_a_role_of_the_loop_runs_commands_that_there_are_and_judges_nothing(each):
+    import typer
+    from typer.main import get_command
+
+    from flyball.cli.app import app
+
+    commands = get_command(app)
+    assert isinstance(commands, typer.core.TyperGroup)
+    named = re.findall(r"`flyball ([a-z]+)([^`]*)`", each.text)
+    assert named
+    for name, rest in named:
+        options = {
+            option for param in commands.commands[name].params for option in (*param.opts, *param.secondary_opts)
+        }
+        assert set(re.findall(r"--[a-z-]+", rest)) <= options
+    assert "shell" in each.abilities
+    assert "Do not judge for yourself" in each.text
 
 
 def test_the_plugin_asks_for_the_verdict_in_its_hook_and_in_its_commands():

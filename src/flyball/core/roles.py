@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.prompts import role_text
 
-Ability = Literal["read", "search", "edit", "shell"]
+Ability = Literal["read", "search", "edit", "shell", "agent", "ask", "todo"]
 
 _LOOKING: tuple[Ability, ...] = ("read", "search")
 _CHECKING: tuple[Ability, ...] = (*_LOOKING, "shell")

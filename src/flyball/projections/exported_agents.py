@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping
+from typing import get_args
 
 import msgspec
 
+from flyball.core.loop_roles import LOOP_ROLES, LoopRole, Target
 from flyball.core.roles import ROLES, Ability, Role
 
-Target = Literal["claude", "opencode", "copilot", "gemini", "codex"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 MANIFEST = "flyball-export.json"
+EXPORTED: tuple[Role, ...] = (*ROLES, *LOOP_ROLES)
 
 _CLAIM = """## How to end
 If your prompt comes from flyball it names a report; write that. Otherwise end your answer with one line `Status: complete`,
@@ -24,18 +25,26 @@ _CLAUDE: dict[Ability, tuple[str, ...]] = {
     "search": ("Grep", "Glob"),
     "edit": ("Edit", "Write"),
     "shell": ("Bash",),
+    "agent": ("Agent",),
+    "ask": ("AskUserQuestion",),
+    "todo": ("TodoWrite",),
 }
 _COPILOT: dict[Ability, tuple[str, ...]] = {
     "read": ("read",),
     "search": ("search",),
     "edit": ("edit",),
     "shell": ("execute",),
+    "agent": ("agent",),
+    "ask": ("vscode/askQuestions",),
+    "todo": ("todo",),
 }
 _GEMINI: dict[Ability, tuple[str, ...]] = {
     "read": ("read_file", "list_directory"),
     "search": ("grep_search", "glob"),
     "edit": ("replace", "write_file"),
     "shell": ("run_shell_command",),
+    "ask": ("ask_user",),
+    "todo": ("write_todos",),
 }
 _OPENCODE: dict[Ability, str] = {"edit": "edit", "shell": "bash"}
 
@@ -50,7 +59,7 @@ class Export(msgspec.Struct, frozen=True):
 def exported(target: Target) -> Export:
     """Every role as the target reads it, below the root of a project or a home folder."""
     folder, suffix, write = _FORMATS[target]
-    files = {f"{folder}/agents/{title(role)}{suffix}": write(title(role), role) for role in ROLES}
+    files = {f"{folder}/agents/{title(role)}{suffix}": write(title(role), role) for role in EXPORTED}
     return Export(files, f"{folder}/{MANIFEST}")
 
 
@@ -61,35 +70,35 @@ def title(role: Role) -> str:
 
 def claude_agent(name: str, role: Role) -> str:
     """A role as Claude Code reads it, in a project or in a plugin."""
-    head = [("name", name), ("description", _quoted(role.description)), ("tools", ", ".join(_tools(role, _CLAUDE)))]
-    return _page([*head, ("model", "inherit")], role)
+    tools = ", ".join(_tools(role, _CLAUDE))
+    head = {"name": name, "description": role.description, "tools": tools, "model": "inherit"}
+    return _page(head, role, "claude")
 
 
 def _copilot(name: str, role: Role) -> str:
-    tools = json.dumps(_tools(role, _COPILOT))
-    return _page([("name", name), ("description", _quoted(role.description)), ("tools", tools)], role)
+    head = {"name": name, "description": role.description, "tools": _tools(role, _COPILOT)}
+    return _page(head, role, "copilot")
 
 
 def _opencode(_name: str, role: Role) -> str:
     """Permissions, not tools: whatever is not named here stays as the user has set it."""
-    may = [f"  {key}: {'allow' if ability in role.abilities else 'deny'}" for ability, key in _OPENCODE.items()]
-    head = [("description", _quoted(role.description)), ("mode", "all"), ("permission", "\n" + "\n".join(may))]
-    return _page(head, role)
+    may = {key: "allow" if ability in role.abilities else "deny" for ability, key in _OPENCODE.items()}
+    return _page({"description": role.description, "mode": "all", "permission": may}, role, "opencode")
 
 
 def _gemini(name: str, role: Role) -> str:
-    tools = "\n" + "\n".join(f"  - {tool}" for tool in _tools(role, _GEMINI))
-    head = [("name", name), ("description", _quoted(role.description)), ("kind", "local"), ("tools", tools)]
-    return _page([*head, ("model", "inherit")], role)
+    tools = _tools(role, _GEMINI)
+    head = {"name": name, "description": role.description, "kind": "local", "tools": tools, "model": "inherit"}
+    return _page(head, role, "gemini")
 
 
 def _codex(name: str, role: Role) -> str:
     """Codex knows no list of tools: what a role may do is its sandbox. A reviewer that runs tests needs to write."""
     sandbox = "read-only" if set(role.abilities) <= {"read", "search"} else "workspace-write"
     lines = [
-        f"name = {_quoted(name)}",
-        f"description = {_quoted(role.description)}",
-        f"sandbox_mode = {_quoted(sandbox)}",
+        f"name = {_value(name)}",
+        f"description = {_value(role.description)}",
+        f"sandbox_mode = {_value(sandbox)}",
         f"developer_instructions = '''\n{_body(role)}'''",
     ]
     return "\n".join(lines) + "\n"
@@ -105,21 +114,24 @@ _FORMATS: dict[Target, tuple[str, str, Callable[[str, Role], str]]] = {
 
 
 def _tools(role: Role, table: dict[Ability, tuple[str, ...]]) -> list[str]:
-    return [tool for ability in role.abilities for tool in table[ability]]
+    return [tool for ability in role.abilities for tool in table.get(ability, ())]
 
 
-def _page(head: list[tuple[str, str]], role: Role) -> str:
-    lines = [f"{key}:{'' if value.startswith(chr(10)) else ' '}{value}" for key, value in head]
+def _page(head: Mapping[str, object], role: Role, target: Target) -> str:
+    own = dict(role.settings.get(target, ())) if isinstance(role, LoopRole) else {}
+    lines = [f"{key}: {_value(value)}" for key, value in {**head, **own}.items()]
     return "\n".join(["---", *lines, "---", "", _body(role)])
 
 
 def _body(role: Role) -> str:
+    if isinstance(role, LoopRole):
+        return f"# The {role.name} of a loop governed by flyball\n\n{role.text}\n"
     alone = "If flyball does not drive you, nothing you change is discarded, so change no file. "
     bound = "" if "edit" in role.abilities else alone
     known = f"{bound}Criteria and measurements that your prompt does not give you: `flyball status --json`."
     return f"# The {role.name} of a change governed by flyball\n\n{role.text}\n\n{known}\n\n{_CLAIM}\n"
 
 
-def _quoted(text: str) -> str:
-    """A string that YAML, TOML and JSON all read alike."""
-    return json.dumps(text, ensure_ascii=False)
+def _value(value: object) -> str:
+    """A value that YAML reads as JSON does; a string, TOML too."""
+    return json.dumps(value, ensure_ascii=False)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flyball.core.roles import ROLES
-from flyball.projections.exported_agents import MANIFEST, Export, claude_agent
+from flyball.projections.exported_agents import EXPORTED, MANIFEST, Export, claude_agent
 
 NAME = "flyball"
 HOOK_SECONDS = 10
@@ -54,7 +53,7 @@ lets Claude Code ask for that verdict; `flyball` must be installed and on the `P
 
 - `/flyball:run REQUEST` lets flyball work on a request until it is measured as done.
 - `/flyball:verdict`, `/flyball:report` and `/flyball:answer` look at a task, report on it, and answer its questions.
-- The agents are flyball's roles, from planner to qa and the validators.
+- The agents are flyball's roles, from planner to qa and the validators, and the five of the loop, which run flyball's commands.
 - A Stop hook keeps the agent from stopping while an unfinished task governs this folder: six times in a row at most.
 
 Written by `flyball export --target claude --plugin`; run that again to bring it up to date.
@@ -68,7 +67,7 @@ def exported_plugin(version: str) -> Export:
         ".claude-plugin/plugin.json": _json(_manifest(version)),
         "hooks/hooks.json": _json(_hooks()),
         **{f"commands/{name}.md": _command(*parts) for name, parts in _COMMANDS.items()},
-        **{f"agents/{role.name}.md": claude_agent(role.name, role) for role in ROLES},
+        **{f"agents/{role.name}.md": claude_agent(role.name, role) for role in EXPORTED},
     }
     return Export(files, f".claude-plugin/{MANIFEST}")
 
