@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from flyball.config import file as config_file, trust
+from flyball.config.home import RepositoryHome
 from flyball.config.settings import Here, RunFlags, build
-from flyball.wiring.agents import require_installed
+from flyball.wiring.readiness import require_ready
 
 AGENT = ("--agent-command", "true", "--gate", "test=true", "--sandbox", "none", "--unattended")
 
@@ -146,7 +148,73 @@ def test_an_agent_that_is_not_installed_is_said_before_anything_is_made(
     assert not (repository.parent / "person").exists()
 
 
-@pytest.mark.parametrize(("command", "setup"), [("./agent.sh", None), ("made-later", "make tools")])
+@pytest.mark.parametrize(("command", "setup"), [("./agent.sh", None), ("made-later", "true")])
 def test_an_agent_that_the_tree_or_its_set_up_may_bring_is_waited_for(command: str, setup: str | None) -> None:
     flags = RunFlags(agent_command=command, setup=setup, gates=("test=true",))
-    require_installed(build(None, flags, Here()), {"PATH": "/nowhere"})
+    require_ready(build(None, flags, Here()), {"PATH": "/nowhere"}, Path("/"))
+
+
+def a_program(folder: Path, name: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("#!/bin/sh\nexit 0\n")
+    (folder / name).chmod(0o755)
+
+
+def trusted(repository: Path, settings: str) -> None:
+    (repository / "flyball.toml").write_text(settings)
+    file = config_file.read(repository)
+    assert file is not None
+    trust.record(RepositoryHome.of(repository / ".git", repository), file)
+
+
+LOGINS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "CODEX_API_KEY", "CODEX_HOME")
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings", "named"),
+    [
+        ("claude", "", "The agent claude is not logged in; log in with: claude /login"),
+        ("codex", "", "The agent codex is not logged in; log in with: codex login"),
+        ("mine", '[agents.mine]\ntype = "claude"\n', "The agent mine is not logged in; log in with: claude /login"),
+        ("claude", '[agents.claude]\nfallback = ["codex"]\n', "codex is not logged in"),
+        ("ready", '[agents.ready]\ncommand = ["true"]\n[roles.qa]\nagent = "claude"\n', "claude is not logged in"),
+        ("ready", '[agents.ready]\ncommand = ["true", "{model}"]\n', "asks for {model}"),
+    ],
+)
+def test_c9_nothing_is_opened_for_an_agent_that_could_not_work(
+    repository: Path, flyball, monkeypatch, agent: str, settings: str, named: str
+) -> None:
+    for program in ("claude", "codex"):
+        a_program(repository.parent / "bin", program)
+    for name in LOGINS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{repository.parent / 'bin'}:/usr/bin:/bin")
+    if settings:
+        trusted(repository, settings + '[gates]\ntest = "true"\n')
+    before = everything(repository.parent)
+    done = flyball("run", "x", "--agent", agent, "--gate", "test=true", "--sandbox", "none", "--unattended")
+    assert (done.code, len(done.err.strip().splitlines())) == (6, 1), done.err
+    assert named in done.err
+    assert "flyball agents" in done.err
+    assert everything(repository.parent) == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ('[gates]\ntest = "no-such-runner -q"\n', "The gate test starts no-such-runner, which is not installed here"),
+        ('[gates]\ntest = "true && X=1 no-such-runner | tee {junit}"\n', "starts no-such-runner"),
+        ('[gates]\ntest = "./missing.sh"\n', "starts ./missing.sh"),
+        ('lint = "no-such-linter ."\n[gates]\ntest = "true"\n', "The linter starts no-such-linter"),
+        ('setup = "no-such-manager sync"\n[gates]\ntest = ".venv/bin/python"\n', "The set-up starts no-such-manager"),
+    ],
+)
+def test_c9_nothing_is_opened_for_a_command_whose_program_is_missing(
+    repository: Path, flyball, settings: str, named: str
+) -> None:
+    trusted(repository, settings)
+    before = everything(repository.parent)
+    done = flyball("run", "x", "--agent-command", "true", "--sandbox", "none", "--unattended")
+    assert (done.code, len(done.err.strip().splitlines())) == (2, 1), done.err
+    assert named in done.err
+    assert everything(repository.parent) == before

@@ -2,7 +2,7 @@
 
 import pytest
 
-HOW = ("--unattended", "--sandbox", "none", "--agent-command", "true", "--gate", "test=no-such-program")
+HOW = ("--unattended", "--sandbox", "none", "--agent-command", "true", "--gate", "test=sh -c no-such-program")
 
 
 @pytest.mark.req("O46")

@@ -121,7 +121,7 @@ def test_init_writes_nothing_over_a_file_that_is_there_unless_forced(repository,
     assert refused.code == 2
     assert "flyball init --force" in refused.err
     assert (repository / "flyball.toml").read_text() == CONFIG
-    assert flyball("init", "--no-try", "--force").code == 0
+    assert "is written" in flyball("init", "--no-try", "--force").out
     assert (repository / "flyball.toml").read_text() != CONFIG
 
 
@@ -275,7 +275,52 @@ def test_init_names_an_agent_it_found_and_the_next_command(repository, tmp_path,
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "dummy")
     made = flyball("init", "--no-try")
-    assert "next, with claude (installed here, logged in):" in made.out
+    assert 'flyball run "what is to be done"    (with claude: installed here, logged in)' in made.out
     file = config_file.read(repository)
     assert file is not None
     assert file.top.agent == "claude"
+
+
+NO_LOGIN = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
+
+
+@pytest.mark.req("C9")
+def test_doctor_fails_where_there_is_neither_a_gate_nor_an_agent(repository, flyball, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    looked = flyball("doctor")
+    assert looked.code == 2
+    assert "fail  gate: none is configured, so nothing could be measured\n      fix: flyball init\n" in looked.out
+    assert "fail  agent: none is configured, and none that flyball knows is installed and logged in" in looked.out
+    assert "fix: flyball agents" in looked.out
+
+
+@pytest.mark.req("C9")
+def test_doctor_names_the_agent_that_could_work_and_exits_6_when_only_that_is_missing(
+    repository, tmp_path, flyball, monkeypatch
+):
+    an_agent(tmp_path / "bin", "claude")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "dummy")
+    (repository / "flyball.toml").write_text('[gates]\ntest = "true"\n')
+    looked = flyball("doctor")
+    assert looked.code == 6, looked.out
+    assert 'flyball run "…" --agent claude' in looked.out
+    (repository / "flyball.toml").write_text('agent = "claude"\n[gates]\ntest = "true"\n')
+    assert flyball("doctor").code == 0
+
+
+@pytest.mark.req("C9")
+def test_init_says_what_is_missing_and_what_to_do_in_its_order(repository, tmp_path, flyball, monkeypatch):
+    an_agent(tmp_path / "bin", "claude")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    for name in NO_LOGIN:
+        monkeypatch.delenv(name, raising=False)
+    made = flyball("init", "--no-try")
+    assert made.code == 2
+    assert "missing: no way to run tests was found" in made.out
+    assert "missing: claude is not logged in" in made.out
+    steps = made.out.partition("next:\n")[2].splitlines()
+    assert [step.split()[0] for step in steps] == ["name", "log", "flyball"]
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    made = flyball("init", "--no-try", "--force", "--json")
+    assert "no agent that flyball knows is installed" in json.loads(made.out)["missing"]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from flyball.cli.arguments import AsJson
-from flyball.cli.exits import DONE, USAGE, told
+from flyball.cli.exits import DONE, NO_AGENT, USAGE, told
 from flyball.cli.output import put, put_json
 
 
@@ -16,10 +16,8 @@ def doctor(as_json: AsJson = False) -> None:
     from flyball.wiring.checkup import checkup
 
     with told():
-        failed = False
         found = []
         for check in checkup(Path.cwd()):
-            failed |= check.level == "fail"
             found.append(check)
             if not as_json:
                 put(f"{check.level:<4}  {check.name}: {scrub(check.says)}")
@@ -27,4 +25,5 @@ def doctor(as_json: AsJson = False) -> None:
                     put(f"      fix: {scrub(check.fix)}")
         if as_json:
             put_json(found)
-        sys.exit(USAGE if failed else DONE)
+        failed = [check.name.partition(" ")[0] for check in found if check.level == "fail"]
+        sys.exit(DONE if not failed else NO_AGENT if set(failed) == {"agent"} else USAGE)

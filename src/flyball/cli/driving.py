@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -31,12 +32,12 @@ from flyball.documents.work_source import is_work_folder, read_work_source, requ
 from flyball.ports import Refusal
 from flyball.projections.standing import finished, next_command
 from flyball.projections.status import status
-from flyball.wiring.agents import require_installed
 from flyball.wiring.controller import Controller
 from flyball.wiring.holding import require_free
+from flyball.wiring.readiness import require_ready
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
-from flyball.wiring.tasks import open_task, tasks_from
+from flyball.wiring.tasks import open_task, tasks_asked, tasks_from
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
 
@@ -68,8 +69,8 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     flags = _with_workflow(order, flags)
     configured, source = _wanted(repository, order, flags)
     site = Site.of(repository)
-    if source is not None and not order.new:
-        known = _known(site, source, attended=configured.settings.attended)
+    if not order.new:
+        known = _known(site, configured, order, source)
         if known is not None:
             return _taken_up(site, known, flags, as_json=order.as_json)
     configured = _in_place_settled(site, configured)
@@ -121,8 +122,11 @@ def _wanted(repository: Repository, order: Start, flags: RunFlags) -> tuple[Conf
     repository.require_commit()
     check_foreign(repository.root)
     configured = _configured(repository, file, flags)
-    require_installed(configured, environment())
-    return configured, _source(repository.root, order, configured)
+    source = _source(repository.root, order, configured)
+    if configured.settings.in_place:
+        repository.require_idle()
+    require_ready(configured, environment(), repository.root)
+    return configured, source
 
 
 def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
@@ -185,29 +189,40 @@ def _opened(site: Site, configured: Configured, order: Start, source: SourceDocu
     )
 
 
-def _known(site: Site, source: SourceDocument, *, attended: bool) -> TaskId | None:
-    """The task to go on with, if one was opened from this document; a person may choose a new one instead."""
-    tasks = tasks_from(site, source.source)
+def _known(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId | None:
+    """The task to go on with, if the same was asked for before; a person may choose a new one instead."""
+    if source is None:
+        tasks = [t for t in tasks_asked(site, configured.workflow, order.request) if finished(site.state(t)) is None]
+    else:
+        tasks = tasks_from(site, source.source)
     if not tasks:
         return None
     task, state = tasks[-1], site.state(tasks[-1])
-    over = finished(state) is not None
-    changed = state.task.source is not None and source.differs_from(state.task.source)
-    if over:
+    changed = source is not None and state.task.source is not None and source.differs_from(state.task.source)
+    if source is not None and finished(state) is not None:
         return None if source.living or changed else task
-    if not attended and changed:
-        raise SourceChanged(
-            f"{source.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
-            f" flyball resume {task}; or open a new one: flyball run --from {source.source.path} --new"
-        )
-    if not attended:
-        return task
+    if not configured.settings.attended:
+        return _resumed(task, order, source if changed else None)
     note = " (the document has changed since)" if changed else ""
     say(f"found {task} at {state.stage}, iteration {state.iterations}{note}")
     word = asked("resume, new or abort? [resume] ") or "resume"
     if word.startswith("a"):
         sys.exit(DONE)
     return None if word.startswith("n") else task
+
+
+def _resumed(task: TaskId, order: Start, changed: SourceDocument | None) -> TaskId:
+    """Without anybody to ask, the task as it was opened; a document that has changed since is another order."""
+    again = f"--from {shlex.quote(str(order.source))}" if order.source else shlex.quote(order.request)
+    if changed is not None:
+        raise SourceChanged(
+            f"{changed.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
+            f" flyball resume {task}; or open a new one: flyball run {again} --new"
+        )
+    say(
+        f"{task} is the same request and unfinished: it goes on as it was opened. A new task: flyball run {again} --new"
+    )
+    return task
 
 
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> int:

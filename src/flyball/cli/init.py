@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.arguments import AsJson
-from flyball.cli.exits import told
+from flyball.cli.exits import DONE, USAGE, told
 from flyball.cli.output import put, put_json, tell
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def init(
         trust.record(site.home, file)
         if as_json:
             put_json(_told(path, proposal, measured))
-            return
-        put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+        else:
+            put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+        sys.exit(DONE if proposal.gates else USAGE)
 
 
 def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
@@ -131,12 +133,25 @@ def _shown(
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written, and agreed to as it is now:"
     yield from (f"  {line}" for line in wants)
+    yield "next:"
+    yield from (f"  {line}" for line in _next(path, proposal))
+
+
+def _next(path: Path, proposal: Proposal) -> Iterator[str]:
+    """What a person does now, in its order, so that the last line works."""
+    from flyball.wiring.proposing import login_wanted
+
+    if not proposal.gates:
+        yield f'name the command that runs the tests, below [gates] in {path.name}: test = "COMMAND", then: flyball trust'
     if proposal.agent is None:
-        yield f"next: install an agent (flyball agents lists those it knows), or name a program in {path.name}, or type it:"
-        yield '  flyball run "what is to be done" --agent-command "PROGRAM ARGUMENT"'
+        yield f"install an agent (flyball agents lists those it knows), or name a program in {path.name}, or type it:"
+        yield 'flyball run "what is to be done" --agent-command "PROGRAM ARGUMENT"'
         return
-    yield f"next, with {proposal.agent.value} ({proposal.agent.reason}):"
-    yield '  flyball run "what is to be done"'
+    agent = proposal.agent.value
+    login = login_wanted(proposal)
+    if login:
+        yield f"log in to {agent}: {login}"
+    yield f'flyball run "what is to be done"    (with {agent}: {proposal.agent.reason})'
 
 
 def _gate(gate: GateResult) -> Iterator[str]:
@@ -154,11 +169,18 @@ def _gate(gate: GateResult) -> Iterator[str]:
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
-    if not proposal.gates:
-        return ["no way to run tests was found; name one under [gates] in flyball.toml"]
+    from flyball.wiring.proposing import login_wanted
+
+    missing = []
     broken = measured.broken if measured else ""
-    if not broken:
-        return []
-    if proposal.setup is None:
-        return [f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust']
-    return [f"{broken}; correct setup in flyball.toml, then type: flyball trust"]
+    if not proposal.gates:
+        missing.append("no way to run tests was found, so nothing could be measured")
+    elif broken and proposal.setup is None:
+        missing.append(f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust')
+    elif broken:
+        missing.append(f"{broken}; correct setup in flyball.toml, then type: flyball trust")
+    if proposal.agent is None:
+        missing.append("no agent that flyball knows is installed")
+    elif login_wanted(proposal):
+        missing.append(f"{proposal.agent.value} is not logged in")
+    return missing

@@ -32,7 +32,9 @@ def run(
     in_place: Annotated[
         bool | None, typer.Option("--in-place", help="Work in this tree, not in an isolated checkout.")
     ] = None,
-    new: Annotated[bool, typer.Option("--new", help="A new task even if one from the same document exists.")] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="A new task even if the same request or document is being worked on.")
+    ] = False,
     parallel: Annotated[int | None, typer.Option(help="At most so many turns at once.", min=1)] = None,
     max_iterations: flags.MaxIterations = None,
     max_cycles: flags.MaxCycles = None,

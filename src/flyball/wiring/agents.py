@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,9 +14,6 @@ from flyball.agents.frame import Frame, Patience
 from flyball.agents.homes import known_paths
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
-from flyball.config.agents import IMPLEMENTER
-from flyball.config.errors import AgentMissing
-from flyball.config.settings import Configured
 from flyball.core.task import AgentSpec, Task
 from flyball.ports import Agent, Confine
 from flyball.workspace.sandbox import Confined
@@ -52,28 +47,6 @@ def agents_of(
     )
     own = msgspec.structs.replace(frame, confine=hiding_logins(confine, environment))
     return {spec.name: _agent(spec, own if _keeps_to_its_own(spec) else frame, root) for spec in task.agents}
-
-
-def require_installed(configured: Configured, environment: Mapping[str, str]) -> None:
-    """Refuse a task that is not opened yet if nobody is there to implement it: neither the agent nor one that stands in for it."""
-    specs = {spec.name: spec for spec in configured.agents}
-    choice = configured.settings.choice(IMPLEMENTER)
-    candidates = [specs[name] for name in (choice.agent, *choice.fallback) if name in specs]
-    missing = [_missing(spec, configured, environment) for spec in candidates]
-    if missing and all(missing):
-        raise AgentMissing(f"{'; '.join(missing)}. See what is there with: flyball agents")
-
-
-def _missing(spec: AgentSpec, configured: Configured, environment: Mapping[str, str]) -> str:
-    """What is not there of an agent's program; nothing is said of one that the tree or its set-up may bring."""
-    known = DIALECTS.get(spec.type)
-    program = spec.command[0] if spec.command else known.program if known else ""
-    folder, _, _ = program.rpartition("/")
-    brought = (folder and not folder.startswith("/")) or (known is None and configured.settings.setup)
-    if not program or brought or shutil.which(program, path=environment.get("PATH", os.defpath)):
-        return ""
-    hint = f" ({known.install})" if known and not spec.command else ""
-    return f"The agent {spec.name} needs {program}, which is not installed{hint}"
 
 
 def _keeps_to_its_own(spec: AgentSpec) -> bool:

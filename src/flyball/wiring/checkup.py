@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -18,6 +17,7 @@ from flyball.config import file as config_file, trust
 from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
 from flyball.config.home import environment, home_folder
+from flyball.config.schema import TopLevel
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.naming import LOOP
 from flyball.core.quantities import plural
@@ -26,7 +26,8 @@ from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
 from flyball.wiring.presence import controller_of
-from flyball.wiring.roster import Listed, listed
+from flyball.wiring.programs import missing_programs, programs_of
+from flyball.wiring.roster import Listed, listed, roster
 from flyball.wiring.site import Site
 from flyball.workspace import git
 from flyball.workspace.errors import DamagedRepository
@@ -37,9 +38,6 @@ LITTLE_SPACE = 1024**3
 NO_SPACE = 100 * 1024**2
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(minutes=5)
-_OF_THE_SHELL = frozenset(
-    {"cd", "exec", "env", "time", "set", "test", "[", "if", "for", "while", "true", ":", "export"}
-)
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -201,29 +199,56 @@ def _configuration(site: Site) -> Iterator[Check]:
         return
     if file is None:
         yield Check("configuration", "warn", "there is no flyball.toml", "flyball init")
-        return
-    yield Check("configuration", "ok", str(file.origin.path))
-    if trust.is_trusted(site.home, file):
-        yield Check("trust", "ok", "what it runs was agreed to")
     else:
-        yield Check("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
-    yield from _programs(site.repository.root, file)
+        yield Check("configuration", "ok", str(file.origin.path))
+        if trust.is_trusted(site.home, file):
+            yield Check("trust", "ok", "what it runs was agreed to")
+        else:
+            yield Check("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
+    yield from _commands(site.repository.root, file)
+    yield from _agents(file)
 
 
-def _programs(root: Path, file: FileConfig) -> Iterator[Check]:
-    def there(word: str) -> bool:
-        return (root / word).exists() if "/" in word else shutil.which(word) is not None
+def _commands(root: Path, file: FileConfig | None) -> Iterator[Check]:
+    """The programs that gates, linter and set-up start; without a gate nothing can be measured."""
+    gates = {f"gate {name}": gate.command for name, gate in file.gates.items()} if file else {}
+    if not gates:
+        fix = "flyball init" if file is None else f'add test = "COMMAND" below [gates] in {file.origin.path.name}'
+        yield Check("gate", "fail", "none is configured, so nothing could be measured", fix)
+    top = file.top if file else TopLevel()
+    for what, command in {"setup": top.setup, **gates, "lint": top.lint}.items():
+        if command:
+            missing = missing_programs(command, root, environment(), "" if what == "setup" else top.setup or "")
+            yield _started(what, command, missing)
 
-    commands = {f"gate {name}": gate.command for name, gate in file.gates.items()}
-    commands |= {"lint": file.top.lint} if file.top.lint else {}
-    for what, command in commands.items():
-        yield _program(what, _first_word(command), there, made_by_setup=file.top.setup is not None)
-    for name, table in file.agents.items():
-        word = table.command[0] if table.command else ""
-        if word:
-            yield _program(f"agent {name}", word, there, made_by_setup=False)
-    for name in sorted(_known_agents(file)):
+
+def _started(what: str, command: str, missing: tuple[str, ...]) -> Check:
+    if missing:
+        word = missing[0]
+        fix = f"install {word}, or name another program in flyball.toml"
+        return Check(what, "fail", f"{', '.join(missing)} is not installed", fix)
+    return Check(what, "ok", f"{', '.join(programs_of(command)) or 'the shell'} can be started")
+
+
+def _agents(file: FileConfig | None) -> Iterator[Check]:
+    """The agents that are configured; without one, what would be there to work."""
+    named = sorted(_known_agents(file)) if file else []
+    programs = {name: table.command[0] for name, table in file.agents.items() if table.command} if file else {}
+    for name, program in programs.items():
+        yield _program(f"agent {name}", program)
+    for name in named:
         yield _agent(listed(DIALECTS[name], environment()))
+    if named or (file and file.agents):
+        return
+    found = [
+        agent.name for agent in roster(environment(), versions=False) if agent.path and agent.logged_in is not False
+    ]
+    if found:
+        fix = f'name it: agent = "{found[0]}" in flyball.toml, or: flyball run "…" --agent {found[0]}'
+        yield Check("agent", "fail", f"none is configured; {', '.join(found)} could work here", fix)
+    else:
+        fix = 'flyball agents says how to get one; any program is one, too: flyball run "…" --agent-command "PROGRAM"'
+        yield Check("agent", "fail", "none is configured, and none that flyball knows is installed and logged in", fix)
 
 
 def _known_agents(file: FileConfig) -> set[str]:
@@ -244,18 +269,7 @@ def _agent(found: Listed) -> Check:
     return Check(what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told")
 
 
-def _program(what: str, word: str, there: Callable[[str], bool], *, made_by_setup: bool) -> Check:
-    if not word or word in _OF_THE_SHELL or there(word):
-        return Check(what, "ok", f"{word or 'the shell'} is there")
-    if "/" in word and made_by_setup:
-        return Check(what, "ok", f"{word} is made by setup")
+def _program(what: str, word: str) -> Check:
+    if ("/" in word and not word.startswith("/")) or shutil.which(word) is not None:
+        return Check(what, "ok", f"{word} can be started")
     return Check(what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml")
-
-
-def _first_word(command: str) -> str:
-    """The program of a command line, past variables set for it; empty where only the shell could tell."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return ""
-    return next((word for word in words if "=" not in word.partition("/")[0]), "")

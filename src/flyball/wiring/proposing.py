@@ -35,6 +35,14 @@ def proposed(site: Site) -> Proposal:
     )
 
 
+def login_wanted(proposal: Proposal) -> str:
+    """How a person logs in to the agent that is proposed, where that is still to be done."""
+    known = environment()
+    dialect = DIALECTS[proposal.agent.value] if proposal.agent else None
+    lacking = dialect is not None and dialect.logged_in(known, Path(known.get("HOME", "/"))) is False
+    return dialect.login if dialect and lacking else ""
+
+
 def trial_settings(proposal: Proposal) -> Settings:
     """As much of a task's settings as its gates need."""
     confined = not isinstance(available(), Unavailable)

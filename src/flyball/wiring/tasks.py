@@ -57,3 +57,19 @@ def tasks_from(site: Site, source: Source) -> list[TaskId]:
         if state.task.source is not None and state.task.source.path == source.path:
             found.append(record.id)
     return found
+
+
+def tasks_asked(site: Site, workflow: str, request: str) -> list[TaskId]:
+    """Tasks that were asked for in the same words and work the same way, finished or not, newest last."""
+    asked = _plain(request)
+    found = []
+    for record in site.journal.tasks():
+        task = site.state(record.id).task
+        if task.source is None and task.workflow == workflow and _plain(task.request) == asked:
+            found.append(record.id)
+    return found
+
+
+def _plain(request: str) -> str:
+    """The words alone: blanks, case and a full stop at the end make no other request."""
+    return " ".join(request.split()).rstrip(".").casefold()

@@ -1,0 +1,102 @@
+"""Whether a task could run here, looked at before anything of it exists: its agents, and the programs its commands start.
+
+No program is started for it and no token is spent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from flyball.agents.dialect import Dialect
+from flyball.agents.dialects import DIALECTS
+from flyball.agents.scripted import load_script
+from flyball.config.errors import AgentMissing, ConfigError
+from flyball.config.settings import Configured
+from flyball.core.decide import WORKFLOWS
+from flyball.core.task import AgentChoice, AgentSpec, Settings
+from flyball.wiring.programs import missing_programs
+
+
+class ProgramMissing(ConfigError):
+    """A gate, the linter or the set-up starts a program that is not here."""
+
+
+def require_ready(configured: Configured, environment: Mapping[str, str], root: Path) -> None:
+    """Refuse a task that is not opened yet and could not run."""
+    for problem in lacking_agents(configured, environment):
+        raise AgentMissing(f"{problem}. See what is there with: flyball agents")
+    for spec in configured.agents:
+        if spec.type == "scripted":
+            load_script(root / spec.script)
+    for what, word in lacking_programs(configured.settings, environment, root):
+        raise ProgramMissing(
+            f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
+            f"{_place(what)} in flyball.toml. See all that is missing with: flyball doctor"
+        )
+
+
+def lacking_agents(configured: Configured, environment: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each role that nobody could play: neither its agent nor one that stands in for it."""
+    specs = {spec.name: spec for spec in configured.agents}
+    told = set()
+    for role in WORKFLOWS[configured.workflow].roles:
+        choice = configured.settings.choice(role)
+        candidates = [specs[name] for name in (choice.agent, *choice.fallback) if name in specs]
+        reasons = [
+            why_not(spec, configured.settings, environment) or _without_model(spec, choice) for spec in candidates
+        ]
+        problem = "; ".join(reasons)
+        if reasons and all(reasons) and problem not in told:
+            told.add(problem)
+            yield problem
+
+
+def lacking_programs(settings: Settings, environment: Mapping[str, str], root: Path) -> Iterator[tuple[str, str]]:
+    """What starts a program that is not here, and the program."""
+    for what, command, setup in _commands(settings):
+        for word in missing_programs(command, root, environment, setup):
+            yield what, word
+
+
+def why_not(spec: AgentSpec, settings: Settings, environment: Mapping[str, str]) -> str:
+    """Why an agent cannot work here; nothing is said of one that the tree or its set-up may bring."""
+    known = DIALECTS.get(spec.type)
+    program = spec.command[0] if spec.command else known.program if known else ""
+    folder, _, name = program.rpartition("/")
+    if not program or (folder and not folder.startswith("/")) or (known is None and settings.setup):
+        return ""
+    if not shutil.which(program, path=environment.get("PATH", os.defpath)):
+        hint = f" ({known.install})" if known and not spec.command else ""
+        return f"The agent {spec.name} needs {program}, which is not installed{hint}"
+    # Another program may log in by itself.
+    if known is not None and name == known.program and _is_logged_out(known, environment):
+        return f"The agent {spec.name} is not logged in; log in with: {known.login}"
+    return ""
+
+
+def _is_logged_out(dialect: Dialect, environment: Mapping[str, str]) -> bool:
+    return dialect.logged_in(environment, Path(environment.get("HOME", "/"))) is False
+
+
+def _without_model(spec: AgentSpec, choice: AgentChoice) -> str:
+    model = choice.model if spec.name == choice.agent else spec.model
+    if spec.type != "command" or model or not any("{model}" in word for word in spec.command):
+        return ""
+    return f"The command of the agent {spec.name} asks for {{model}}, and no model is set; pass --model MODEL"
+
+
+def _commands(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Every command a task runs: what it is, its line, and the set-up that runs before it."""
+    if settings.setup:
+        yield "set-up", settings.setup, ""
+    for gate in settings.gates:
+        yield f"gate {gate.name}", gate.command, settings.setup
+    if settings.lint:
+        yield "linter", settings.lint, settings.setup
+
+
+def _place(what: str) -> str:
+    return {"set-up": "setup", "linter": "lint"}.get(what, "[gates]")
