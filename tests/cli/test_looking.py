@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flyball.cli import choosing, driving
+from flyball.cli.driving import Start
+from flyball.config.settings import RunFlags
 from flyball.core.effects import Question
 from flyball.core.events import Event, Moved, TaskStopped
 from flyball.core.questions import FOUR_CHOICES
@@ -18,6 +21,7 @@ from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
+from flyball.wiring.site import Site
 
 TASK = TaskId("007-parse-rows")
 
@@ -243,3 +247,88 @@ def test_a_journal_that_cannot_be_read_exits_2_with_one_sentence(told, site, fly
     assert broken.code == 2
     assert "damaged" in broken.err
     assert len(broken.err.strip().splitlines()) == 1
+
+
+class Person:
+    """Somebody at the terminal who types one line."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+        self.asked: list[str] = []
+        self.started: list[str] = []
+
+        def ask(question: str) -> str:
+            self.asked.append(question)
+            return typed
+
+        def start(_here: Path, order: Start, _flags: RunFlags) -> int:
+            self.started.append(order.request)
+            return 0
+
+        monkeypatch.setattr(choosing, "at_terminal", lambda: True)
+        monkeypatch.setattr(choosing, "asked", ask)
+        monkeypatch.setattr(driving, "start", start)
+
+
+@pytest.mark.req("O2")
+def test_ordinary_words_around_a_task_are_ignored(told, site, flyball):
+    told(short_tdd_run())
+    told(Story(replace(tdd_task(), id=TaskId("008-dark-mode"))).start())
+    assert flyball("status", "keep working on dark mode").out.startswith("008-dark-mode: ")
+    assert flyball("status", "the dark task please").out.startswith("008-dark-mode: ")
+
+
+@pytest.mark.req("O2")
+def test_the_question_which_task_is_meant_takes_a_new_request_too(told, site, flyball, monkeypatch):
+    told(Story().start())
+    told(Story(replace(tdd_task(), id=TaskId("008-parse-columns"))).start())
+    person = Person(monkeypatch, "Add a dark mode")
+    said = flyball("resume", "parse")
+    assert said.code == 0
+    assert "  1  [007-parse-rows] Status: APPROVED" in said.err
+    assert "or say what is to be done instead" in person.asked[0]
+    assert person.started == ["Add a dark mode"]
+    other = Person(monkeypatch, "Add a dark mode")
+    assert flyball("status", "parse").code == 2
+    assert "instead" not in other.asked[0], "status starts nothing"
+
+
+@pytest.mark.req("O2")
+@pytest.mark.parametrize(("typed", "code"), [("Add a dark mode", 0), ("", 2)])
+def test_without_a_task_resume_simply_asks_for_the_new_request(repository, flyball, monkeypatch, typed, code):
+    person = Person(monkeypatch, typed)
+    assert flyball("resume").code == code
+    assert person.started == [typed] * (not code)
+    assert "What is to be done?" in person.asked[0]
+
+
+@pytest.mark.req("O2")
+@pytest.mark.parametrize(
+    "words", [["logs"], ["diff"], ["checkpoints"], ["rollback", "--to", "RED"], ["report"], ["prompt", "qa"]]
+)
+def test_commands_about_a_task_choose_the_same_one_as_status(told, site, flyball, words):
+    told(short_tdd_run())
+    told(Story(replace(tdd_task(), id=TaskId("008-parse-columns"))).start())
+    chosen: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        wanted = choosing.chosen
+
+        def note(site: Site, words: str = "", **more: bool) -> TaskId:
+            chosen.append(wanted(site, words, **more))
+            return TaskId(chosen[-1])
+
+        patch.setattr(choosing, "chosen", note)
+        flyball("status")
+        flyball(*words)
+    assert chosen == ["008-parse-columns"] * 2
+
+
+def test_the_session_of_a_turn_stands_in_its_log_and_in_the_report(told, site, flyball):
+    story = Story().start().turn(session="5c2e-41")
+    told(story)
+    turn = site.home.turns(TASK) / "0001-1"
+    turn.mkdir(parents=True)
+    (turn / "stdout").write_text("hello\n")
+    assert "===== turn 1, session 5c2e-41 of scripted" in flyball("logs", "--turn", "1").out
+    assert json.loads(flyball("logs", "--turn", "1", "--json").out)["session"] == "5c2e-41"
+    assert "- scripted `5c2e-41`: turn 1" in flyball("report").out
+    assert json.loads(flyball("report", "--format", "json").out)["turns"][0]["session"] == "5c2e-41"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.cli.choosing import chosen
+from flyball.cli.choosing import NewRequest, chosen
 from flyball.cli.exits import DONE, exit_code, say
 from flyball.cli.output import asked, put_json
 from flyball.cli.people import NobodyThere, TerminalPeople
@@ -85,7 +85,11 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
 def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
     """Go on with a task that was stopped."""
     site = Site.find(here)
-    return _taken_up(site, chosen(site, words), flags, as_json=as_json)
+    try:
+        task = chosen(site, words, may_start=True)
+    except NewRequest as new:
+        return start(here, Start(new.text, None, as_json=as_json), flags)
+    return _taken_up(site, task, flags, as_json=as_json)
 
 
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyball.cli.arguments import AsJson, Task
+from flyball.cli.arguments import AsJson, MaybeTask
 from flyball.cli.exits import told
 from flyball.cli.output import put, put_bytes, put_json
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flyball.workspace.trees import Lines
 
 
-def checkpoints(task: Task, as_json: AsJson = False) -> None:
+def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """List what a task can be rolled back to."""
     from flyball.cli.choosing import chosen
     from flyball.projections.wording import short, stamp
@@ -38,11 +38,11 @@ def checkpoints(task: Task, as_json: AsJson = False) -> None:
 
 
 def rollback(
-    task: Task,
     to: Annotated[
         str,
         typer.Option("--to", help="A label, a commit, last-good, or a number: so many accepted checkpoints back."),
     ],
+    task: MaybeTask = "",
     as_json: AsJson = False,
 ) -> None:
     """Take a task's tree back to a checkpoint; what is undone stays reachable as one."""
@@ -65,7 +65,7 @@ def rollback(
 
 
 def diff(
-    task: Task,
+    task: MaybeTask = "",
     checkpoint: Annotated[str, typer.Argument(help="Compare with this checkpoint. Default: the start.")] = "",
     stat: Annotated[bool, typer.Option("--stat", help="Show lines added and deleted instead.")] = False,
     as_json: AsJson = False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyball.cli.arguments import Task
+from flyball.cli.arguments import MaybeTask
 from flyball.cli.exits import told
 from flyball.cli.output import put, put_bytes, put_json
 
@@ -27,7 +27,7 @@ _END = 64 * 1024
 
 
 def logs(
-    task: Task,
+    task: MaybeTask = "",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task is finished.")] = False,
     turn: Annotated[int | None, typer.Option(help="Show what was said in this turn instead.", min=1)] = None,
     raw: Annotated[
@@ -51,7 +51,7 @@ def logs(
             _show_turn(site, found, turn, as_json=as_json, raw=raw)
             return
         if raw:
-            raise Refusal("--raw needs the number of a turn: flyball logs TASK --turn N --raw")
+            raise Refusal("--raw needs the number of a turn: flyball logs --turn N --raw")
         for event, state in _events(site, found, follow=follow):
             shown = json_line(event).decode() if as_json else line(event, state)
             if shown is not None:
@@ -75,7 +75,8 @@ def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, 
 
 def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool) -> None:
     if as_json:
-        put_json({"task": task, "turn": turn, "files": kept(site, task, turn)})
+        _, _, session = _of_turn(site, task, turn)
+        put_json({"task": task, "turn": turn, "session": session, "files": kept(site, task, turn)})
     elif raw:
         for data in _printed(site, task, turn, "stdout"):
             put_bytes(data)
@@ -91,7 +92,9 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     from flyball.wiring.transcripts import told_lines
 
     files = _files(site, task, turn)
-    agent, ended = _of_turn(site, task, turn)
+    agent, ended, session = _of_turn(site, task, turn)
+    if session:
+        yield f"===== turn {turn}, session {session} of {agent}"
     for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
         yield from told_lines(site.state(task).task, agent, path)
@@ -99,21 +102,24 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
         yield f"===== {' '.join(ended.split())}"
 
 
-def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str]:
-    """Which agent took a turn, and how its last attempt ended, as the log tells it."""
+def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:
+    """Which agent took a turn, how its last attempt ended, as the log tells it, and the session it belongs to."""
     from flyball.core.effects import RunAgent
     from flyball.core.events import Begun, Ended
+    from flyball.core.outcomes import TurnEnded
+    from flyball.core.text import scrub
     from flyball.projections.lines import line
 
     effect: RunAgent | None = None
-    ended = ""
+    ended = session = ""
     for event, state in _events(site, task, follow=False):
         match event.fact:
             case Begun(effect=RunAgent() as begun) if begun.turn == turn:
-                effect, ended = begun, ""
+                effect, ended, session = begun, "", begun.session
             case Ended() as end if effect is not None and end.id == effect.id:
                 ended = line(event, state) or ""
-    return effect.agent if effect else "", ended
+                session = end.outcome.session or session if isinstance(end.outcome, TurnEnded) else session
+    return effect.agent if effect else "", ended, scrub(session)
 
 
 def _printed(site: Site, task: TaskId, turn: int, name: str) -> Iterator[bytes]:

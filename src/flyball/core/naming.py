@@ -35,6 +35,11 @@ _STOP_WORDS = frozenset(
     "than that the their them then there these they this those to too us use using very want wants was we were what when "
     "where which while who will with would you your".split()
 )
+# What people say around the name of a task: "resume the auth task", "keep working on dark mode".
+_AROUND = _STOP_WORDS | frozenset(
+    "again back carry continue finish go going job keep last latest now one pick previous proceed restart resume start stuff "
+    "task tasks thing things up work working".split()
+)
 
 
 class TaskName(msgspec.Struct, frozen=True):
@@ -92,17 +97,28 @@ def next_number(existing: Iterable[str]) -> int:
 
 
 def resolve(words: str, tasks: Sequence[TaskName]) -> Match | Several | None:
-    """The task a person means: its id or number, else a part of its id, else words of its request."""
-    wanted = words.strip().lower()
-    if not wanted:
+    """The task a person means: its id or number, else a part of its id, else words of its request; ordinary words around
+    it are ignored.
+    """
+    if not words.strip():
         return None
-    exact = [task for task in tasks if wanted == task.id or _is_number(wanted, task)]
-    if exact:
-        return _found(exact, "id")
-    parts = _with_part("-".join(_words(wanted)), tasks)
-    if parts:
-        return _found(parts, "part")
-    return _found(_described(words, tasks), "words")
+    said = _words(words[:_NAMING_PART])
+    whole, core = "-".join(said), "-".join(_core(said))
+    for name in (words.strip().lower(), whole, core):
+        exact = [task for task in tasks if name == task.id or _is_number(name, task)]
+        if exact:
+            return _found(exact, "id")
+    for name in (whole, core):
+        parts = _with_part(name, tasks)
+        if parts:
+            return _found(parts, "part")
+    return _found(_described(said, tasks), "words")
+
+
+def _core(said: list[str]) -> list[str]:
+    """The words from the first to the last that names something; all of them where none does."""
+    naming = [place for place, word in enumerate(said) if word not in _AROUND]
+    return said[naming[0] : naming[-1] + 1] if naming else said
 
 
 def _found(tasks: Sequence[TaskName], by: Literal["id", "part", "words"]) -> Match | Several | None:
@@ -124,10 +140,10 @@ def _with_part(part: str, tasks: Sequence[TaskName]) -> list[TaskName]:
     return whole or [task for task in tasks if part in task.id]
 
 
-def _described(words: str, tasks: Sequence[TaskName]) -> list[TaskName]:
+def _described(said: list[str], tasks: Sequence[TaskName]) -> list[TaskName]:
     """Tasks with the most of the given keywords, if those are more than half."""
-    given = list(dict.fromkeys(_words(words[:_NAMING_PART])))
-    keywords = [word for word in given if word not in _STOP_WORDS] or given
+    given = list(dict.fromkeys(said))
+    keywords = [word for word in given if word not in _AROUND] or given
     counts = [(sum(_has(word, task) for word in keywords), task) for task in tasks]
     best = max((count for count, _ in counts), default=0)
     return [task for count, task in counts if count == best] if best * 2 > len(keywords) else []

@@ -48,6 +48,7 @@ def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
         exit_signal=claim.exit_signal,
         verdict=claim.verdict,
         summary=plain(claim.summary),
+        session=plain(outcome.session),
         source=claim.source,
         problems=len(claim.problems),
         transcript=outcome.transcript,

@@ -60,6 +60,7 @@ class Turn(msgspec.Struct, frozen=True):
     exit_signal: bool = False
     verdict: str = ""
     summary: str = ""
+    session: str = ""
     source: str = "none"
     problems: int = 0
     transcript: str = ""

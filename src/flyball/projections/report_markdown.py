@@ -31,6 +31,7 @@ def markdown(report: Report) -> str:
         _section("People", _people(r)),
         _section("Stages", _stages(r)),
         _section("Spent", _spent(r)),
+        _section("Sessions", _sessions(r)),
         _section("Notes", [f"- {escaped(n, 500)}" for n in r.notes]),
         _section("What is left", [f"- {escaped(x)}" for x in r.left] or ["Nothing flyball knows of."]),
         _section("Next", [code(r.next_command)] if r.next_command else []),
@@ -182,6 +183,18 @@ def _spent(r: Report) -> list[str]:
     rows += [_spend_row(s.stage, s.role, s) for s in r.spend]
     rows.append(_spend_row("all", "", r.total))
     return [*rows, *(["", "Some figures are estimates: an agent did not say."] if r.total.estimated else [])]
+
+
+def _sessions(r: Report) -> list[str]:
+    """The conversations agents keep by an id of their own, with the turns of each."""
+    turns: dict[tuple[str, str], list[str]] = {}
+    for turn in r.turns:
+        if turn.session:
+            turns.setdefault((turn.agent, turn.session), []).append(str(turn.turn))
+    return [
+        f"- {escaped(agent)} {code(session)}: {'turn' if len(numbers) == 1 else 'turns'} {', '.join(numbers)}"
+        for (agent, session), numbers in turns.items()
+    ]
 
 
 def _spend_row(stage: str, role: str, s: Spend) -> str:

@@ -38,6 +38,7 @@ class TurnSpend(msgspec.Struct, frozen=True):
     output_tokens: int
     usd: float
     estimated: bool
+    session: str = ""
 
 
 def each(turns: Iterable[Turn]) -> tuple[TurnSpend, ...]:
@@ -55,6 +56,7 @@ def each(turns: Iterable[Turn]) -> tuple[TurnSpend, ...]:
             turn.usage.output_tokens,
             turn.usage.usd,
             turn.usage.estimated,
+            turn.session,
         )
         for turn in turns
     )
