@@ -19,7 +19,7 @@ from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
     "demo init run resume list status logs answer reset skip abort modify pause checkpoints rollback diff report prompt "
-    "trust doctor agents evaluate monitor hook mcp export"
+    "trust doctor agents evaluate monitor dispatch hook mcp export"
 )
 
 
