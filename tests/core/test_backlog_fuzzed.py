@@ -16,6 +16,7 @@ from flyball.core.reviewing import KINDS
 from flyball.core.state import State
 from flyball.core.task import Commit
 from flyball.engine.recovery import woken
+from flyball.testing.agreement import check_words
 from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
 
@@ -101,7 +102,7 @@ def lived(seed: int) -> Mortal:
     return simulator
 
 
-@pytest.mark.req("E11", "E30")
+@pytest.mark.req("E11", "E30", "M22")
 @pytest.mark.parametrize(
     "seeds",
     [
@@ -116,6 +117,7 @@ def test_whatever_happens_the_loop_ends_and_says_only_what_is_so(seeds: range) -
         simulator = lived(seed)
         state = simulator.state
         assert state is not None
+        check_words(simulator.events)
         folder = simulator.world.folder
         ended |= {e.fact.kind for e in simulator.events if isinstance(e.fact, TaskStopped)}
         if state.decision == "DONE":

@@ -162,10 +162,17 @@ def test_measured_signals_of_a_batch_are_used_where_a_loop_has_them():
 
 
 @pytest.mark.req("M18")
-def test_the_same_detailed_failure_of_two_batches_asks_for_a_fresh_context():
-    verdicts = judged(batch(["p1"], [("a", "TypeError: row 3")]), batch(["p2"], [("a", "TypeError: row 3")]))
-    assert [verdict.cure for verdict in verdicts] == [Cure.CONTINUE, Cure.FRESH_CONTEXT]
-    assert verdicts[-1].health is Health.PROGRESSING
+@pytest.mark.req("M14")
+@pytest.mark.req("M22")
+def test_the_same_failure_is_a_stall_at_the_second_batch_of_one_context_and_else_at_the_third():
+    told = [batch([f"p{n}"], [("a", "TypeError: row 3")], context=1) for n in range(2)]
+    assert [(v.health, v.cure) for v in judged(*told)][1] == (Health.STALLED, Cure.FRESH_CONTEXT)
+    verdicts = judged(*(batch([f"p{n}"], [("a", "TypeError: row 3")]) for n in range(3)))
+    assert [(v.health, v.cure) for v in verdicts[1:]] == [
+        (Health.PROGRESSING, Cure.CONTINUE),
+        (Health.STALLED, Cure.FRESH_CONTEXT),
+    ]
+    assert verdicts[1].evidence == "iteration 2: a failure seen before in this task: TypeError: row #"
     other = judged(batch(["p1"], [("a", "TypeError: row 3")]), batch(["p2"], [("a", "KeyError: name")]))
     assert other[-1].cure is Cure.CONTINUE
 

@@ -47,6 +47,7 @@ from flyball.core.state import State
 from flyball.core.task import AgentChoice, BreakerSettings, Commit, EffectId, Gate, Item, Limits, Settings
 from flyball.core.workflows.tdd import ORDER
 from flyball.engine.recovery import woken
+from flyball.testing.agreement import check_words
 from flyball.testing.simulator import START, Simulator, World, a_task
 
 REPLAYED = 30
@@ -426,7 +427,7 @@ def _ended(fact: Fact, kind: type[Outcome]) -> bool:
     return isinstance(fact, Ended) and isinstance(fact.outcome, kind)
 
 
-@pytest.mark.req("C4", "C5", "C40", "C61")
+@pytest.mark.req("C4", "C5", "C40", "C61", "M22")
 @pytest.mark.parametrize("block", range(5))
 def test_in_a_random_world_the_loop_stops_and_is_done_only_when_it_was_measured(block: int) -> None:
     ends: set[str] = set()
@@ -440,6 +441,7 @@ def test_in_a_random_world_the_loop_stops_and_is_done_only_when_it_was_measured(
             assert state.turns <= limit
             assert fold(fuzz.events) == state
             assert state.iterations == sum(isinstance(e.fact, Judged) for e in fuzz.events)
+            check_words(fuzz.events)
             if state.stopped.kind == "done":
                 check_done(fuzz)
         except Exception as error:
@@ -491,5 +493,6 @@ def test_no_habit_of_an_agent_buys_turns_without_end(habit: str, stage: str, *, 
     state = simulator.run(1000)
     assert state.stopped is not None
     assert state.turns <= MOST_TURNS
+    check_words(simulator.events)
     if stage == "QA" or not claim.exit_signal or not sound or kind != "ok":
         assert state.stopped.kind == "blocked"

@@ -19,7 +19,7 @@ from flyball.core.monitor import (
     follow,
     observe,
 )
-from flyball.core.observation import RECENT_RESULTS, RECENT_TREES, TRACKED_ITEMS
+from flyball.core.observation import RECENT_RESULTS, RECENT_TREES, REMEMBERED_FAILURES, TRACKED_ITEMS, begin_loop
 from flyball.core.signature import signature
 
 
@@ -82,11 +82,31 @@ def test_a_subtask_that_reversed_twice_is_flip_flopping():
 
 
 @pytest.mark.req("M12")
-def test_reversals_older_than_four_results_are_forgotten():
-    results = ["passed", "failed", "passed", "passed", "passed", "passed"]
+@pytest.mark.parametrize("rest", ["passed", "failed"])
+def test_a_subtask_whose_last_two_results_agree_no_longer_flip_flops(rest):
+    results = ["passed", "failed", "passed", "failed", "passed", "failed"]
+    results = [*results[: 5 if rest == "passed" else 6], rest]
     verdicts = judged(*(batch(n, **{name: ["a"]}) for n, name in enumerate(results, 1)))
-    assert verdicts[3].health is Health.FLIP_FLOPPING
-    assert verdicts[5].health is Health.PROGRESSING
+    assert {verdict.health for verdict in verdicts[2:-1]} == {Health.FLIP_FLOPPING}
+    assert verdicts[-1].health is Health.PROGRESSING
+
+
+@pytest.mark.req("M12")
+def test_a_subtask_that_four_batches_did_not_attempt_no_longer_flip_flops():
+    flips = [batch(1, passed=["a"]), batch(2, failed=["a"]), batch(3, passed=["a"])]
+    others = [batch(n, passed=[f"p{n}"]) for n in range(4, 8)]
+    healths = [verdict.health for verdict in judged(*flips, *others)]
+    assert healths[2:] == [*[Health.FLIP_FLOPPING] * 4, Health.PROGRESSING]
+    tried = [*others[:2], Observation(iteration=6, kind="plan", batch=("a", "p6"), passed=("p6",)), others[3]]
+    assert judged(*flips, *tried)[-1].health is Health.FLIP_FLOPPING
+
+
+@pytest.mark.req("M12")
+def test_a_restored_tree_starts_the_comparison_anew():
+    flips = [batch(1, passed=["a"]), batch(2, failed=["a"]), batch(3, passed=["a"])]
+    assert judged(*flips, batch(4, failed=["a"]))[-1].health is Health.FLIP_FLOPPING
+    anew = judged(*flips, batch(4, failed=["a"], restored=True), batch(5, passed=["a"]))
+    assert [verdict.health for verdict in anew[3:]] == [Health.PROGRESSING] * 2
 
 
 @pytest.mark.req("M12")
@@ -100,8 +120,8 @@ def test_a_tree_that_comes_back_is_flip_flopping_but_not_after_a_restore():
     back = [red(1, tree="x"), red(2, tree="y"), red(3, tree="x")]
     assert judged(*back)[-1].health is Health.FLIP_FLOPPING
     restored = [*back[:2], msgspec.structs.replace(back[2], restored=True)]
-    assert judged(*restored)[-1].health is Health.PROGRESSING
-    assert judged(red(1, tree="x"), red(2, tree="x"))[-1].health is Health.PROGRESSING
+    assert judged(*restored)[-1].health is not Health.FLIP_FLOPPING
+    assert judged(red(1, tree="x"), red(2, tree="x", context=2))[-1].health is Health.PROGRESSING
 
 
 @pytest.mark.req("M13")
@@ -203,7 +223,8 @@ def test_thresholds_are_settings():
 def test_what_does_not_heal_inside_a_context_asks_for_a_fresh_one(seen):
     verdicts = judged(*seen)
     assert {verdict.cure for verdict in verdicts[:-1]} == {Cure.CONTINUE}
-    assert (verdicts[-1].health, verdicts[-1].cure) == (Health.PROGRESSING, Cure.FRESH_CONTEXT)
+    assert (verdicts[-1].health, verdicts[-1].cure) == (Health.STALLED, Cure.FRESH_CONTEXT)
+    assert verdicts[-1].recommendation == "retry-with-change"
     apart = [msgspec.structs.replace(one, context=number) for number, one in enumerate(seen)]
     assert judged(*apart)[-1].cure is Cure.CONTINUE
 
@@ -472,3 +493,96 @@ def test_a_test_that_came_to_rest_as_passed_while_everything_holds_is_a_finished
     course = [("t",), (), ("t",), last] if not last else [(), ("t",), (), last]
     seen = [red(n, failing, tree=f"t{n}", gate_held=held and n == 4) for n, failing in enumerate(course, 1)]
     assert judged(*seen)[-1].health is health
+
+
+TREES = st.none() | st.sampled_from("xyz")
+ANY_ITERATION = st.builds(
+    Observation,
+    iteration=st.just(0),
+    context=st.none() | st.integers(1, 3),
+    kind=st.sampled_from(["fix", "fix", "plan", "optimise"]),
+    batch=st.lists(st.sampled_from("ab"), max_size=2, unique=True).map(tuple),
+    passed=st.lists(st.sampled_from("ab"), max_size=1).map(tuple),
+    failed=st.dictionaries(st.sampled_from("ab"), st.sampled_from([signature("x"), signature("y")]), max_size=2),
+    blocked=st.sampled_from([(), (), (), (Blocker("s", "external", "no key"),)]),
+    reviewed=st.sampled_from([True, True, True, False]),
+    tree=TREES,
+    edit=TREES,
+    changed_files=st.sampled_from([None, None, (), ("f",)]),
+    failing=st.none() | st.lists(st.sampled_from("tuv"), max_size=2, unique=True).map(tuple),
+    pass_rate=st.none() | st.sampled_from([0.0, 0.5, 1.0]),
+    metric=st.none() | st.sampled_from([1.0, 2.0]),
+    fine=st.none() | st.sampled_from(["f1", "f2", "f3"]),
+    gate_held=st.sampled_from([False, False, False, True]),
+    gate_broken=st.sampled_from([None, None, None, "timed out"]),
+    restored=st.sampled_from([False, False, False, True]),
+    budget_gone=st.sampled_from([False] * 9 + [True]),
+)
+AGREED = {
+    Health.PROGRESSING: ({Cure.CONTINUE}, "continue"),
+    Health.STALLED: ({Cure.FRESH_CONTEXT, Cure.STOP}, "retry-with-change"),
+    Health.REGRESSING: ({Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP}, "rollback"),
+    Health.FLIP_FLOPPING: ({Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP}, "rollback"),
+    Health.BLOCKED: ({Cure.ASK, Cure.STOP}, None),
+}
+
+
+@pytest.mark.req("M22")
+@settings(deadline=None, max_examples=400)
+@given(st.lists(ANY_ITERATION, min_size=1, max_size=14))
+def test_no_history_makes_health_cure_and_evidence_contradict_each_other(iterations):
+    history = History()
+    met: set[str] = set()
+    for number, one in enumerate(iterations, 1):
+        seen = msgspec.structs.replace(one, iteration=number)
+        if number % 5 == 0:
+            history = begin_loop(history)
+        history, verdict = follow(history, seen)
+        cures, recommended = AGREED[verdict.health]
+        assert verdict.cure in cures
+        if recommended:
+            assert verdict.recommendation == ("escalate" if verdict.cure is Cure.STOP else recommended)
+        if not seen.reviewed:
+            continue
+        result = history.results[-1]
+        names = {name for name in (result.failure, result.failing_set) if name is not None}
+        if "nothing repeats" in verdict.evidence:
+            assert not names & met
+        met |= names
+
+
+@pytest.mark.req("M22")
+def test_a_verdict_whose_health_and_cure_disagree_cannot_be_made():
+    (verdict,) = judged(red(1))
+    with pytest.raises(ValueError, match="PROGRESSING cannot carry the cure fresh-context"):
+        msgspec.convert({**msgspec.to_builtins(verdict), "cure": "fresh-context"}, type(verdict))
+
+
+@pytest.mark.req("M5", "M11", "M22")
+def test_a_new_loop_begins_with_its_first_iteration_and_still_knows_the_failures_of_the_task():
+    history = History()
+    for number in (1, 2):
+        history, _ = follow(history, red(number, "a", "same"))
+    history = begin_loop(history)
+    history, first = follow(history, red(1, "a", "same", context=2))
+    history, other = follow(history, red(2, "b", "new", context=2))
+    _, again = follow(history, red(3, "c", "same", context=3))
+    assert (first.health, first.evidence, first.confidence) == (Health.PROGRESSING, "first iteration", "LOW")
+    assert other.evidence == "iteration 2: nothing repeats"
+    assert again.evidence == "iteration 3: a failure seen before in this task"
+
+
+@pytest.mark.req("M22")
+def test_a_loop_that_has_forgotten_failures_does_not_say_that_nothing_repeats():
+    history = History()
+    for number in range(REMEMBERED_FAILURES // 2 + 1):
+        history = observe(history, red(number, (f"t{number}",), context=number))
+    history, verdict = follow(history, red(2000, "t", context=2000))
+    assert len(history.met) == REMEMBERED_FAILURES
+    assert verdict.evidence.endswith(f"new among the last {REMEMBERED_FAILURES} failures")
+
+
+@pytest.mark.req("M22", "M19")
+def test_a_loop_that_optimises_with_green_gates_and_runs_dry_is_stalled_and_begins_afresh():
+    seen = [Observation(iteration=n, kind="optimise", metric=1.0, gate_held=True) for n in range(22)]
+    assert (judged(*seen)[-1].health, judged(*seen)[-1].cure) == (Health.STALLED, Cure.FRESH_CONTEXT)

@@ -37,7 +37,7 @@ class BatchResult(msgspec.Struct, frozen=True, omit_defaults=True):
     passed: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
     blocked: tuple[Blocker, ...] = ()
-    context: int = 1
+    context: int | None = None
     tree: str | None = None
     changed_files: tuple[str, ...] | None = None
     diff_lines: int | None = None

@@ -1,4 +1,4 @@
-"""What to do about a verdict: cures are tried before a person is asked (M18).
+"""Signals that a failure will not heal here, and reasons why no cure is worth trying any more (M18).
 
 Measured on recorded loops: inside one conversation the same failure does not heal, in a fresh one every fifth does.
 So a repetition inside a context ends the context, and only a failure that outlived fresh contexts ends the loop.
@@ -6,30 +6,42 @@ So a repetition inside a context ends the context, and only a failure that outli
 
 from flyball.core.observation import History, Observation, Result
 from flyball.core.quantities import plural
-from flyball.core.verdict import Cure, Health, Thresholds
-
-_DEFAULT = {
-    Health.PROGRESSING: Cure.CONTINUE,
-    Health.STALLED: Cure.FRESH_CONTEXT,
-    Health.REGRESSING: Cure.ROLLBACK,
-    Health.FLIP_FLOPPING: Cure.ROLLBACK,
-    Health.BLOCKED: Cure.ASK,
-}
+from flyball.core.signals import Signal
+from flyball.core.verdict import Cure, Thresholds
 
 
-def cure(history: History, seen: Observation, health: Health, limits: Thresholds) -> tuple[Cure, str]:
-    """The cure, and the reason where it is not the health's own."""
-    if seen.budget_gone:
-        return Cure.STOP, "the budget is gone"
-    if health is Health.BLOCKED or seen.gate_held:
-        return (Cure.ASK if health is Health.BLOCKED else Cure.CONTINUE), ""
-    remedy, reason = _remedy(history, seen, health, limits)
-    verdict = _end_of_cures(history, seen, remedy, limits)
-    return (Cure.STOP, verdict) if verdict else (remedy, reason)
+def repetitions(history: History, seen: Observation, limits: Thresholds) -> list[Signal]:
+    """The signals inside this context that the failure will not heal in it; a loop that tells of no context has none."""
+    if seen.context is None or seen.kind == "optimise":
+        return []
+    context = _results_in_context(history, seen)
+    now = context[-1]
+    failures = [one.iteration for one in context if now.failure is not None and one.failure == now.failure]
+    sets = [one.iteration for one in context if now.failing_set is not None and one.failing_set == now.failing_set]
+    edits = [one.iteration for one in context if now.edit is not None and one.edit == now.edit]
+    idle = [one.iteration for one in context[-limits.unchanged_in_context :] if one.idle]
+    rules = (
+        ("same failure", failures, limits.same_failure_in_context, f": {now.summary or now.failure}"),
+        ("same failing set", sets, limits.same_failing_set_in_context, ""),
+        ("same edit", edits, limits.same_edit_in_context, ""),
+        ("tree unchanged", idle, limits.unchanged_in_context, ""),
+    )
+    return [
+        Signal(f"{what} {len(found)}x in one context{named}, iterations {_listed(found)}", len(found) > threshold)
+        for what, found, threshold, named in rules
+        if len(found) >= threshold
+    ]
 
 
-def _end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thresholds) -> str:
+def is_rollback_spent(history: History, seen: Observation) -> bool:
+    """Whether a tree was put back in this context already."""
+    return any(result.restored for result in _results_in_context(history, seen)[1:])
+
+
+def end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thresholds) -> str:
     """Why no further cure is worth trying, or nothing."""
+    if seen.budget_gone:
+        return "the budget is gone"
     if len(history.broken_on) >= limits.broken_trees:
         return f"gate broken on {plural(len(history.broken_on), 'different tree')}: {seen.gate_broken}"
     if remedy is Cure.CONTINUE:
@@ -43,32 +55,8 @@ def _end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thr
     return ""
 
 
-def _remedy(history: History, seen: Observation, health: Health, limits: Thresholds) -> tuple[Cure, str]:
-    context = [result for result in history.results if result.context == seen.context]
-    if _DEFAULT[health] is Cure.ROLLBACK and any(result.restored for result in context[1:]):
-        return Cure.FRESH_CONTEXT, "a rollback in this context did not help"
-    if health is Health.PROGRESSING and seen.kind != "optimise":
-        reason = _repetition(context, limits)
-        return (Cure.FRESH_CONTEXT, reason) if reason else (Cure.CONTINUE, "")
-    return _DEFAULT[health], ""
-
-
-def _repetition(context: list[Result], limits: Thresholds) -> str:
-    """The signal inside this context that the failure will not heal in it, or nothing."""
-    now = context[-1]
-    again = [result.iteration for result in context if now.failure is not None and result.failure == now.failure]
-    if len(again) >= limits.same_failure_in_context:
-        return f"same failure {len(again)}x in one context: {now.summary or now.failure}, iterations {_listed(again)}"
-    again = [one.iteration for one in context if now.failing_set is not None and one.failing_set == now.failing_set]
-    if len(again) >= limits.same_failing_set_in_context:
-        return f"same failing set {len(again)}x in one context, iterations {_listed(again)}"
-    again = [result.iteration for result in context if now.edit is not None and result.edit == now.edit]
-    if len(again) >= limits.same_edit_in_context:
-        return f"same edit {len(again)}x in one context, iterations {_listed(again)}"
-    idle = [one.iteration for one in context[-limits.unchanged_in_context :] if one.idle]
-    if len(idle) >= limits.unchanged_in_context:
-        return f"tree unchanged {len(idle)}x in one context, iterations {_listed(idle)}"
-    return ""
+def _results_in_context(history: History, seen: Observation) -> list[Result]:
+    return [result for result in history.results if result.context == seen.context]
 
 
 def _listed(iterations: list[int]) -> str:

@@ -109,7 +109,6 @@ class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside")
     why: Literal["limited", "crashed", "interrupted", "planned", "absent", "consent"]
     detail: str = ""
     agent: str = ""
-    observation: Observation | None = None
 
 
 class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):

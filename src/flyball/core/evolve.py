@@ -53,7 +53,7 @@ from flyball.core.evolve_people import (
     withdraw,
 )
 from flyball.core.measurement import Measurement
-from flyball.core.observation import History, observe
+from flyball.core.observation import begin_loop, observe
 from flyball.core.outcomes import (
     Failed,
     Interrupted,
@@ -220,8 +220,6 @@ def _set_aside(draft: Draft, fact: TurnSetAside) -> None:
     draft.passing = {k: e for k, e in draft.passing.items() if e.turn != fact.turn}
     draft.outcomes = {k: o for k, o in draft.outcomes.items() if isinstance(o, Measured) or k in draft.passing}
     draft.attempts = {}
-    if fact.observation:
-        draft.history = observe(draft.history, fact.observation)
     match fact.why:
         case "absent":
             draft.absent = (*draft.absent, fact.agent)
@@ -268,7 +266,7 @@ def _stage_over(draft: Draft) -> None:
     draft.exiting = False
     draft.breaker = CLOSED
     draft.rungs = ()
-    draft.history = History()
+    draft.history = begin_loop(draft.history)
     draft.lesson = ()
     draft.unsignalled = 0
     draft.last = None

@@ -16,7 +16,7 @@ from flyball.core.events import (
     QuestionClosed,
     SettingsChanged,
 )
-from flyball.core.observation import History
+from flyball.core.observation import begin_loop
 from flyball.core.outcomes import (
     Conflicted,
 )
@@ -103,7 +103,7 @@ def _begin_anew(draft: Draft, guidance: str) -> None:
         draft.guidance = (*draft.guidance, guidance)[-RECENT_GUIDANCE:]
     draft.work = evolve_backlog.tried_again(draft.work)
     draft.breaker = CLOSED
-    draft.history = History()
+    draft.history = begin_loop(draft.history)
     draft.rungs = ()
     draft.crashes = 0
     draft.overloads = 0

@@ -10,7 +10,7 @@ from flyball.core.measurement import Measurement
 from flyball.core.monitor import Verdict, follow
 from flyball.core.observation import Blocker, Observation
 from flyball.core.outcomes import TurnEnded
-from flyball.core.recovery import NONE_NEEDED, Recovery, recover
+from flyball.core.recovery import NONE_NEEDED, Recovery, recover, verdict_on
 from flyball.core.signature import Signature, signature
 from flyball.core.stages import Weigh, Weighed
 from flyball.core.state import State
@@ -38,6 +38,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         error=failure.fine if failure else "",
     )
     recovery = NONE_NEEDED if weighed.rejected else recover(state, seen, verdict, struck, measured)
+    verdict = verdict_on(recovery, verdict, struck)
     breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
     return Judged(
         stage=state.stage,
@@ -107,7 +108,7 @@ def _observation(
         batch=(batch,),
         passed=(batch,) if held else (),
         failed={batch: failure} if failure else {},
-        blocked=_blocked(state, turn.claim),
+        blocked=() if held and turn.claim.exit_signal else _blocked(state, turn.claim),
         tree=measured.tree,
         edit=None if unchanged else f"{state.tree_before}..{state.tree}",
         changed_files=() if unchanged else None,

@@ -4,10 +4,12 @@ Pure: `history, verdict = follow(history, seen)`, for flyball's own workflows an
 gives the health.
 """
 
-from flyball.core.cures import cure
-from flyball.core.observation import Blocker, History, Observation, observe
+from msgspec.structs import replace
+
+from flyball.core.cures import end_of_cures, is_rollback_spent, repetitions
+from flyball.core.observation import REMEMBERED_FAILURES, Blocker, History, Observation, observe
 from flyball.core.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
-from flyball.core.verdict import Confidence, Cure, Health, Thresholds, Trend, Verdict
+from flyball.core.verdict import CURES, Confidence, Cure, Health, Thresholds, Trend, Verdict
 
 __all__ = [
     "Blocker",
@@ -20,6 +22,7 @@ __all__ = [
     "Trend",
     "Verdict",
     "assess",
+    "change_cure",
     "follow",
     "observe",
 ]
@@ -43,21 +46,42 @@ def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
 
 
 def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:
-    """The verdict on `seen`, which `observe` has already put into the history."""
+    """The verdict on `seen`, which `observe` has already put into the history.
+
+    Health, cure and evidence come from the same signals, so that none can contradict another (M22).
+    """
     health, signals = _health(history, seen, thresholds)
-    remedy, reason = cure(history, seen, health, thresholds)
-    evidence = signals[0].text if signals else _course(history)
-    if reason and reason != evidence:
-        evidence = reason if health is Health.PROGRESSING else f"{evidence}; {reason}"
-    blockers = _blockers(seen) if health is Health.BLOCKED else ()
-    return Verdict(
+    verdict = Verdict(
         health=health,
-        recommendation=_RECOMMENDATION.get(health) or _way_out(blockers),
-        cure=remedy,
+        recommendation=_recommendation(health, CURES[health][0], blockers := _blockers(seen)),
+        cure=CURES[health][0],
         confidence=_confidence(history, health, signals),
         trend=_trend(history, seen),
-        evidence=_one_line(evidence),
+        evidence=_one_line(signals[0].text if signals else _course(history)),
         blockers=blockers,
+    )
+    if verdict.cure is Cure.ROLLBACK and is_rollback_spent(history, seen):
+        verdict = change_cure(verdict, Cure.FRESH_CONTEXT, "a rollback in this context did not help")
+    if seen.gate_held and not seen.budget_gone and seen.kind != "optimise":
+        return verdict
+    reason = end_of_cures(history, seen, verdict.cure, thresholds) if history.results else ""
+    if not reason or (health is Health.BLOCKED and not seen.budget_gone):
+        return verdict
+    return change_cure(verdict, Cure.STOP, reason)
+
+
+def change_cure(verdict: Verdict, cure: Cure, reason: str) -> Verdict:
+    """The verdict with another cure and its reason; a loop that needs one is not PROGRESSING but STALLED (M22)."""
+    progressing = verdict.health is Health.PROGRESSING
+    health = Health.STALLED if progressing else verdict.health
+    told = not reason or reason in verdict.evidence
+    evidence = reason if progressing else verdict.evidence if told else f"{verdict.evidence}; {reason}"
+    return replace(
+        verdict,
+        health=health,
+        cure=cure,
+        recommendation=_recommendation(health, cure, verdict.blockers),
+        evidence=_one_line(evidence),
     )
 
 
@@ -66,15 +90,26 @@ def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[He
         return Health.BLOCKED, [Signal(f"{one.id}: {one.type}: {one.description}".rstrip(": ")) for one in blockers]
     if history.iterations <= 1:
         return Health.PROGRESSING, []
+    optimises = seen.kind == "optimise"
+    if seen.gate_held and not optimises:
+        return Health.PROGRESSING, gains(history)
     rules = (
         (Health.FLIP_FLOPPING, flip_flops),
         (Health.REGRESSING, regressions),
-        (Health.STALLED, dry_spell if seen.kind == "optimise" else stalls),
+        (Health.STALLED, dry_spell if optimises else stalls),
     )
     for health, rule in rules:
         if signals := rule(history, limits):
             return health, signals
+    if signals := repetitions(history, seen, limits):
+        return Health.STALLED, signals
     return Health.PROGRESSING, gains(history)
+
+
+def _recommendation(health: Health, cure: Cure, blockers: tuple[Blocker, ...]) -> str:
+    if health is Health.BLOCKED:
+        return _way_out(blockers)
+    return "escalate" if cure is Cure.STOP else _RECOMMENDATION[health]
 
 
 def _blockers(seen: Observation) -> tuple[Blocker, ...]:
@@ -97,10 +132,19 @@ def _one_line(text: str) -> str:
 
 
 def _course(history: History) -> str:
+    """What is said where no signal speaks; "nothing repeats" only where that is known of the whole task (M22)."""
     if history.iterations <= 1:
         return "first iteration"
     last = history.results[-1]
-    return f"iteration {last.iteration}: nothing repeats" + (f": {last.summary}" if last.summary else "")
+    if last.failure_known:
+        course = "a failure seen before in this task"
+    elif last.set_known:
+        course = "the tests that failed before in this task fail in another way"
+    elif history.forgetful:
+        course = f"new among the last {REMEMBERED_FAILURES} failures"
+    else:
+        course = "nothing repeats"
+    return f"iteration {last.iteration}: {course}" + (f": {last.summary}" if last.summary else "")
 
 
 def _confidence(history: History, health: Health, signals: list[Signal]) -> Confidence:

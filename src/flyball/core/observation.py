@@ -18,6 +18,7 @@ RECENT_TREES = 64
 RECENT_ENDINGS = 8
 TRACKED_ITEMS = 256
 TRACKED_FAILURES = 8
+REMEMBERED_FAILURES = 1024
 _PASSED_THROUGHOUT = "P" * RECENT_MARKS
 
 
@@ -30,13 +31,13 @@ class Blocker(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One iteration as measured; what a loop cannot measure it leaves out.
+    """One iteration as measured; what a loop cannot measure it leaves out. `context` is None where a loop tells of none.
 
     A gate that does not hold should always come with `fine`: it is what tells one failure from another.
     """
 
     iteration: int
-    context: int = 1
+    context: int | None = 1
     kind: Kind = "fix"
     batch: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
@@ -63,10 +64,10 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is remembered of one iteration."""
+    """What is remembered of one iteration; `failure_known` and `set_known` say what the task had seen before it."""
 
     iteration: int
-    context: int
+    context: int | None
     failure: str | None = None
     failing_set: str | None = None
     failing_count: int | None = None
@@ -76,14 +77,17 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     idle: bool = False
     held: bool = False
     restored: bool = False
+    failure_known: bool = False
+    set_known: bool = False
     summary: str = ""
 
 
 class Tracked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A subtask or test and its last results: P passed, F failed."""
+    """A subtask or test and its last results: P passed, F failed; `at` is the iteration of the loop that gave the last one."""
 
     id: str
     marks: str = ""
+    at: int = 0
     error: str = ""
     summary: str = ""
     repeats: tuple[int, ...] = ()
@@ -93,7 +97,7 @@ class Tracked(msgspec.Struct, frozen=True, omit_defaults=True):
 class Ending(msgspec.Struct, frozen=True):
     """The failures that a context, or an attempt that was rolled back, never got past."""
 
-    context: int
+    context: int | None
     failures: tuple[str, ...]
 
 
@@ -115,7 +119,10 @@ class Search(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class History(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Everything the monitor knows of a loop; its size does not grow with the number of iterations."""
+    """Everything the monitor knows of a loop; its size does not grow with the number of iterations.
+
+    `met` are the failures and failing sets of the whole task, not of this loop alone; `forgetful` once some were forgotten.
+    """
 
     iterations: int = 0
     contexts: int = 0
@@ -126,6 +133,13 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True):
     broken_on: tuple[str, ...] = ()
     best: Best | None = None
     search: Search = Search()
+    met: tuple[str, ...] = ()
+    forgetful: bool = False
+
+
+def begin_loop(history: History) -> History:
+    """An empty history for the task's next loop, which still knows the failures of the earlier ones (M5)."""
+    return History(met=history.met, forgetful=history.forgetful)
 
 
 def observe(history: History, seen: Observation) -> History:
@@ -135,18 +149,27 @@ def observe(history: History, seen: Observation) -> History:
     last = history.results[-1] if history.results else None
     anew = seen.restored or (last is not None and seen.context != last.context)
     result = _result(history, seen)
+    met = tuple(dict.fromkeys((*history.met, *_failures(result))))
     trees = () if seen.restored else history.trees
     return History(
         iterations=history.iterations + 1,
         contexts=history.contexts + (last is None or seen.context != last.context),
         results=(*history.results[1 - RECENT_RESULTS :], result),
-        items=_items(() if seen.restored else history.items, seen),
+        items=_items(() if seen.restored else history.items, seen, history.iterations + 1),
         trees=(*trees[1 - RECENT_TREES :], seen.tree) if seen.tree is not None else trees,
         endings=(*history.endings, _ending(history))[-RECENT_ENDINGS:] if anew and last else history.endings,
         broken_on=_broken_on(history.broken_on, seen),
         best=_best(history.best, seen, result),
         search=_search(history.search, seen),
+        met=met[-REMEMBERED_FAILURES:],
+        forgetful=history.forgetful or len(met) > REMEMBERED_FAILURES,
     )
+
+
+def _failures(result: Result) -> tuple[str, ...]:
+    """How a result's failure and failing set are remembered."""
+    failure = () if result.failure is None else (f"failure:{result.failure}",)
+    return failure if result.failing_set is None else (*failure, f"failing:{result.failing_set}")
 
 
 def _result(history: History, seen: Observation) -> Result:
@@ -157,7 +180,7 @@ def _result(history: History, seen: Observation) -> Result:
     idle = unchanged and not _tried(history, seen)
     if failure is None and idle:
         failure = f"tree:{seen.tree or 'unchanged'}"
-    return Result(
+    result = Result(
         iteration=seen.iteration,
         context=seen.context,
         failure=None if seen.gate_held else failure,
@@ -171,6 +194,8 @@ def _result(history: History, seen: Observation) -> Result:
         restored=seen.restored,
         summary=seen.summary[:200],
     )
+    known = [name.partition(":")[0] for name in _failures(result) if name in history.met]
+    return msgspec.structs.replace(result, failure_known="failure" in known, set_known="failing" in known)
 
 
 def _unchanged(history: History, seen: Observation) -> bool:
@@ -197,43 +222,49 @@ def _rate(seen: Observation) -> float | None:
     return len(set(seen.passed) - set(seen.failed)) / len(attempted) if attempted else None
 
 
-def _items(known: tuple[Tracked, ...], seen: Observation) -> tuple[Tracked, ...]:
+def _items(known: tuple[Tracked, ...], seen: Observation, now: int) -> tuple[Tracked, ...]:
     failing, told = frozenset(seen.failing or ()), {*seen.batch, *seen.passed, *seen.failed}
     measured = seen.failing is not None and seen.gate_broken is None
     fresh = {*failing, *seen.passed, *seen.failed}
     kept = []
     for item in known:
         fresh.discard(item.id)
-        now = _told(item, seen) if item.id in told else _measured(item, failing) if measured else item
-        if now.marks != _PASSED_THROUGHOUT or item.id in seen.passed:
-            kept.append(now)
+        last = _told(item, seen, now) if item.id in told else _measured(item, failing, now) if measured else item
+        if last.marks != _PASSED_THROUGHOUT or item.id in seen.passed:
+            kept.append(last)
     for name in sorted(fresh):
-        item = _told(Tracked(name), seen)
-        kept.append(item if item.marks else Tracked(name, "F"))
+        item = _told(Tracked(name), seen, now)
+        kept.append(item if item.marks else Tracked(name, "F", now))
     if len(kept) > TRACKED_ITEMS:
-        kept = sorted(kept, key=lambda item: (-reversals(item), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
+        kept = sorted(kept, key=lambda item: (-reversals(item, now), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)
 
 
-def _told(item: Tracked, seen: Observation) -> Tracked:
+def _told(item: Tracked, seen: Observation, now: int) -> Tracked:
     """The item with what the iteration says of it by name; as it was, where it was only attempted."""
     error = seen.failed.get(item.id)
     if error is not None:
         again = error.fine == item.error
         repeats = (*item.repeats, seen.iteration)[-RECENT_MARKS:] if again else (seen.iteration,)
         marks = (item.marks + "F")[-RECENT_MARKS:]
-        return Tracked(item.id, marks, error.fine, error.summary, repeats, item.count + 1 if again else 1)
-    return Tracked(item.id, (item.marks + "P")[-RECENT_MARKS:]) if item.id in seen.passed else item
+        return Tracked(item.id, marks, now, error.fine, error.summary, repeats, item.count + 1 if again else 1)
+    if item.id in seen.passed:
+        return Tracked(item.id, (item.marks + "P")[-RECENT_MARKS:], now)
+    return msgspec.structs.replace(item, at=now)
 
 
-def _measured(item: Tracked, failing: frozenset[str]) -> Tracked:
+def _measured(item: Tracked, failing: frozenset[str], now: int) -> Tracked:
     """The item with its result among the tests."""
-    return Tracked(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:])
+    return Tracked(item.id, (item.marks + ("F" if item.id in failing else "P"))[-RECENT_MARKS:], now)
 
 
-def reversals(item: Tracked) -> int:
-    """How often the item went from passed to failed or back within its last results."""
-    return sum(one != other for one, other in pairwise(item.marks))
+def reversals(item: Tracked, now: int) -> int:
+    """How often the item went from passed to failed or back within its last results; 0 for one that came to rest.
+
+    It rests when its last two results agree, or when the last iterations did not attempt it (M12).
+    """
+    rests = item.marks[-2:] in {"PP", "FF"} or now - item.at >= RECENT_MARKS
+    return 0 if rests else sum(one != other for one, other in pairwise(item.marks))
 
 
 def returned_to(trees: tuple[str, ...]) -> int:
@@ -246,7 +277,7 @@ def returned_to(trees: tuple[str, ...]) -> int:
 def _ending(history: History) -> Ending:
     """The failures an attempt never got past: those after which no fewer tests failed, and all of a cycle it went round."""
     results = attempt(history)
-    cycle = returned_to(history.trees) or any(reversals(item) > 1 for item in history.items)
+    cycle = returned_to(history.trees) or any(reversals(item, history.iterations) > 1 for item in history.items)
     met = (
         results[-RECENT_MARKS:] if cycle else [one for n, one in enumerate(results) if not _overcome(one, results[n:])]
     )

@@ -11,7 +11,7 @@ import msgspec
 
 from flyball.core.breaker import Breaker
 from flyball.core.measurement import Measurement
-from flyball.core.monitor import Verdict
+from flyball.core.monitor import Cure, Verdict, change_cure
 from flyball.core.observation import Observation, observe
 from flyball.core.state import Checkpoint, State
 from flyball.core.task import Commit
@@ -36,7 +36,7 @@ SPENT = Recovery(spent=True)
 
 def recover(state: State, seen: Observation, verdict: Verdict, breaker: Breaker, measured: Measurement) -> Recovery:
     """The next untried rung for what the monitor and the breaker say of this iteration."""
-    if seen.gate_held:
+    if seen.gate_held and verdict.cure == "continue":
         return NONE_NEEDED
     if verdict.cure == "continue" and breaker.state != "OPEN":
         return _unhealed(state, seen)
@@ -49,6 +49,17 @@ def recover(state: State, seen: Observation, verdict: Verdict, breaker: Breaker,
         return SPENT
     stalled = verdict.cure != "continue"
     return Recovery(rung, _back(state.best, measured) if stalled else Commit(""))
+
+
+def verdict_on(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
+    """The verdict with the cure that the ladder really takes, so that word and deed agree (M22)."""
+    reason = recovery.reason or (breaker.reason if verdict.cure is Cure.CONTINUE else "")
+    if recovery.spent:
+        return verdict if verdict.cure in {Cure.ASK, Cure.STOP} else change_cure(verdict, Cure.STOP, reason)
+    if not recovery.rung:
+        return verdict
+    cure = Cure.ROLLBACK if recovery.rung.startswith("rollback") else Cure.FRESH_CONTEXT
+    return verdict if verdict.cure is cure else change_cure(verdict, cure, reason)
 
 
 def _unhealed(state: State, seen: Observation) -> Recovery:

@@ -133,7 +133,7 @@ def _observation(state: State, missing: tuple[str, ...]) -> Observation:
     failure = signature("\n".join(missing)) if missing else None
     return Observation(
         iteration=state.work.cycle,
-        context=state.context,
+        context=None,
         kind="plan",
         batch=(item,),
         passed=() if missing else (item,),

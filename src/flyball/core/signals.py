@@ -5,7 +5,7 @@ from itertools import pairwise, takewhile
 
 import msgspec
 
-from flyball.core.observation import RECENT_MARKS, History, Result, Tracked, attempt, returned_to, reversals
+from flyball.core.observation import RECENT_MARKS, History, Result, attempt, returned_to, reversals
 from flyball.core.quantities import plural
 from flyball.core.verdict import Thresholds
 
@@ -18,22 +18,19 @@ class Signal(msgspec.Struct, frozen=True):
 
 
 def flip_flops(history: History, limits: Thresholds) -> list[Signal]:
-    """M12: an item that reversed, or a tree that came back."""
-    flipping = [item for item in history.items if reversals(item) >= limits.reversals and _is_current(item, history)]
+    """M12: an item that reverses and has not come to rest, or a tree that came back."""
+    turns = {
+        item: count for item in history.items if (count := reversals(item, history.iterations)) >= limits.reversals
+    }
     signals = []
-    if flipping:
-        worst = max(flipping, key=lambda item: (reversals(item), item.id))
-        more = f" and {len(flipping) - 1} more" if len(flipping) > 1 else ""
-        text = f"{worst.id} reversed {reversals(worst)}x in its last {len(worst.marks)} results ({worst.marks}){more}"
-        signals.append(Signal(text, reversals(worst) > limits.reversals))
+    if turns:
+        worst = max(turns, key=lambda item: (turns[item], item.id))
+        more = f" and {len(turns) - 1} more" if len(turns) > 1 else ""
+        text = f"{worst.id} reversed {turns[worst]}x in its last {len(worst.marks)} results ({worst.marks}){more}"
+        signals.append(Signal(text, turns[worst] > limits.reversals))
     if back := returned_to(history.trees):
         signals.append(Signal(f"tree {history.trees[-1][:12]} is back after {back} iterations of work"))
     return signals
-
-
-def _is_current(item: Tracked, history: History) -> bool:
-    """An item that has come to rest as passed while everything holds is a finished story."""
-    return not (history.results[-1].held and item.marks.endswith("P"))
 
 
 def regressions(history: History, limits: Thresholds) -> list[Signal]:

@@ -1,4 +1,7 @@
-"""The monitor's words: health, cure, confidence, trend, and the thresholds behind them."""
+"""The monitor's words: health, cure, confidence, trend, and the thresholds behind them.
+
+`CURES` says which cures each health may carry. A verdict whose health and cure contradict each other cannot be made (M22).
+"""
 
 from enum import StrEnum
 
@@ -25,6 +28,16 @@ class Cure(StrEnum):
     ROLLBACK = "rollback"
     ASK = "ask"
     STOP = "stop"
+
+
+CURES: dict[Health, tuple[Cure, ...]] = {
+    Health.PROGRESSING: (Cure.CONTINUE,),
+    Health.STALLED: (Cure.FRESH_CONTEXT, Cure.STOP),
+    Health.REGRESSING: (Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP),
+    Health.FLIP_FLOPPING: (Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP),
+    Health.BLOCKED: (Cure.ASK, Cure.STOP),
+}
+"""The cures a health may carry; the first is its own."""
 
 
 class Confidence(StrEnum):
@@ -71,3 +84,7 @@ class Verdict(msgspec.Struct, frozen=True):
     trend: Trend
     evidence: str
     blockers: tuple[Blocker, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.cure not in CURES[self.health]:
+            raise ValueError(f"{self.health} cannot carry the cure {self.cure}")

@@ -181,7 +181,8 @@ def _judged(_state: State, fact: Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
         return f"verdict: {fact.stage} is complete, {verdict.health}: gate held and exit signalled"
-    parts = [f"verdict: CONTINUE, {verdict.health}: {verdict.evidence}"]
+    decision = "BLOCKED" if verdict.cure in {"ask", "stop"} else "CONTINUE"
+    parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:
         parts.append(f"false claim: {listed(list(fact.gate_1.missing), 1)}")

@@ -80,11 +80,16 @@ def _closing(state: State) -> str:
 
 
 def health(state: State, chronicle: Chronicle) -> str:
-    """The monitor's last verdict; before the first there is none to quote. What blocked a task that is done is over."""
-    if chronicle.judgements:
-        last = chronicle.judgements[-1].health
-        return "PROGRESSING" if last == "BLOCKED" and state.decision == "DONE" else last
-    return "BLOCKED" if state.decision == "BLOCKED" else "INITIALIZING"
+    """The monitor's last word, which never contradicts the decision (M22); before the first there is none to quote.
+
+    A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a cure.
+    """
+    last = chronicle.judgements[-1].health if chronicle.judgements else "INITIALIZING"
+    if state.decision == "DONE":
+        return "PROGRESSING"
+    if state.decision == "BLOCKED" and last in {"PROGRESSING", "INITIALIZING"}:
+        return "BLOCKED"
+    return last
 
 
 def reason(state: State, chronicle: Chronicle) -> str:

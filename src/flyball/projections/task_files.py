@@ -9,7 +9,7 @@ from flyball.core.state import State
 from flyball.core.task import Item
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Learning
-from flyball.projections.standing import live_items, task_status
+from flyball.projections.standing import health, live_items, task_status
 from flyball.projections.wording import code, escaped, stamp
 
 LONGEST_CONTEXT = 2000
@@ -46,7 +46,7 @@ def _current(state: State, chronicle: Chronicle) -> list[str]:
     if not chronicle.judgements:
         return ["no iteration has been judged yet"]
     last = chronicle.judgements[-1]
-    current = [f"{last.health}: {escaped(last.evidence, 200)}"]
+    current = [f"{health(state, chronicle)}: {escaped(last.evidence, 200)}"]
     counts = last.counts
     if counts.total:
         current.append(f"tests: {counts.passing} of {counts.total} pass, {counts.failing} fail")

@@ -25,11 +25,12 @@ from flyball.core.events import (
 )
 from flyball.core.evolve import evolve
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
-from flyball.core.monitor import Observation, Verdict
+from flyball.core.monitor import Health, Observation, Verdict
 from flyball.core.outcomes import Integrated, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
 from flyball.core.signature import signature
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
+from flyball.core.verdict import CURES
 
 OPENED_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 CHANGED = Files(created=1, modified=2)
@@ -84,7 +85,7 @@ def verdict(health: str = "PROGRESSING", **changes: Any) -> Verdict:
     values: dict[str, Any] = {
         "health": health,
         "recommendation": "continue",
-        "cure": "continue",
+        "cure": CURES[Health(health)][0],
         "confidence": "LOW",
         "trend": "stable",
         "evidence": "first iteration",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from flyball.core import kernel, opening, questions, shipping, stages
 from flyball.core.criteria import criteria
 from flyball.core.events import ItemsSet, Judged, Moved, TurnSetAside
 from flyball.core.kernel import Stage
+from flyball.core.monitor import Cure, change_cure
 from flyball.core.next import NOTHING, Next, perform, record
-from flyball.core.observation import Observation
-from flyball.core.outcomes import Measured, Saved
+from flyball.core.outcomes import Measured
 from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
@@ -73,20 +75,10 @@ def _plan_criteria(state: State) -> Next:
             TurnSetAside(state.pass_turn, "planned", plural(len(items), "criterion", "criteria")),
         )
     request = " ".join(state.task.request.split())
-    tree = _saved_tree(state)
-    idle = Observation(
-        iteration=0, context=state.context, tree=tree, changed_files=() if tree == state.tree_before else None
-    )
     return record(
         ItemsSet((Item("AC-1", request),), "request"),
-        TurnSetAside(state.pass_turn, "planned", "no criteria in the planner's report", observation=idle),
+        TurnSetAside(state.pass_turn, "planned", "no criteria in the planner's report"),
     )
-
-
-def _saved_tree(state: State) -> str:
-    saved = state.outcomes[EffectId(f"save/{state.pass_turn}")]
-    assert isinstance(saved, Saved)
-    return saved.tree
 
 
 def _work(state: State) -> Next:
@@ -131,7 +123,10 @@ def _review(state: State) -> Next:
         return turn
     judged, *learned = kernel.evaluate(state, stage, measured.measurement)
     assert isinstance(judged, Judged)
-    if not judged.rejected or state.qa_attempts + 1 >= QA_ATTEMPTS:
+    if judged.rejected and state.qa_attempts + 1 >= QA_ATTEMPTS:
+        why = f"QA rejected the work {plural(state.qa_attempts + 1, 'time')}: {'; '.join(judged.gate_1.missing[:1])}"
+        return record(replace(judged, verdict=change_cure(judged.verdict, Cure.STOP, why)), *learned)
+    if not judged.rejected:
         return record(judged, *learned)
     return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
 

@@ -1,0 +1,70 @@
+"""Reads a whole loop and looks for a word that contradicts a deed: health against cure, decision and every screen (M22)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from flyball.core.events import Event, Judged
+from flyball.core.evolve import evolve
+from flyball.core.observation import Observation
+from flyball.core.signature import digest
+from flyball.core.state import State
+from flyball.core.verdict import CURES
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.lines import line
+from flyball.projections.loop_files import VERDICT, render
+from flyball.projections.status import status
+
+SICK = {"STALLED", "REGRESSING", "FLIP-FLOPPING"}
+
+
+def check_words(events: Sequence[Event]) -> None:
+    """Assert that no word of the monitor, and no screen, contradicts what was done."""
+    state: State | None = None
+    chronicle = Chronicle()
+    met: set[str] = set()
+    for event in events:
+        state = evolve(state, event)
+        chronicle.add(event)
+        if isinstance(event.fact, Judged):
+            _check_verdict(event.fact, met)
+            assert f", {event.fact.verdict.health}: " in (line(event, state) or "")
+            met |= _failures(event.fact.observation)
+        if state.stopped is not None:
+            _check_screens(state, chronicle)
+
+
+def _check_verdict(fact: Judged, met: set[str]) -> None:
+    verdict = fact.verdict
+    assert verdict.cure in CURES[verdict.health], verdict
+    if fact.rung or fact.breaker.state == "OPEN":
+        assert verdict.health != "PROGRESSING", fact
+    if fact.rung:
+        assert verdict.cure == ("rollback" if fact.rung.startswith("rollback") else "fresh-context"), fact
+    if "nothing repeats" in verdict.evidence:
+        assert not met & _failures(fact.observation), verdict
+
+
+def _failures(seen: Observation) -> set[str]:
+    if seen.gate_held:
+        return set()
+    names = {f"failure:{seen.fine}"} if seen.fine else set()
+    failing = seen.coarse if seen.failing is None else digest(sorted({*seen.failing}))
+    return names | {f"failing:{failing}"} if failing else names
+
+
+def _check_screens(state: State, chronicle: Chronicle) -> None:
+    """What each screen says of a loop that stopped."""
+    files = render(state, chronicle)
+    page = next(row for row in files["loop-state.md"].splitlines() if row.startswith("**Status**"))
+    shown = {status(state, chronicle).health, page.removeprefix("**Status**: "), json.loads(files[VERDICT])["health"]}
+    assert len(shown) == 1, shown
+    (health,) = shown
+    last = chronicle.judgements[-1].health if chronicle.judgements else ""
+    if state.decision == "DONE":
+        assert health == "PROGRESSING"
+    if state.decision == "BLOCKED":
+        assert health != "PROGRESSING"
+        if state.breaker.state == "OPEN" and last != "BLOCKED":
+            assert health in SICK, (health, state.stopped)
