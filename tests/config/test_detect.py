@@ -7,6 +7,7 @@ import pytest
 from flyball.config.detect import Proposal, detect, render
 from flyball.config.file import parse
 from flyball.config.settings import Here, RunFlags, build
+from flyball.core import reporting
 
 
 def look(files: Mapping[str, str], *programs: str) -> Proposal:
@@ -52,15 +53,27 @@ PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_
         (
             {**package(devDependencies={"jest": "1", "jest-junit": "1"}), "yarn.lock": ""},
             ("yarn",),
-            "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=default --reporters=jest-junit",
+            (
+                "JEST_JUNIT_OUTPUT_FILE={junit} JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true"
+                " npx --no-install jest --ci --reporters=default --reporters=jest-junit"
+            ),
             "yarn install --frozen-lockfile",
         ),
         (package(devDependencies={"jest": "1"}), (), "npx --no-install jest --ci", "npm install"),
-        (package(scripts={"test": "mocha"}), (), "npm test", "npm install"),
         (
-            package(scripts={"test": "node --test"}),
+            package(scripts={"test": "mocha --recursive test"}),
             (),
-            "node --test --test-reporter=junit --test-reporter-destination={junit}",
+            "npx --no-install mocha --recursive test --reporter xunit --reporter-option output={junit}",
+            "npm install",
+        ),
+        (package(scripts={"test": "mocha && echo well"}), (), "npm test", "npm install"),
+        (
+            package(scripts={"test": "node --test test/"}),
+            (),
+            (
+                "node --test --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit"
+                " --test-reporter-destination={junit} test/"
+            ),
             "npm install",
         ),
         ({"go.mod": ""}, (), "go test ./...", ""),
@@ -69,11 +82,35 @@ PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_
         (
             {"Cargo.toml": "", ".config/nextest.toml": '[profile.ci.junit]\npath = "junit.xml"'},
             ("cargo-nextest",),
-            "cargo nextest run --profile ci && cp target/nextest/ci/junit.xml {junit}",
+            reporting.nextest(),
             "",
         ),
-        ({"pom.xml": "", "mvnw": ""}, (), "./mvnw -q -B test", ""),
-        ({"build.gradle.kts": ""}, (), "gradle test --console=plain", ""),
+        ({"pom.xml": "", "mvnw": ""}, (), reporting.maven("./mvnw"), ""),
+        ({"build.gradle.kts": ""}, (), reporting.gradle("gradle"), ""),
+        ({"phpunit.xml": ""}, (), "phpunit --log-junit {junit}", ""),
+        (
+            {"composer.json": '{"require-dev": {"phpunit/phpunit": "*"}}'},
+            (),
+            "vendor/bin/phpunit --log-junit {junit} tests",
+            "composer install",
+        ),
+        ({"spec/a_spec.rb": ""}, (), "rspec", ""),
+        (
+            {"spec/a_spec.rb": "", "Gemfile": "gem 'rspec_junit_formatter'"},
+            (),
+            "BUNDLE_PATH=vendor/bundle bundle exec rspec --format progress --format RspecJunitFormatter --out {junit}",
+            "bundle install",
+        ),
+        ({"a/a.csproj": "<Project/>"}, (), "dotnet test", ""),
+        (
+            {"a/a.csproj": '<PackageReference Include="JunitXml.TestLogger"/>'},
+            (),
+            'dotnet test --logger "junit;LogFilePath={junit}/{assembly}.xml"',
+            "",
+        ),
+        ({"test/sub/a.bats": ""}, (), reporting.bats("test"), ""),
+        ({"tests/run.sh": "#!/bin/sh\n"}, (), "sh tests/run.sh", ""),
+        ({"run_tests.sh": "#!/usr/bin/env bash\n"}, (), "bash run_tests.sh", ""),
         ({"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"}, (), "make test", ""),
     ],
 )

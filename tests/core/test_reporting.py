@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.reporting import counted_by
+from flyball.core.reporting import bats, counted_by, gradle, maven, nextest
 
 pytestmark = pytest.mark.req("C31")
 
@@ -13,7 +13,11 @@ pytestmark = pytest.mark.req("C31")
         (".venv/bin/python -m unittest discover -s tests", ".venv/bin/python -m pytest -q --junit-xml={junit}"),
         ("npx jest --ci", "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=jest-junit"),
         ("npm run test", "npm test -- OPTIONS that make it write a JUnit report to {junit}"),
-        ("node --test tests", "node --test tests --test-reporter=junit --test-reporter-destination={junit}"),
+        ("node --test tests", "node --test --test-reporter=junit --test-reporter-destination={junit} tests"),
+        ("mvn test", maven("mvn")),
+        ("./gradlew check", gradle("./gradlew")),
+        ("cargo test", nextest()),
+        ("bats tests", bats("tests")),
         ("go test ./...", "gotestsum --junitfile {junit} -- ./..."),
         ("make test", "let its command write a JUnit report to {junit}"),
     ],

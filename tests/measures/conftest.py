@@ -129,6 +129,7 @@ class Lab:
         self.accepted_ref = self.baseline_ref
         self.rejected = Commit("")
         self.consented: tuple[str, ...] = ()
+        self.failed_exits: dict[str, int] = {}
         self.items = ITEMS
         self.stop = Stop()
         self.said: list[tuple[str, str]] = []
@@ -186,6 +187,7 @@ class Lab:
             accepted_ref="" if kind == "baseline" else self.accepted_ref,
             rejected=self.rejected,
             consented=self.consented,
+            failed_exits=self.failed_exits,
         )
         return self.measurer.measure(
             request,

@@ -175,3 +175,43 @@ def test_a_report_that_is_no_file_is_refused_without_waiting_for_it(tmp_path) ->
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ReportUnreadable, match="regular file"):
         read_report(tmp_path / "pipe", TreeIndex(()))
+
+
+def test_a_folder_of_reports_is_read_as_one(tmp_path) -> None:
+    for module in ("a", "b"):
+        folder = tmp_path / "reports" / module / "target" / "surefire-reports"
+        folder.mkdir(parents=True)
+        (folder / "TEST-CalcTest.xml").write_text(
+            f'<testsuite><testcase classname="CalcTest" name="{module}"/></testsuite>'
+        )
+    found = read_report(tmp_path / "reports", TreeIndex(()))
+    assert list(found) == ["CalcTest::a", "CalcTest::b"]
+
+
+def test_an_empty_folder_and_a_link_in_a_folder_are_no_report(tmp_path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReportUnreadable, match="no report into its folder"):
+        read_report(tmp_path / "empty", TreeIndex(()))
+    (tmp_path / "empty" / "a.xml").symlink_to("/etc/hostname")
+    with pytest.raises(ReportUnreadable, match="not a regular file"):
+        read_report(tmp_path / "empty", TreeIndex(()))
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        """<testsuites name="vitest tests"><testsuite name="src/sum.test.ts">
+        <testcase classname="src/sum.test.ts" name="src/sum.test.ts"><failure message="Cannot find module './mul'"/></testcase>
+        </testsuite></testsuites>""",
+        """<testsuites name="jest tests"><testsuite name="undefined">
+        <testcase classname="Test suite failed to run" name="src/sum.test.ts" file="src/sum.test.ts"><error>
+        Cannot find module '../mul' from 'src/sum.test.ts'</error></testcase></testsuite></testsuites>""",
+    ],
+    ids=["vitest", "jest"],
+)
+@pytest.mark.req("C41")
+def test_a_file_that_could_not_be_loaded_is_known_as_that_and_why(tmp_path, xml) -> None:
+    (tmp_path / "report.xml").write_text(xml)
+    case = read_report(tmp_path / "report.xml", TreeIndex(FILES))["src/sum.test.ts"]
+    assert case.uncollected
+    assert reason(case, Project(tmp_path, FILES))[0] == "missing-name"

@@ -1,4 +1,4 @@
-"""What marks a project as Python, Node, Go, Rust, Java or make, and how its tests are run so that they can be counted."""
+"""What marks a project as Python, Node, Go or another stack, and how its tests are run so that they can be counted."""
 
 import json
 import re
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+
+from flyball.core import reporting
 
 Reader = Callable[[str], str | None]
 """Gives the text of a file below the root, or None where it cannot be read."""
@@ -17,6 +19,17 @@ _RUFF = frozenset({"ruff.toml", ".ruff.toml"})
 _ESLINT = re.compile(r"eslint\.config\.(?:js|mjs|cjs|ts|mts)|\.eslintrc(?:\.(?:js|cjs|json|ya?ml))?")
 _MAKE_TEST = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
+_JEST_JUNIT = (
+    "JEST_JUNIT_OUTPUT_FILE={junit} JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true"
+)
+"""Without a file's name two tests of one name are one; without errors of suites a file that cannot be loaded is left out."""
+_OPERATORS = re.compile(r"[;&|<>$`()\n]")
+_SCRIPTS = tuple(
+    f"{folder}{name}.sh"
+    for folder in ("", "tests/", "test/", "scripts/", "script/")
+    for name in ("run", "run-tests", "run_tests", "runtests", "test", "tests")
+    if folder or name != "run"
+)
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -33,11 +46,11 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[Finding, ...]:
-    """Every stack found; make only where nothing else says how to test."""
-    finders = (python, node, go, rust, java)
-    found = [finding for finder in finders if (finding := finder(files, read, installed)) is not None]
-    if not any(finding.gate for finding in found) and (made := make(files, read)) is not None:
-        found.append(made)
+    """Every stack found; bats, make and a script of tests only where nothing else says how to test."""
+    found = [f for finder in (python, node, go, rust, java, php, ruby, dotnet) if (f := finder(files, read, installed))]
+    for finder in (bats, make, shell):
+        if not any(finding.gate for finding in found) and (other := finder(files, read, installed)):
+            found.append(other)
     return tuple(found)
 
 
@@ -126,13 +139,19 @@ def _node_gate(packages: dict[str, Any], script: str) -> tuple[str, str]:
         return "npx --no-install vitest run --reporter=junit --outputFile={junit}", "package.json has vitest"
     if "jest" in packages and "jest-junit" in packages:
         return (
-            "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=default --reporters=jest-junit",
+            f"{_JEST_JUNIT} npx --no-install jest --ci --reporters=default --reporters=jest-junit",
             "package.json has jest and jest-junit",
         )
     if "jest" in packages:
         return "npx --no-install jest --ci", "package.json has jest; with jest-junit its tests could be counted"
-    if script.startswith("node --test"):
-        command = f"{script} --test-reporter=junit --test-reporter-destination={{junit}}"
+    plain = not _OPERATORS.search(script)
+    if plain and re.match(r"mocha\b", script):
+        command = f"npx --no-install {script} --reporter xunit --reporter-option output={{junit}}"
+        return command, "package.json tests with mocha"
+    if plain and re.match(r"node --test(?:\s|$)", script):
+        # Node takes what follows a file's name for another file.
+        options = "--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination={junit}"
+        command = script.replace("node --test", f"node --test {options}", 1)
         return command, "package.json tests with node's own runner"
     if script and _NO_TEST not in script:
         return "npm test", "package.json has a test script; its tests are not counted one by one"
@@ -162,32 +181,89 @@ def rust(files: frozenset[str], read: Reader, installed: Installed) -> Finding |
     if "Cargo.toml" not in files:
         return None
     # nextest writes its report where its own configuration says.
-    configured = (
-        "[profile.ci.junit]" in (read(".config/nextest.toml") or "") if ".config/nextest.toml" in files else False
-    )
-    if configured and installed("cargo-nextest"):
-        command = "cargo nextest run --profile ci && cp target/nextest/ci/junit.xml {junit}"
-        return Finding("rust", command, "Cargo.toml, and nextest writes a report")
+    settings = _toml(read(".config/nextest.toml") if ".config/nextest.toml" in files else None)
+    store = str(_sub(settings, "store").get("dir") or "target/nextest")
+    for profile, table in _sub(settings, "profile").items():
+        path = _sub(table, "junit").get("path") if isinstance(table, dict) else None
+        if path and installed("cargo-nextest") and re.fullmatch(r"[\w./-]+", f"{store}{profile}{path}"):
+            command = reporting.nextest(profile, f"{store}/{profile}/{path}")
+            return Finding("rust", command, "Cargo.toml, and nextest writes a report")
     return Finding("rust", "cargo test", "Cargo.toml; with cargo-nextest its tests could be counted")
 
 
 def java(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding | None:
     if "pom.xml" in files:
-        program = "./mvnw" if "mvnw" in files else "mvn"
         return Finding(
-            "java", f"{program} -q -B test", "pom.xml; its reports are many files, so tests are not counted one by one"
+            "java", reporting.maven("./mvnw" if "mvnw" in files else "mvn"), "pom.xml; surefire writes reports"
         )
     if files & {"build.gradle", "build.gradle.kts"}:
-        program = "./gradlew" if "gradlew" in files else "gradle"
-        reason = "build.gradle; its reports are many files, so tests are not counted one by one"
-        return Finding("java", f"{program} test --console=plain", reason)
+        command = reporting.gradle("./gradlew" if "gradlew" in files else "gradle")
+        return Finding("java", command, "build.gradle; its test task writes reports")
     return None
 
 
-def make(files: frozenset[str], read: Reader) -> Finding | None:
+def php(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+    manifest = _json(read("composer.json")) if "composer.json" in files else {}
+    required = "phpunit/phpunit" in {**_sub(manifest, "require"), **_sub(manifest, "require-dev")}
+    if not required and not files & {"phpunit.xml", "phpunit.xml.dist"}:
+        return None
+    program = "vendor/bin/phpunit" if required else "phpunit"
+    folder = "" if files & {"phpunit.xml", "phpunit.xml.dist"} else " tests"
+    return Finding(
+        "php", f"{program} --log-junit {{junit}}{folder}", "phpunit writes its report itself",
+        setup="composer install --no-interaction --quiet" if required else "", setup_reason="there is a composer.json",
+        environment=("vendor",),
+    )  # fmt: skip
+
+
+def ruby(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+    if not any(path.endswith("_spec.rb") for path in files):
+        return None
+    locked = "Gemfile" in files
+    listed = "".join(read(name) or "" for name in ("Gemfile", "Gemfile.lock") if name in files)
+    program = "BUNDLE_PATH=vendor/bundle bundle exec rspec" if locked else "rspec"
+    setup = "BUNDLE_PATH=vendor/bundle bundle install --quiet" if locked else ""
+    if "rspec_junit_formatter" in listed:
+        gate = f"{program} --format progress --format RspecJunitFormatter --out {{junit}}"
+        reason = "the Gemfile has rspec_junit_formatter"
+    else:
+        gate, reason = program, "there are specs; with rspec_junit_formatter they could be counted"
+    environment = ("vendor",) if locked else ()
+    return Finding("ruby", gate, reason, setup, "there is a Gemfile", environment=environment)
+
+
+def dotnet(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+    projects = sorted(path for path in files if path.endswith((".csproj", ".fsproj", ".vbproj")))
+    if not projects and not any(path.endswith(".sln") for path in files):
+        return None
+    if any("JunitXml.TestLogger" in (read(path) or "") for path in projects):
+        command = 'dotnet test --logger "junit;LogFilePath={junit}/{assembly}.xml"'
+        return Finding("dotnet", command, "a project has JunitXml.TestLogger")
+    return Finding(
+        "dotnet", "dotnet test", "with JunitXml.TestLogger in its test projects their tests could be counted"
+    )
+
+
+def bats(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding | None:
+    tests = sorted(path for path in files if path.endswith(".bats"))
+    if not tests:
+        return None
+    folder = tests[0].rpartition("/")[0].partition("/")[0] or "."
+    return Finding("bats", reporting.bats(folder), f"{tests[0]} is a bats file")
+
+
+def make(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
     for name in ("GNUmakefile", "makefile", "Makefile"):
         if name in files and _MAKE_TEST.search(read(name) or ""):
             return Finding("make", "make test", f"{name} has a target test; its tests are not counted one by one")
+    return None
+
+
+def shell(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+    for name in _SCRIPTS:
+        if name in files:
+            program = "bash" if re.match(r"#!.*\bbash\b", read(name) or "") else "sh"
+            return Finding("shell", f"{program} {name}", f"{name} runs tests; they are not counted one by one")
     return None
 
 

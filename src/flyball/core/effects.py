@@ -70,7 +70,8 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
 
     Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
     tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
-    that an agent wrote, opens protected paths it names.
+    that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
+    where tests failed.
     """
 
     kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
@@ -87,6 +88,7 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     kept: tuple[str, ...] = ()
     extendable: bool = False
     asked: tuple[Item, ...] = ()
+    failed_exits: dict[str, int] = {}
 
 
 class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):

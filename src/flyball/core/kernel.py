@@ -175,6 +175,7 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         rejected=state.rejected,
         consented=tuple(state.consented),
         asked=asked(state),
+        failed_exits=state.baseline.failed_exits if state.baseline else {},
     )
 
 

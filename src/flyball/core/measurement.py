@@ -153,6 +153,15 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         return next((f"{g.name}: {g.broken}" for g in self.gates if g.broken), "")
 
     @property
+    def failed_exits(self) -> dict[str, int]:
+        """What each gate whose counted tests failed ended with."""
+        return {
+            g.name: g.exit_code
+            for g in self.gates
+            if g.exit_code is not None and g.counts and g.counts.failing + g.counts.known_failing
+        }
+
+    @property
     def untold(self) -> GateResult | None:
         """A gate that fails where no gate counts its tests: nobody could tell what fails anew from what always did."""
         if any(g.counts is not None for g in self.gates):

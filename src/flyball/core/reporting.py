@@ -1,18 +1,51 @@
-"""How a gate's command would have to read for its tests to be counted."""
+"""How a gate's command reads so that its tests are counted: its report is delivered when tests fail, too, with the runner's exit code."""
 
 import re
+
+NEXTEST = (
+    "rm -f {report}; cargo nextest run --profile {profile} --no-fail-fast; code=$?; cp {report} {{junit}}; exit $code"
+)
+_MANY = (
+    "find . -path '{place}' -delete; {command}; code=$?; mkdir {{junit}};"
+    " find . -path '{place}' -exec cp --parents -t {{junit}} {{}} +; exit $code"
+)
+"""For runners that write a report for each class or module; what lay there before is removed, for it is of no run."""
+
+
+def nextest(profile: str = "ci", report: str = "target/nextest/ci/junit.xml") -> str:
+    return NEXTEST.format(profile=profile, report=report)
+
+
+def maven(program: str) -> str:
+    return _MANY.format(place="*/surefire-reports/TEST-*.xml", command=f"{program} -q -B -fae test")
+
+
+def gradle(program: str) -> str:
+    return _MANY.format(place="*/build/test-results/*/TEST-*.xml", command=f"{program} test --continue --console=plain")
+
+
+def bats(folder: str) -> str:
+    return f"mkdir {{junit}} && bats --report-formatter junit --output {{junit}} --recursive {folder}"
+
 
 _INSTEAD = (
     (re.compile(r"^(.*?)-m unittest\b.*"), r"\1-m pytest -q --junit-xml={junit}"),
     (re.compile(r".*\bvitest\b.*"), "npx --no-install vitest run --reporter=junit --outputFile={junit}"),
     (re.compile(r".*\bjest\b.*"), "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=jest-junit"),
-    (re.compile(r"(node --test\b.*)"), r"\1 --test-reporter=junit --test-reporter-destination={junit}"),
+    (re.compile(r"(.*\bmocha\b.*)"), r"\1 --reporter xunit --reporter-option output={junit}"),
+    (re.compile(r"(node --test)\b(.*)"), r"\1 --test-reporter=junit --test-reporter-destination={junit}\2"),
     (
         re.compile(r"(npm|pnpm|yarn) (?:run )?test\b.*"),
         r"\1 test -- OPTIONS that make it write a JUnit report to {junit}",
     ),
     (re.compile(r"go test\b.*"), "gotestsum --junitfile {junit} -- ./..."),
-    (re.compile(r"cargo test\b.*"), "cargo nextest run --profile ci && cp target/nextest/ci/junit.xml {junit}"),
+    (re.compile(r"cargo test\b.*"), nextest().replace("\\", r"\\")),
+    (re.compile(r"(\S*mvnw?)\b.*"), maven(r"\1")),
+    (re.compile(r"(\S*gradlew?)\b.*"), gradle(r"\1")),
+    (re.compile(r"(.*\bphpunit\b.*)"), r"\1 --log-junit {junit}"),
+    (re.compile(r"(.*\brspec\b.*)"), r"\1 --format RspecJunitFormatter --out {junit}"),
+    (re.compile(r"(dotnet test\b.*)"), r'\1 --logger "junit;LogFilePath={junit}/{assembly}.xml"'),
+    (re.compile(r"bats\b(?:.*\s)?(\S+)"), bats(r"\1")),
 )
 
 

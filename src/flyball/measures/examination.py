@@ -70,7 +70,13 @@ class Examination:
         self.tree = tree
         self.expectations = expectations
         self._nonce = nonce
-        self._bench = Bench(commands, tree.directory, expectations.known, baseline=request.kind == "baseline")
+        self._bench = Bench(
+            commands,
+            tree.directory,
+            expectations.known,
+            baseline=request.kind == "baseline",
+            exits=request.failed_exits,
+        )
         self._rewritten: Mapping[str, bytes] = {}
         self._sha = ""
         self._laid: tuple[str, int] | None = None
@@ -141,8 +147,9 @@ class Examination:
                 *tricks,
                 Trick("report-missing", gates.runs[0].result.name, "exit 0, but no test was reported any more"),
             )
-        # A run that stopped at its first failure has not lost its other tests.
-        missing = expected.missing(outcomes) if (counted or gates.passed) and not failing else ()
+        # A run that stopped at its first failure has not lost its other tests, nor has one that could not be built.
+        told = (counted or gates.passed) and not failing and not any(_is_unbuilt(run) for run in gates.runs)
+        missing = expected.missing(outcomes) if told else ()
         skipped = expected.newly_skipped(outcomes, only_accepted=self.request.kind in {"red", "baseline"})
         if self.request.kind == "baseline":
             missing, skipped = (), ()
@@ -202,6 +209,13 @@ class Examination:
             return LintRun(clean=None, detail=f"the lint command cannot be run, so nothing was checked: {last[:200]}")
         how = f"exit {ran.exit.code}" if ran.exit.ended_by == "exit" else "timed out"
         return LintRun(clean=False, detail=f"{command}: {how}: {last[:200]}")
+
+
+def _is_unbuilt(run: GateRun) -> bool:
+    """Whether a runner ended badly though no test of its report fails: a compiler did before it."""
+    result = run.result
+    failed = any(case.outcome == "failing" for case in run.cases.values())
+    return not (result.passed or failed or result.exit_code == 0 or runs_pytest(result.command))
 
 
 def _is_pytest(gate: Gate, run: GateRun) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from flyball.measures.declared import is_reported
 from flyball.measures.junit import Case, Outcome
 from flyball.ports import Blobs
 
@@ -54,6 +55,7 @@ class Expectations(msgspec.Struct, frozen=True):
             i
             for i in sorted(self.accepted)
             if i not in outcomes and not ("[" not in i and i in functions) and not ("::" not in i and i in files)
+            if self.accepted[i] != "declared" or not is_reported(i, outcomes)
         )
 
     def newly_skipped(self, outcomes: Mapping[str, Outcome], *, only_accepted: bool) -> tuple[str, ...]:

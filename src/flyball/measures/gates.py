@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.measurement import Counts, GateResult, Trick
+from flyball.core.quantities import plural
 from flyball.core.reporting import counted_by
 from flyball.core.task import Gate
 from flyball.measures.commands import Commands, Ran
@@ -29,6 +30,11 @@ _UNITTEST = re.compile(r"-m unittest\b")
 _RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _SUMMARY = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s.*$", re.MULTILINE)
 _FAILED_IN_SUMMARY = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
+
+
+_TWO_CODES = re.compile(r"\b(?:phpunit|paratest|pest|make)\b")
+"""phpunit ends with 2 where a test had an error, with 1 where all only failed; make with 2 whatever its recipe ended with."""
+_NOT_RUN = 126
 
 
 class GateRun(msgspec.Struct, frozen=True):
@@ -76,13 +82,22 @@ def expects_report(command: str) -> bool:
 
 
 class Bench:
-    """Runs gates in a directory; `known` are the tests that failed before the task began.
+    """Runs gates in a directory; `known` are the tests that failed before the task began, `exits` how gates ended with them.
 
     Only at the `baseline` is a gate without a single test broken: later it is a candidate that took its tests away.
     """
 
-    def __init__(self, commands: Commands, directory: Path, known: Iterable[str], *, baseline: bool) -> None:
+    def __init__(
+        self,
+        commands: Commands,
+        directory: Path,
+        known: Iterable[str],
+        *,
+        baseline: bool,
+        exits: Mapping[str, int] | None = None,
+    ) -> None:
         self._baseline = baseline
+        self._exits = exits or {}
         self._commands = commands
         self._directory = directory
         self._known = frozenset(known)
@@ -100,7 +115,7 @@ class Bench:
             command, tree=self._directory, folder=folder, timeout_s=gate.timeout_s,
             variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
         )  # fmt: skip
-        run = _judge(gate, ran, report, index, self._known)
+        run = _judge(gate, ran, report, index, self._known, self._exits.get(gate.name))
         return _without_tests(run, index) if self._baseline else run
 
 
@@ -125,15 +140,15 @@ def _read(report: Path, index: TreeIndex, *, expected: bool) -> Read | None:
         return Read({}, str(error))
 
 
-def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozenset[str]) -> GateRun:
+def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozenset[str], before: int | None) -> GateRun:
     read = _read(report, index, expected=expects_report(gate.command))
     broken = _broken(gate, ran, read)
-    tricks = () if broken else _tricks(gate, ran, read)
+    tricks = () if broken else _tricks(gate, ran, read, before)
     reported = read is not None and not read.trouble
     result = GateResult(
         gate.name,
         gate.command,
-        passed=not broken and not tricks and _passed(ran.exit.code, read, known),
+        passed=not broken and not tricks and _passed(gate, ran.exit.code, read, known, before),
         exit_code=ran.exit.code,
         seconds=round(ran.exit.seconds, 3),
         broken=broken,
@@ -144,13 +159,26 @@ def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozense
     return GateRun(result, read.cases if read else {}, ran.text, tricks, _notes(gate, reported=reported))
 
 
-def _passed(code: int | None, read: Read | None, known: frozenset[str]) -> bool:
-    """Exit 0 and nothing new fails; exit 1 is what a runner says when only known failures fail."""
+def _passed(gate: Gate, code: int | None, read: Read | None, known: frozenset[str], before: int | None) -> bool:
+    """Exit 0 and nothing fails, or only known failures fail and the exit code is the runner's for failed tests."""
     if read is None:
         return code == 0
     if read.trouble or not read.cases or not read.failing <= known:
         return False
-    return code == 0 or (code == 1 and bool(read.failing))
+    return code in _exits_of_failed_tests(gate, len(read.failing), before) if read.failing else code == 0
+
+
+def _exits_of_failed_tests(gate: Gate, failing: int, before: int | None) -> frozenset[int]:
+    """What a runner may end with when these tests fail: what it ended with `before`, on the untouched tree, and its customs.
+
+    A signal, a command that is not there and pytest's codes for other trouble are never among them.
+    """
+    if runs_pytest(gate.command):
+        return frozenset({1} if before else {0, 1})
+    usual = {1, 2} if _TWO_CODES.search(gate.command) else {1}
+    # mocha and many scripts end with the number of failed tests.
+    codes = usual | {failing} | ({before} if before is not None and before < _NOT_RUN else set())
+    return frozenset(codes if before else codes | {0})
 
 
 def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
@@ -199,13 +227,16 @@ def _holds_tests(path: str) -> bool:
     return bool(re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", path))
 
 
-def _tricks(gate: Gate, ran: Ran, read: Read | None) -> tuple[Trick, ...]:
+def _tricks(gate: Gate, ran: Ran, read: Read | None, before: int | None) -> tuple[Trick, ...]:
     if read is None:
         silent = ran.exit.code == 0 and _UNITTEST.search(gate.command)
         return _unittest_tricks(gate, ran) if silent else ()
     summary = _SUMMARY.findall(ran.text) if runs_pytest(gate.command) else []
     if read.trouble:
         return _unreported(gate, read.trouble, summary) if ran.exit.code == 0 else ()
+    if ran.exit.code == 0 and read.failing and before:
+        found = f"its report says that {plural(len(read.failing), 'test fails', 'tests fail')}, but the process ended with 0"
+        return (Trick("exit-forced", gate.name, f"{found}; on the untouched tree it ended with {before}"),)
     told = _FAILED_IN_SUMMARY.search(summary[-1]) if summary else None
     if told and not read.failing:
         return (Trick("report-forged", gate.name, f"the runner said {told[0]}, its report says that nothing failed"),)

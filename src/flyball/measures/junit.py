@@ -1,5 +1,6 @@
 """Reads JUnit reports of any runner into test ids and outcomes."""
 
+import os
 import re
 import stat
 from collections import Counter
@@ -10,10 +11,13 @@ from typing import Any, Literal
 import junitparser
 import msgspec
 
-Outcome = Literal["passing", "failing", "skipped", "xfailed"]
+Outcome = Literal["passing", "failing", "skipped", "xfailed", "declared"]
+"""How a test ended; one that is `declared` stands in a source that was accepted before it could be built."""
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a report that is still read; a hundred thousand tests take about twenty million."""
+MOST = 20_000
+"""Files of a report that is a folder: maven and gradle write one for each class."""
 DETAIL = 4000
 _WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
@@ -68,15 +72,13 @@ class TreeIndex:
 
 
 def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
-    """The tests of a report by id; of a test reported more than once the worst outcome stands."""
-    facts = path.lstat()
-    if not stat.S_ISREG(facts.st_mode):
-        raise ReportUnreadable("the report is not a regular file")
-    if facts.st_size > LARGEST:
+    """The tests of a report, or of all reports in a folder, by id; of a test reported more than once the worst outcome stands."""
+    files = _reports(path)
+    if sum(file.lstat().st_size for file in files) > LARGEST:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
     try:
-        root = junitparser.JUnitXml.fromfile(str(path))
-        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in _reported(root)))
+        found_in = [case for file in files for case in _reported(junitparser.JUnitXml.fromfile(str(file)))]
+        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in found_in))
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
         raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
     found: dict[str, Case] = {}
@@ -85,6 +87,21 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         if before is None or _WORST_FIRST.index(case.outcome) < _WORST_FIRST.index(before.outcome):
             found[case.id] = case
     return found
+
+
+def _reports(path: Path) -> list[Path]:
+    """The files of a report: itself, or every XML file below it where the command made it a folder."""
+    if path.is_dir() and not path.is_symlink():
+        files = [Path(above, name) for above, _, names in os.walk(path) for name in names if name.endswith(".xml")]
+        if not files:
+            raise ReportUnreadable("the run wrote no report into its folder")
+    else:
+        files = [path]
+    if len(files) > MOST or not all(stat.S_ISREG(file.lstat().st_mode) for file in files):
+        raise ReportUnreadable(
+            f"there are more than {MOST} reports" if len(files) > MOST else "the report is not a regular file"
+        )
+    return sorted(files)
 
 
 def _reported(root: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
@@ -134,7 +151,9 @@ def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bo
     if classname == _NODE:
         return bool(index.path(name))
     if classname:
-        return classname.endswith("unittest.loader._FailedTest")
+        # vitest and jest-junit give the file's own name as both; jest-junit also says what it means.
+        whole = classname == name and bool(index.path(name))
+        return whole or classname.endswith(("unittest.loader._FailedTest", "Test suite failed to run"))
     file, classes = index.module(name)
     return "collection failure" in message or (bool(file) and not classes)
 

@@ -17,7 +17,7 @@ from flyball.measures.quality import ChangedCode, changed_code, measure_quality
 from flyball.measures.reasons import Project
 from flyball.measures.red import accepted_outcomes, new_tests, without_vacuous
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
-from flyball.measures.uncounted import read_new, weighed
+from flyball.measures.uncounted import Read, read_new, weighed
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -75,11 +75,13 @@ def red(examination: Examination, _protection: Protection) -> Found:
         tree=examination.tree.directory,
         files=examination.index.files,
         items=request.items,
+        declared=[t for f in _new_in_source(examination) if not f.file.endswith(".py") for t in f.tests],
+        text=trial.round.text,
     )
     broken = () if any(run.result.broken for run in trial.round.runs) else _old_tests_broken(examination)
     return Found(
         trial,
-        accepted_outcomes(cases, fresh),
+        accepted_outcomes(cases, fresh, examination.expectations.baseline),
         new_tests=fresh,
         old_tests_broken=broken,
         files=_files(examination),
@@ -89,10 +91,7 @@ def red(examination: Examination, _protection: Protection) -> Found:
 def _red_uncounted(examination: Examination, trial: Trial) -> Found:
     """New tests as their source has them; the gates must fail with them and pass without."""
     request, workspace = examination.request, examination.workspace
-    tests = _test_files(examination, request.base, request.candidate)
-    paths = (p for p in changed_paths(workspace, request.base, request.candidate) if p in tests or p.endswith(".rs"))
-    read = (read_new(p, workspace.read_file(request.base, p), workspace.read_file(request.candidate, p)) for p in paths)
-    new = [file for file in read if file.tests or file.file in tests]
+    new = _new_in_source(examination)
     fresh = weighed(
         new,
         passed=trial.round.passed,
@@ -109,6 +108,15 @@ def _red_uncounted(examination: Examination, trial: Trial) -> Found:
         runs = examination.trial().round.runs
         failing = tuple(f"{r.result.name} fails without the new tests, too" for r in runs if not r.result.passed)
     return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=_files(examination))
+
+
+def _new_in_source(examination: Examination) -> list[Read]:
+    """Changed test files, and Rust's other files, with the tests each has gained."""
+    request, workspace = examination.request, examination.workspace
+    tests = _test_files(examination, request.base, request.candidate)
+    paths = (p for p in changed_paths(workspace, request.base, request.candidate) if p in tests or p.endswith(".rs"))
+    read = (read_new(p, workspace.read_file(request.base, p), workspace.read_file(request.candidate, p)) for p in paths)
+    return [file for file in read if file.tests or file.file in tests]
 
 
 def _old_tests_broken(examination: Examination) -> tuple[str, ...]:

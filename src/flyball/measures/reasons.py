@@ -25,8 +25,14 @@ _FOREIGN_MISSING = re.compile(
     r"is not defined|Cannot find module|Failed to resolve import|does not provide an export|is not a (?:function|constructor)"
     r"|has no exported member|undefined: \w+|cannot find (?:function|value|type|struct|module|macro)|unresolved import"
     r"|cannot find symbol|undefined (?:method|local variable|function)|uninitialized constant|Call to undefined"
+    r"|package [\w.]+ does not exist|no (?:method|function or associated item|variant)[\w ]* named|Class \"[^\"]+\" not found"
+    r"|implicit declaration of function|undefined reference to|\bundeclared\b|does not exist in the current context"
+    r"|does not contain a definition for|: (?:command )?not found\b|No such file or directory"
 )
 _FOREIGN_ASSERTION = re.compile(r"Assertion|\bexpect(?:ed)?\b|\bassert|\bwant\b|to (?:be|equal|match)", re.IGNORECASE)
+_PLAIN_FAILURE = re.compile(r"^--- FAIL: |^\s*`.*' failed", re.MULTILINE)
+"""Go and bats have no assertions: a test fails when it says so, or when one of its commands does."""
+_PANIC = re.compile(r"^panic: |syntax error", re.MULTILINE)
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -151,7 +157,8 @@ def _foreign(case: Case) -> tuple[Reason, str]:
     told = f"{case.message}\n{case.text}"
     if _FOREIGN_MISSING.search(told):
         return "missing-name", _one_line(told)
-    return ("assertion" if _FOREIGN_ASSERTION.search(told) else "error"), _one_line(told)
+    plain = _PLAIN_FAILURE.search(told) and not _PANIC.search(told)
+    return ("assertion" if plain or _FOREIGN_ASSERTION.search(told) else "error"), _one_line(told)
 
 
 def _one_line(text: str) -> str:

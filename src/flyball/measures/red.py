@@ -1,7 +1,7 @@
 """RED: which tests are new, whether each fails for the right reason, and whether the old ones still pass."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from flyball.core.criteria import Criterion, names_criterion
 from flyball.core.measurement import NewTest
 from flyball.core.task import Item
+from flyball.measures.declared import declared_tests, is_reported
 from flyball.measures.junit import Case, Outcome
 from flyball.measures.reasons import Project, reason
-from flyball.measures.sources import SourceTest, source_tests
+from flyball.measures.sources import SourceTest
 from flyball.measures.vacuous import asking_nothing
 
 
@@ -22,19 +23,29 @@ def new_tests(
     tree: Path,
     files: Iterable[str],
     items: Iterable[Item],
+    declared: Iterable[SourceTest] = (),
+    text: str = "",
 ) -> tuple[NewTest, ...]:
-    """Every test the baseline did not have; a file that could not be loaded counts by the tests in its source."""
+    """Every test the baseline did not have; a file that could not be loaded counts by the tests in its source.
+
+    Of a build that failed nothing is reported: `declared` are the tests that changed files have gained, `text` what the
+    gates that did not pass said.
+    """
     project = Project(tree, files)
     items = tuple(items)
+    declared = tuple(declared)
     sources: dict[str, dict[str, SourceTest]] = {}
     found: list[NewTest] = []
     for case in cases.values():
         if case.file not in sources:
             sources[case.file] = {test.id: test for test in _read(tree, case.file)}
         if case.uncollected:
-            found += _uncollected(case, sources[case.file], baseline, project, items)
+            found += _uncollected(case, sources[case.file], baseline, project, items, text)
         elif case.id not in baseline:
-            found.append(_ran(case, sources[case.file], project, items))
+            written = [*sources[case.file].values(), *([] if case.file else declared)]
+            found.append(_ran(case, written, project, items))
+    if text:
+        found += _unbuilt(declared, cases, text, project, items)
     return tuple(sorted(without_vacuous(found, tree), key=lambda test: test.id))
 
 
@@ -54,14 +65,30 @@ def _weighed(test: NewTest, vacuous: frozenset[str]) -> NewTest:
 
 def _read(tree: Path, file: str) -> tuple[SourceTest, ...]:
     path = tree / file
-    if not file.endswith(".py") or not path.is_file():
-        return ()
-    return source_tests(path.read_bytes(), file) or ()
+    return declared_tests(file, path.read_bytes()) if file and path.is_file() and not path.is_symlink() else ()
 
 
-def _ran(case: Case, source: Mapping[str, SourceTest], project: Project, items: tuple[Item, ...]) -> NewTest:
-    test = source.get(case.id.partition("[")[0])
-    words = test.words if test else case.id
+def _unbuilt(
+    declared: Iterable[SourceTest], cases: Mapping[str, Case], text: str, project: Project, items: tuple[Item, ...]
+) -> Iterator[NewTest]:
+    """Tests that no report has since what they stand in was not built: the compiler names their file."""
+    loaded = {case.file for case in cases.values()}
+    for test in declared:
+        file = test.id.partition("::")[0]
+        if file in loaded or file.rpartition("/")[2] not in text or is_reported(test.id, cases):
+            continue
+        why, detail = reason(Case(test.id, file, "failing", text=text, uncollected=True), project)
+        criteria = tuple(item.id for item in items if names(test.words, item))
+        why = why if why == "missing-name" else "error"
+        yield NewTest(test.id, file, "uncollected", why, detail, criteria)
+
+
+def _ran(case: Case, written: Iterable[SourceTest], project: Project, items: tuple[Item, ...]) -> NewTest:
+    plain = case.id.partition("[")[0]
+    words = next((test.words for test in written if test.id == plain), "")
+    if not words:
+        alike = () if case.file.endswith(".py") else (t.words for t in written if is_reported(t.id, (case.id,)))
+        words = "\n".join((case.id, *alike))
     criteria = tuple(item.id for item in items if names(words, item))
     if case.outcome == "failing":
         why, detail = reason(case, project)
@@ -75,8 +102,13 @@ def _uncollected(
     baseline: Mapping[str, Outcome],
     project: Project,
     items: tuple[Item, ...],
+    text: str,
 ) -> list[NewTest]:
     why, detail = reason(case, project)
+    if why == "error" and not case.file.endswith(".py"):
+        # Node's report says only that the file failed; what it printed says why.
+        told, line = reason(replace(case, message="", text=text), project)
+        why, detail = (told, line) if told == "missing-name" else (why, detail)
     known = {identifier.partition("[")[0] for identifier in baseline}
     fresh = [test for test in source.values() if test.id not in known]
     if not fresh:
@@ -106,7 +138,16 @@ def names(words: str, item: Item) -> bool:
     return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))
 
 
-def accepted_outcomes(cases: Mapping[str, Case], found: Iterable[NewTest]) -> dict[str, Outcome]:
-    """What later runs must hold: every reported test, and those a file that could not be loaded has in its source."""
+def accepted_outcomes(
+    cases: Mapping[str, Case], found: Iterable[NewTest], baseline: Mapping[str, Outcome]
+) -> dict[str, Outcome]:
+    """What later runs must hold: every reported test, and those that stand in the source of what could not be loaded.
+
+    Where nothing was built, the old tests are those of the baseline.
+    """
     outcomes: dict[str, Outcome] = {i: case.outcome for i, case in cases.items() if not case.uncollected}
-    return outcomes | {test.id: "failing" for test in found if test.outcome == "uncollected" and test.tests_in_source}
+    unloaded = [test for test in found if test.outcome == "uncollected" and test.tests_in_source]
+    named: dict[str, Outcome] = {t.id: "failing" if t.file.endswith(".py") else "declared" for t in unloaded}
+    loaded = {case.file for case in cases.values()}
+    unbuilt = any(not t.file.endswith(".py") and t.file not in loaded for t in unloaded)
+    return (dict(baseline) if unbuilt else {}) | outcomes | named

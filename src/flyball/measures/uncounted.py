@@ -11,23 +11,12 @@ from msgspec.structs import replace
 
 from flyball.core.measurement import NewTest
 from flyball.core.task import Item
+from flyball.measures.declared import declared_tests
 from flyball.measures.junit import Case, TreeIndex
 from flyball.measures.reasons import Project, reason
 from flyball.measures.red import names
-from flyball.measures.sources import SourceTest, parse, source_tests
+from flyball.measures.sources import SourceTest, parse
 
-_SCRIPT = re.compile(r"""\b(?:test|it)((?:\.\w+)*)\s*\(\s*(["'`])(?P<name>.+?)\2""")
-_AROUND = re.compile(r"""\b(?:describe|context|suite)(?:\.\w+)*\s*\(?\s*(["'`])(.+?)\1""")
-_TESTS = {
-    "go": re.compile(r"^func (?P<name>Test\w+)\(", re.MULTILINE),
-    "rs": re.compile(r"#\[(?:\w+::)*test\b[^\]]*\][^{;]*?\bfn (?P<name>\w+)"),
-    "java": re.compile(r"@(?:Parameterized)?Test\b[^{;]*?\bvoid (?P<name>\w+)"),
-    "kt": re.compile(r"@(?:Parameterized)?Test\b[^{;]*?\bfun (?P<name>\w+|`[^`]+`)"),
-    "cs": re.compile(r"\[(?:Fact|Theory|Test|TestMethod)\b[^{;]*?\b(?P<name>\w+)\s*\("),
-    "rb": re.compile(r"""\b(?:it|test|specify)\s+["'](?P<name>[^"']+)|\bdef (?=test_)(?P<method>\w+)"""),
-    "php": re.compile(r"\bfunction (?P<name>test\w+)"),
-    "exs": re.compile(r"""\btest\s+"(?P<name>[^"]+)"""),
-} | dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"), _SCRIPT)
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.MULTILINE)
 _RULE = re.compile(r"^={70}$", re.MULTILINE)
 _RAN = re.compile(r"^Ran \d+ tests? in ", re.MULTILINE)
@@ -48,30 +37,12 @@ class Read(msgspec.Struct, frozen=True):
 
 def read_new(path: str, before: bytes | None, after: bytes | None) -> Read:
     """The tests a file has gained."""
-    old = {test.id for test in _tests(path, before or b"")}
-    found = tuple(test for test in _tests(path, after or b"") if test.id not in old)
+    old = {test.id for test in declared_tests(path, before or b"")}
+    found = tuple(test for test in declared_tests(path, after or b"") if test.id not in old)
     skipped = frozenset(test.id for test in found if re.search(r"\.(?:skip|todo)\b", test.body))
     if path.endswith(".py"):
         return Read(path, found, invalid=after is not None and parse(after) is None)
     return Read(path, found, skipped)
-
-
-def _tests(path: str, source: bytes) -> Iterable[SourceTest]:
-    if path.endswith(".py"):
-        return source_tests(source, path) or ()
-    pattern = _TESTS.get(path.rpartition(".")[2])
-    return _written(path, source.decode("utf-8", "replace"), pattern) if pattern else ()
-
-
-def _written(path: str, text: str, pattern: re.Pattern[str]) -> Iterator[SourceTest]:
-    """Tests by the way each language writes them, with the words of the comment above and of the group around."""
-    for found in pattern.finditer(text):
-        name = next(value for value in found.groupdict().values() if value)
-        before = text[: found.start()]
-        above = [line.strip() for line in before.splitlines()[-4:] if re.match(r"\s*(?://|#|\*|/\*)", line)]
-        around = [group[2] for group in _AROUND.finditer(before)][-1:]
-        words = "\n".join((name, *above, *around))
-        yield SourceTest(f"{path}::{name}", before.count("\n") + 1, words, found[0])
 
 
 def weighed(
