@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from flyball.core.effects import EditBacklog, Effect, Measure, Question, ReadBacklog, RunAgent
+from flyball.core.effects import EditBacklog, Effect, Measure, OpenPullRequest, Question, ReadBacklog, RunAgent
 from flyball.core.events import Event, Fact, Spoken
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import BacklogRead, Edited, Outcome, Stale, TurnEnded
+from flyball.core.outcomes import BacklogRead, Edited, Outcome, PullRequested, Stale, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Commit, Settings, Task, TaskId
 
@@ -169,3 +169,9 @@ class Backlogs(Protocol):
 
     def read(self, request: ReadBacklog) -> BacklogRead: ...
     def edit(self, request: EditBacklog) -> Edited | Stale: ...
+
+
+class PullRequests(Protocol):
+    """Opens pull requests in the user's name; one that is open already is found, so a call may be repeated after a crash."""
+
+    def open(self, request: OpenPullRequest, state: State) -> PullRequested: ...

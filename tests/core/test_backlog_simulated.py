@@ -116,7 +116,10 @@ def test_a_completed_issue_is_one_accepted_commit_that_names_it() -> None:
     simulator.run()
     saves = [e.fact.effect for e in simulator.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Save)]
     messages = [save.message for save in saves if save.accepted and save.label != "report"]
-    assert messages == [f"fix: it crashes\n\nFixes: {BUG.id}", f"feat: a new thing\n\nFixes: {FEAT.id}"]
+    assert messages == [
+        f"fix: it crashes\n\nFixes: {BUG.id}\nCheckpoint: {BUG.id} - {BUG.id}",
+        f"feat: a new thing\n\nFixes: {FEAT.id}\nCheckpoint: {FEAT.id} - {FEAT.id}",
+    ]
 
 
 def test_an_empty_backlog_is_done_at_once_without_a_turn() -> None:

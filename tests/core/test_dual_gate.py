@@ -539,15 +539,15 @@ def test_each_accepted_stage_is_a_checkpoint_with_its_label_and_ids_and_a_second
     simulator = Simulator(world(lambda t, _s: ok(next(rejections, APPROVED)) if t.role == "qa" else honest(t)))
     simulator.run()
     begun = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun)]
-    kept = [(e.label, e.message) for e in begun if isinstance(e, Save) and e.accepted]
-    assert kept == [
-        ("RED", "checkpoint: RED - AC-1"),
-        ("GREEN", "checkpoint: GREEN - AC-1"),
-        ("REFACTOR", "checkpoint: REFACTOR - AC-1"),
-        ("DOCUMENT", "checkpoint: DOCUMENT - AC-1"),
-        ("GREEN-2", "checkpoint: GREEN - AC-1"),
-        ("report", "report: 001-it-works"),
-    ]
+    messages = {e.label: e.message.splitlines() for e in begun if isinstance(e, Save) and e.accepted}
+    assert {label: (lines[0], lines[-1]) for label, lines in messages.items()} == {
+        "RED": ("tests: make it work", "Checkpoint: RED - AC-1"),
+        "GREEN": ("make it work", "Checkpoint: GREEN - AC-1"),
+        "REFACTOR": ("refactor: make it work", "Checkpoint: REFACTOR - AC-1"),
+        "DOCUMENT": ("docs: make it work", "Checkpoint: DOCUMENT - AC-1"),
+        "GREEN-2": ("make it work", "Checkpoint: GREEN-2 - AC-1"),
+        "report": ("docs: report on make it work", "Checkpoint: report - AC-1"),
+    }
 
 
 @pytest.mark.req("C52")

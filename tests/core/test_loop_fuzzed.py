@@ -9,7 +9,7 @@ import pytest
 
 from flyball.core.claims import Blocker, Claim, DesignDecision, Finding, OpenQuestion, ProtectedChange
 from flyball.core.decide import decide
-from flyball.core.effects import Ask, Effect, Measure, Restore, RunAgent, Save, Wait
+from flyball.core.effects import Ask, Effect, Measure, OpenPullRequest, Restore, RunAgent, Save, Wait
 from flyball.core.events import (
     Begun,
     Ended,
@@ -35,6 +35,7 @@ from flyball.core.outcomes import (
     Measured,
     Outcome,
     Prepared,
+    PullRequested,
     Restored,
     Saved,
     TurnEnded,
@@ -158,6 +159,7 @@ class Chance:
                 budget_usd=self.dice.choice((None, 1.0)),
             ),
             breaker=BreakerSettings(cooldown_s=self.cooldown),
+            pull_request=self.dice.random() < 0.2,
         )
 
     def claim(self, turn: RunAgent) -> Claim:
@@ -280,6 +282,8 @@ class Fuzz:
                 return self.answer(effect)
             case Wait():
                 return Waited()
+            case OpenPullRequest():
+                return PullRequested(detail="no gh")
         return Prepared(Commit("base"), "tree-0", "b") if effect.id == "prepare" else Integrated(Commit("done"), "b")
 
     def edit(self) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from flyball.clock import SystemClock
-from flyball.core.effects import Integrate, Measure, RunAgent, Save
+from flyball.core.effects import Integrate, Measure, OpenPullRequest, RunAgent, Save
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Failed, Integrated, Saved, TurnEnded
+from flyball.core.outcomes import Failed, Integrated, PullRequested, Saved, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
@@ -101,6 +101,11 @@ class Quiet:
         return None
 
 
+class NoHost:
+    def open(self, request: OpenPullRequest, state: State) -> PullRequested:
+        return PullRequested(detail=f"no host for {request.branch}")
+
+
 def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> Performer:
     return Performer(
         workspace=workspace,  # type: ignore[arg-type]
@@ -112,6 +117,7 @@ def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> P
         folder=Path("unused"),
         notify=lambda _kind, _line: None,
         backlogs=BacklogInMemory(),
+        pull_requests=NoHost(),
     )
 
 

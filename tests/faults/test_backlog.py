@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 ONE, TWO, ASKING = "BUG-001@aaaaaa", "FEAT-002@bbbbbb", "FEAT-003@cccccc"
 TASK = TaskId("001-work-through-backlog")
 BRANCH = f"flyball/{TASK}"
+REPORTED = "docs: report on Work through the backlog in .work"
 KILLS = (
     "work.write.inside:1",
     "work.write.after:2",
@@ -84,8 +85,8 @@ def test_a_backlog_is_worked_to_its_end_and_the_branch_merges(backlog: Backlog) 
     world = backlog.world
     code, said = world.flyball(*backlog.arguments())
     assert code == 0, said
-    assert backlog.subjects() == [f"report: {TASK}", f"fix: About {TWO}", f"fix: About {ONE}"]
-    assert world.git("log", "--format=%b", "-1", "--skip=1", BRANCH).strip() == f"Fixes: {TWO}"
+    assert backlog.subjects() == [REPORTED, f"fix: About {TWO}", f"fix: About {ONE}"]
+    assert f"Fixes: {TWO}\nCheckpoint: {TWO} - {TWO}" in world.git("log", "--format=%b", "-1", "--skip=1", BRANCH)
     assert backlog.text("high.md") == "# High\n\n"
     assert [backlog.text("history.md").count(f"id: {issue}") for issue in (ONE, TWO)] == [1, 1]
     assert "Decision: DONE" in (backlog.issues.parent / "focus.md").read_text()
@@ -203,7 +204,7 @@ def test_a_kill_on_the_way_loses_no_issue_and_completes_none_twice(backlog: Back
         assert all(any(f"id: {issue}" in text for text in texts) for issue in (ONE, TWO)), f"lost at {kill}"
         code, said = world.flyball("resume")
         assert code == 0, f"{kill}: {said}"
-        assert backlog.subjects() == [f"report: {TASK}", f"fix: About {TWO}", f"fix: About {ONE}"], kill
+        assert backlog.subjects() == [REPORTED, f"fix: About {TWO}", f"fix: About {ONE}"], kill
         assert [backlog.text("history.md").count(f"id: {issue}") for issue in (ONE, TWO)] == [1, 1], kill
         assert backlog.text("high.md") == "# High\n\n", kill
         check_journal(backlog.events())

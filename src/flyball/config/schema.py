@@ -67,6 +67,12 @@ Amount = Annotated[
 ]
 Time = Annotated[Duration, Meta(description=DURATION)]
 PositiveTime = Annotated[Span, Meta(description=SPAN)]
+Author = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^<>\n]*[^<>\s][^<>\n]* <[^<>\s]+>$", description='a name with an address: "Name <name@example.org>"'
+    ),
+]
 Check = Annotated[Literal["on", "off"], Meta(description='"on" or "off"')]
 Sandbox = Annotated[Literal["auto", "bwrap", "none"], Meta(description='"auto", "bwrap" or "none"')]
 ExitSignal = Annotated[Literal["report", "exit-0"], Meta(description='"report" or "exit-0"')]
@@ -150,6 +156,9 @@ class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[ship]`."""
 
     push: Flag = False
+    pull_request: Flag = False
+    squash: Flag = False
+    author: Author | None = None
 
 
 class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

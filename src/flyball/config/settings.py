@@ -80,6 +80,7 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
     sandbox, remark = _sandbox(file, flags, here, attended=attended)
     defaults = Settings()
     options = file.gate_options if file else schema.GateOptions()
+    ship = file.ship if file else schema.ShipTable()
     settings = Settings(
         gates=_gates(file, flags),
         setup=_first(flags.setup, top.setup, ""),
@@ -100,7 +101,10 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         attended=attended,
         approve_plan=_first(flags.approve_plan, top.approve_plan, False),
         parallel=top.parallel if flags.parallel is None else flags.parallel,
-        push=file.ship.push if file else False,
+        push=ship.push,
+        pull_request=ship.pull_request,
+        squash=ship.squash,
+        author=ship.author or "",
     )
     return Configured(workflow, settings, cast.agents, (*cast.notes, *remark))
 

@@ -104,6 +104,10 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield "nobody is asked"
     if file.ship.push:
         yield "the result is pushed"
+    if file.ship.pull_request:
+        yield "the result is pushed and a pull request opened, by the program gh"
+    if file.ship.author:
+        yield f"commits carry the name {file.ship.author}"
     if options.carry:
         yield f"gates see the ignored files: {', '.join(options.carry)}"
     if options.environment is not None:

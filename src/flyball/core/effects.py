@@ -96,7 +96,8 @@ class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
 
     An accepted one keeps `tree`, exactly what was measured, or without one the parent's with flyball's own files in `.loop/`; it
     advances the task's branch, and the workspace follows it. `closing` is the reason the task is DONE with once this is delivered:
-    the report that is saved says so, since nothing is saved after it.
+    the report that is saved says so, since nothing is saved after it, unless it is `undelivered`: then something that may fail is still to
+    be done with the branch. With `squash_onto` all commits since that one become this one.
     """
 
     label: str
@@ -106,6 +107,8 @@ class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
     tree: str = ""
     copy: str = ""
     closing: str = ""
+    undelivered: bool = False
+    squash_onto: Commit = Commit("")
 
 
 class Restore(_Effect, frozen=True, omit_defaults=True, tag="restore"):
@@ -122,6 +125,13 @@ class Integrate(_Effect, frozen=True, omit_defaults=True, tag="integrate"):
     copy: str = ""
     final: bool = False
     push: bool = False
+
+
+class OpenPullRequest(_Effect, frozen=True, omit_defaults=True, tag="open_pull_request"):
+    """Open a pull request for the pushed branch, or find the one that is open; `into` is the branch the task started from."""
+
+    branch: str
+    into: str = ""
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -168,4 +178,17 @@ class Ask(_Effect, frozen=True, omit_defaults=True, tag="ask"):
     question: Question
 
 
-Effect = Prepare | RunAgent | Measure | Save | Restore | Integrate | Edit | ReadBacklog | EditBacklog | Wait | Ask
+Effect = (
+    Prepare
+    | RunAgent
+    | Measure
+    | Save
+    | Restore
+    | Integrate
+    | OpenPullRequest
+    | Edit
+    | ReadBacklog
+    | EditBacklog
+    | Wait
+    | Ask
+)

@@ -317,6 +317,8 @@ def _nothing(_draft: Draft, _fact: Any) -> None:
 def _stopped(draft: Draft, fact: TaskStopped) -> None:
     draft.stopped = fact
     draft.pausing = False
+    if fact.kind == "done":
+        draft.shipped = draft.head
 
 
 _TABLE: dict[type, Callable[[Draft, Any], None]] = {

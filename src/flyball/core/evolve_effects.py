@@ -21,6 +21,7 @@ from flyball.core.outcomes import (
     Interrupted,
     Measured,
     Prepared,
+    PullRequested,
     Restored,
     Saved,
     Stale,
@@ -133,6 +134,10 @@ def _saved(draft: Draft, _effect: Effect, outcome: Saved) -> None:
         draft.best = checkpoint
 
 
+def _pull_requested(draft: Draft, _effect: Effect, outcome: PullRequested) -> None:
+    draft.pull_request = outcome.url
+
+
 def _restored(draft: Draft, _effect: Effect, outcome: Restored) -> None:
     draft.restore_to = Commit("")
     draft.restores += 1
@@ -157,6 +162,7 @@ _OUTCOMES: dict[type, Callable[[Draft, Effect, Any], None]] = {
     Measured: _measured,
     Saved: _saved,
     Restored: _restored,
+    PullRequested: _pull_requested,
     Answered: _answered,
     BacklogRead: evolve_backlog.read,
     Edited: evolve_backlog.edited,

@@ -13,6 +13,7 @@ import msgspec
 
 from flyball.core import guards, prompts, questions
 from flyball.core.asked import asked
+from flyball.core.commit_messages import stage_message
 from flyball.core.effects import Measure, RunAgent, Save
 from flyball.core.events import Fact, LimitHit, TaskStopped, TurnSetAside
 from flyball.core.judge import judge, learnings
@@ -194,10 +195,9 @@ def accept(state: State) -> Next | Saved:
     saved = state.outcomes.get(name)
     if isinstance(saved, Saved):
         return saved
-    ids = ", ".join(i.id for i in state.items) or state.task.id
-    message = f"checkpoint: {state.stage} - {ids}"
     stays = sum(v.stage == state.stage for v in state.visits)
     label = state.stage if stays == 1 else f"{state.stage}-{stays}"
+    message = stage_message(state.stage, label, state.task.request, state.items)
     return perform(Save(name, label=label, message=message, parent=state.head, accepted=True, tree=state.last.tree))
 
 

@@ -137,6 +137,13 @@ class Conflicted(_Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
     detail: str = ""
 
 
+class PullRequested(_Outcome, frozen=True, omit_defaults=True, tag="pull_requested"):
+    """A pull request is open at `url`; without one there is none, and `detail` says why and what to type."""
+
+    url: str = ""
+    detail: str = ""
+
+
 class Edited(_Outcome, frozen=True, omit_defaults=True, tag="edited"):
     """The user's file was changed as asked."""
 
@@ -200,6 +207,7 @@ Outcome = (
     | Restored
     | Integrated
     | Conflicted
+    | PullRequested
     | Edited
     | Stale
     | BacklogRead

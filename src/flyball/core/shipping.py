@@ -3,39 +3,63 @@
 from __future__ import annotations
 
 from flyball.core import kernel
-from flyball.core.effects import Integrate, Save
+from flyball.core.commit_messages import message, subject
+from flyball.core.effects import Integrate, OpenPullRequest, Save
 from flyball.core.events import TaskStopped
 from flyball.core.next import Next, perform, record
-from flyball.core.outcomes import Conflicted, Integrated, Saved
+from flyball.core.outcomes import Conflicted, Integrated, PullRequested, Saved
 from flyball.core.state import State
-from flyball.core.task import EffectId
+from flyball.core.task import Commit, EffectId
 
 
 def ship(state: State, passed: str) -> Next:
     """Deliver the branch; `passed` says what was verified, and what a person skipped is named beside it."""
     visit = len(state.visits)
-    integrate = EffectId(f"integrate/final-{visit}")
-    done = state.outcomes.get(integrate)
-    if isinstance(done, Integrated):
-        return record(TaskStopped("done", _reason(state, passed, done.branch)))
-    if isinstance(done, Conflicted):
-        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}", *done.paths)
     name = EffectId(f"save/report-{visit}")
     if not isinstance(state.outcomes.get(name), Saved):
         return perform(_report(state, name, passed))
-    return perform(Integrate(integrate, commit=state.head, final=True, push=state.task.settings.push))
+    integrate = EffectId(f"integrate/final-{visit}")
+    done = state.outcomes.get(integrate)
+    if isinstance(done, Conflicted):
+        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}", *done.paths)
+    if not isinstance(done, Integrated):
+        return perform(Integrate(integrate, commit=state.head, final=True, push=_is_pushed(state)))
+    reason = _reason(state, passed, done.branch)
+    if not state.task.settings.pull_request:
+        return record(TaskStopped("done", reason))
+    requested = EffectId(f"pull-request/{visit}")
+    said = state.outcomes.get(requested)
+    if not isinstance(said, PullRequested):
+        into = state.prepared.onto if state.prepared else ""
+        return perform(OpenPullRequest(requested, branch=done.branch, into=into))
+    # The work is done and measured whether or not somebody else's program could open a page for it.
+    told = f"pull request {said.url}" if said.url else "no pull request was opened"
+    return record(TaskStopped("done", f"{reason}; {told}", (said.detail,) if said.detail else ()))
+
+
+def _is_pushed(state: State) -> bool:
+    return state.task.settings.push or state.task.settings.pull_request
 
 
 def _report(state: State, name: EffectId, passed: str) -> Save:
     branch = state.prepared.branch if state.prepared else ""
+    squash = state.task.settings.squash
+    what = subject("", state.task.request) if squash else subject("docs", f"report on {state.task.request}")
     return Save(
         name,
         label="report",
-        message=f"report: {state.task.id}",
+        message=message(what, "report", state.items),
         parent=state.head,
         accepted=True,
         closing=_reason(state, passed, branch),
+        undelivered=_is_pushed(state),
+        squash_onto=_before(state) if squash else Commit(""),
     )
+
+
+def _before(state: State) -> Commit:
+    """What the user has already: the commit the task started from, or the one it was delivered with before."""
+    return state.shipped or (state.prepared.base if state.prepared else Commit(""))
 
 
 def _reason(state: State, passed: str, branch: str) -> str:

@@ -177,6 +177,8 @@ class Draft(msgspec.Struct):
     pausing: bool = False
     skipping: bool = False
     aborting: bool = False
+    shipped: Commit = Commit("")
+    pull_request: str = ""
     stopped: TaskStopped | None = None
 
     @property

@@ -144,6 +144,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     approve_plan: bool = False
     parallel: int | None = None
     push: bool = False
+    pull_request: bool = False
+    squash: bool = False
+    author: str = ""
 
     def choice(self, role: str) -> AgentChoice:
         """The agent for a role: its own setting, else the default one."""

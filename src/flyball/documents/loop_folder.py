@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -102,22 +102,33 @@ def _foreign(path: Path) -> LoopFolderForeign:
 class LoopFolder:
     """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time.
 
-    In a `shared` tree an agent works, too: what it put in the place of a folder is replaced, and a file kept inside.
+    In a `shared` tree an agent works, too: what it put in the place of a folder is replaced, and a file kept inside. What is `tracked`, as
+    the report of a merged branch is, is the user's and is left alone.
     """
 
-    def __init__(self, tree: Path, task: TaskId, *, memory: Path, shared: bool = False) -> None:
+    def __init__(
+        self,
+        tree: Path,
+        task: TaskId,
+        *,
+        memory: Path,
+        shared: bool = False,
+        tracked: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         self.path = tree / LOOP / task
         self._tree = tree
         self._task = task
         self._memory = memory
         self._shared = shared
+        self._tracked = tracked
         self._hashes: dict[str, list[str]] | None = None
         self._begun = False
         self._stamps: dict[str, tuple[str, open_folder.Stamp]] = {}
 
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
         """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
-        wanted = {name: text.encode() for name, text in files.items()}
+        tracked = self._tracked()
+        wanted = {name: text.encode() for name, text in files.items() if self._named(name) not in tracked}
         kept: list[KeptAside] = []
         with self._explained():
             stale = self._stale(wanted)
@@ -129,6 +140,8 @@ class LoopFolder:
 
     def append(self, name: str, entry: str, *, whole: Callable[[], str] | None = None) -> None:
         """Add an entry to a log, unless it is its last already; `whole` gives a log that was deleted."""
+        if self._named(name) in self._tracked():
+            return
         with self._explained(), self._folder(PurePosixPath(name).parent) as folder:
             descriptor = self._open_log(folder, name, whole)
             with os.fdopen(descriptor, "ab+") as file:
@@ -139,6 +152,10 @@ class LoopFolder:
                     faults.point("loop.append.before")
                     file.write(raw)
         faults.point("loop.append.after")
+
+    def _named(self, name: str) -> str:
+        """A file by its path below the tree, as git knows it."""
+        return f"{LOOP}/{self._task}/{name}"
 
     def end_of(self, name: str) -> str:
         """The last lines of a log, about as many as an entry has; nothing where there is none."""

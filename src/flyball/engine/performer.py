@@ -15,6 +15,7 @@ from flyball.core.effects import (
     Effect,
     Integrate,
     Measure,
+    OpenPullRequest,
     Prepare,
     ReadBacklog,
     Restore,
@@ -38,7 +39,19 @@ from flyball.core.outcomes import (
 )
 from flyball.core.state import State
 from flyball.core.task import Commit
-from flyball.ports import Agent, Backlogs, Clock, Measurer, Notify, People, Refusal, Setup, Stop, Workspace
+from flyball.ports import (
+    Agent,
+    Backlogs,
+    Clock,
+    Measurer,
+    Notify,
+    People,
+    PullRequests,
+    Refusal,
+    Setup,
+    Stop,
+    Workspace,
+)
 
 
 class Performer:
@@ -56,6 +69,7 @@ class Performer:
         folder: Path,
         notify: Notify,
         backlogs: Backlogs,
+        pull_requests: PullRequests,
     ) -> None:
         self._workspace = workspace
         self._agents = agents
@@ -66,6 +80,7 @@ class Performer:
         self._folder = folder
         self._notify = notify
         self._backlogs = backlogs
+        self._pull_requests = pull_requests
         self._table: dict[type, Callable[[Any, State, Stop], Outcome]] = {
             Prepare: self._prepare,
             RunAgent: self._run_agent,
@@ -73,6 +88,7 @@ class Performer:
             Save: self._save,
             Restore: self._restore,
             Integrate: self._integrate,
+            OpenPullRequest: lambda effect, state, _stop: self._pull_requests.open(effect, state),
             ReadBacklog: lambda effect, _state, _stop: self._backlogs.read(effect),
             EditBacklog: lambda effect, _state, _stop: self._backlogs.edit(effect),
             Ask: self._ask,
@@ -145,7 +161,8 @@ class Performer:
         at = self._begun_at(effect, state)
         if effect.accepted:
             tree = effect.tree or self._with_loop_files(effect, at)
-            kept = self._workspace.accept(effect.label, effect.message, at, tree=tree, parent=effect.parent)
+            parent = effect.squash_onto or effect.parent
+            kept = self._workspace.accept(effect.label, effect.message, at, tree=tree, parent=parent)
             notes = (*kept.notes, *self._publish(kept.commit))
             return Saved(Commit(kept.commit), kept.tree, effect.label, accepted=True, notes=notes)
         kept = self._workspace.snapshot(effect.label, effect.message, at)

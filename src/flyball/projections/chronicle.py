@@ -41,6 +41,7 @@ from flyball.core.outcomes import (
     Integrated,
     Measured,
     Prepared,
+    PullRequested,
     Restored,
     Saved,
     Stale,
@@ -151,6 +152,9 @@ class Chronicle:
     def _prepared(self, at: datetime, _effect: Effect, outcome: Prepared) -> None:
         self._note(outcome.notes)
         self._keep(Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
+
+    def _pull_requested(self, _at: datetime, _effect: Effect, outcome: PullRequested) -> None:
+        self._note((f"The pull request is {outcome.url}" if outcome.url else outcome.detail,))
 
     def _saved(self, at: datetime, _effect: Effect, outcome: Saved) -> None:
         self._note(outcome.notes)
@@ -313,6 +317,7 @@ class Chronicle:
         Measured: _measured,
         Restored: _restored,
         Integrated: _integrated,
+        PullRequested: _pull_requested,
         Answered: _answered,
         Failed: _failed,
     }

@@ -65,18 +65,24 @@ def is_worked_on(state: State) -> bool:
 
 def is_closing(state: State) -> bool:
     """Whether the work is over and only the report and the branch are left."""
-    return state.stage in _LAST_STAGES
+    return state.stage in _LAST_STAGES or _closing(state) is not None
 
 
 def closed(state: State) -> State:
-    """The task as it will stand once the report that is being saved is delivered: that report is the last one on the branch."""
-    reason = _closing(state)
-    return replace(state, stopped=TaskStopped("done", reason)) if reason and state.stopped is None else state
+    """The task as it will stand once the report that is being saved is delivered: that report is the last one on the branch.
+
+    Where delivery may still fail, the report says what is true already, and no more.
+    """
+    saving = _closing(state)
+    if saving is None or saving.undelivered or state.stopped is not None:
+        return state
+    return replace(state, stopped=TaskStopped("done", saving.closing))
 
 
-def _closing(state: State) -> str:
+def _closing(state: State) -> Save | None:
+    """The saving of the last report, while it is under way."""
     saving = (o.effect for o in state.open.values() if isinstance(o.effect, Save))
-    return next((effect.closing for effect in saving if effect.closing), "")
+    return next((effect for effect in saving if effect.closing), None)
 
 
 def health(state: State, chronicle: Chronicle) -> str:
@@ -124,7 +130,7 @@ def live_items(state: State) -> tuple[Item, ...]:
 
 def is_delivered(state: State) -> bool:
     """Whether there is a branch: something was accepted, if only the report."""
-    return state.prepared is not None and (state.head != state.prepared.base or bool(_closing(state)))
+    return state.prepared is not None and (state.head != state.prepared.base or _closing(state) is not None)
 
 
 def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False) -> str:

@@ -137,6 +137,7 @@ class Status(msgspec.Struct, frozen=True):
     branch: str
     head: str
     merged_into: str
+    pull_request: str
     subtasks: tuple[Subtask, ...]
     checkpoints: tuple[CheckpointShown, ...]
     questions: tuple[QuestionShown, ...]
@@ -176,6 +177,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (),
         false_claims=state.false_claims,
         branch=state.prepared.branch if state.prepared else "",
         head=state.head,
+        pull_request=state.pull_request,
         merged_into=seen.merged_into if state.decision == "DONE" else "",
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),

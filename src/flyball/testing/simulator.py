@@ -19,6 +19,7 @@ from flyball.core.effects import (
     Effect,
     Integrate,
     Measure,
+    OpenPullRequest,
     Prepare,
     ReadBacklog,
     Restore,
@@ -35,6 +36,7 @@ from flyball.core.outcomes import (
     Measured,
     Outcome,
     Prepared,
+    PullRequested,
     Restored,
     Saved,
     TurnEnded,
@@ -90,8 +92,8 @@ class World:
             case Restore():
                 self.tree = self.saved[effect.to]
                 return Restored(effect.to, self.tree)
-            case Integrate():
-                return Integrated(effect.commit, "flyball/001-it-works")
+            case Integrate() | OpenPullRequest():
+                return self._deliver(effect)
             case ReadBacklog() | EditBacklog():
                 return self.folder.perform(effect)
             case Wait():
@@ -101,6 +103,11 @@ class World:
                 return Unanswered() if text is None else Answered(text)
             case _:
                 raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
+
+    def _deliver(self, effect: Integrate | OpenPullRequest) -> Outcome:
+        if isinstance(effect, Integrate):
+            return Integrated(effect.commit, "flyball/001-it-works")
+        return PullRequested(f"https://example.org/{effect.branch}")
 
     def _save(self, effect: Save) -> Saved:
         if effect.tree:

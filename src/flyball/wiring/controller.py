@@ -23,6 +23,7 @@ from flyball.measures.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, Notify, People, Refusal, Stop
 from flyball.wiring.agents import agents_of, hiding_logins
+from flyball.wiring.github import GitHub
 from flyball.wiring.holding import Holding, holding
 from flyball.wiring.rendering import Rendering
 from flyball.wiring.site import Site
@@ -61,13 +62,7 @@ class Controller:
         task = self._site.state(self._task).task
         with holding(self._site, task) as held:
             dossier = self._site.dossier(self._task)
-            workspace = GitWorkspace(
-                self._site.repository,
-                self._site.home.folder,
-                self._task,
-                in_place=task.settings.in_place,
-                environment=self._environment,
-            )
+            workspace = self._site.workspace(task, self._environment)
             if dossier.state.prepared is not None:
                 workspace.prepare()
             rendering = Rendering(self._site, self._task, workspace.root)
@@ -115,6 +110,7 @@ class Controller:
             folder=home.task(self._task),
             notify=self._notify,
             backlogs=BacklogFolders(self._site.repository.root),
+            pull_requests=GitHub(self._site, self._environment),
         )
 
 

@@ -65,5 +65,4 @@ def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
     """Take a task's leases, or say who holds them."""
     opened = site.state(task).task
     with holding(site, opened) as held:
-        workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=opened.settings.in_place)
-        yield Hand(site, held.lease, task, workspace)
+        yield Hand(site, held.lease, task, site.workspace(opened))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from flyball.core.commit_messages import message as commit_message
 from flyball.core.cycles import folder
 from flyball.core.decide import WORKFLOWS
 from flyball.core.effects import ReadBacklog, Restore, Save
@@ -97,7 +98,7 @@ def compared(site: Site, task: TaskId, word: str = "") -> tuple[GitWorkspace, st
     """The task's workspace, the older and the newer commit of a diff: from the start, or from a checkpoint, until now."""
     found = checkpoints(site, task)
     state = site.state(task)
-    workspace = GitWorkspace(site.repository, site.home.folder, task, in_place=state.task.settings.in_place)
+    workspace = site.workspace(state.task)
     older = named(task, found, word).commit if word else found[0].commit
     return workspace, older, state.head if state.decision == "DONE" else workspace.tip
 
@@ -201,7 +202,7 @@ def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str, *reopened: F
         hand.append(lesson, *reopened, moved)
         return
     label = f"{_AGAIN}{state.seq}"
-    message = f"checkpoint: rollback - to {base.label} {short(base.commit)}"
+    message = commit_message(f"revert: go back to {base.label} ({short(base.commit)})", label, state.items)
     save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=state.head, accepted=True, tree=tree)
 
     def do(now: State) -> Outcome:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from flyball.core.events import Event, SessionStarted
 from flyball.core.evolve import evolve
+from flyball.core.naming import LOOP
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.documents.governed import govern, release
@@ -17,14 +18,12 @@ from flyball.projections.loop_files import STATUS_LOG, VERDICT, phase_status, re
 from flyball.projections.standing import finished
 from flyball.wiring.presence import lock_of
 from flyball.wiring.site import Site
-from flyball.workspace.workspace import GitWorkspace
 
 
 def catch_up(site: Site, state: State) -> None:
     """Render a task nobody works on: whoever stopped it may have been killed before it could."""
     task = state.task
-    workspace = GitWorkspace(site.repository, site.home.folder, task.id, in_place=task.settings.in_place)
-    Rendering(site, task.id, workspace.root).catch_up(state)
+    Rendering(site, task.id, site.workspace(task).root).catch_up(state)
 
 
 class Rendering:
@@ -33,12 +32,20 @@ class Rendering:
     def __init__(self, site: Site, task: TaskId, tree: Path) -> None:
         memory = site.home.rendered(task)
         roots = dict.fromkeys((site.repository.root, tree))
-        self._folders = {
-            root: LoopFolder(root, task, memory=memory.with_suffix(f".{n}.json"), shared=root == tree)
-            for n, root in enumerate(roots)
-        }
         self._site = site
         self._task = task
+        self._index: tuple[int, int] | None = None
+        self._tracked: Collection[str] = ()
+        self._folders = {
+            root: LoopFolder(
+                root,
+                task,
+                memory=memory.with_suffix(f".{n}.json"),
+                shared=root == tree,
+                tracked=self._tracked_now if root == site.repository.root else tuple,
+            )
+            for n, root in enumerate(roots)
+        }
         self._tree = tree
         self._stale = False
         self._chronicle = site.dossier(task).chronicle
@@ -89,6 +96,18 @@ class Rendering:
             if logged is not None and logged.isoformat() not in folder.end_of(STATUS_LOG):
                 *_, last = self._blocks()
                 folder.append(STATUS_LOG, last, whole=self._log)
+
+    def _tracked_now(self) -> Collection[str]:
+        """What the user's index holds of the task's folder; asked for again only when the index has changed."""
+        repository = self._site.repository
+        try:
+            facts = (repository.git_dir / "index").stat()
+        except OSError:
+            return ()
+        seen = (facts.st_mtime_ns, facts.st_ino)
+        if seen != self._index:
+            self._index, self._tracked = seen, repository.tracked(f"{LOOP}/{self._task}")
+        return self._tracked
 
     def _present(self) -> list[LoopFolder]:
         return [folder for root, folder in self._folders.items() if root.is_dir()]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
 from flyball.config.home import RepositoryHome
 from flyball.core.evolve import fold
 from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.task import Task, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.wiring.dossier import Dossier
+from flyball.workspace.checkpoint import Author
 from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 
 class NoSuchTask(Refusal):
@@ -39,6 +43,15 @@ class Site(msgspec.Struct, frozen=True):
         """A repository's site; its folder is made when missing."""
         home = RepositoryHome.of(repository.common_dir, repository.root).prepare()
         return cls(repository, home, SqliteJournal.open(home.journal))
+
+    def workspace(self, task: Task, environment: Mapping[str, str] = MappingProxyType({})) -> GitWorkspace:
+        """The task's workspace, as it was asked for."""
+        settings = task.settings
+        author = Author.of(settings.author) if settings.author else None
+        place = self.home.folder
+        return GitWorkspace(
+            self.repository, place, task.id, in_place=settings.in_place, author=author, environment=environment
+        )
 
     @property
     def blobs(self) -> FileBlobs:

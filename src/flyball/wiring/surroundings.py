@@ -8,7 +8,6 @@ from flyball.projections.situation import Seen
 from flyball.projections.standing import is_delivered
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
-from flyball.workspace.workspace import GitWorkspace
 
 
 def look_around(site: Site, state: State) -> Seen:
@@ -19,9 +18,7 @@ def look_around(site: Site, state: State) -> Seen:
 def _merged_into(site: Site, state: State) -> str:
     if state.decision != "DONE" or state.prepared is None or not is_delivered(state):
         return ""
-    task = state.task
-    workspace = GitWorkspace(site.repository, site.home.folder, task.id, in_place=task.settings.in_place)
     try:
-        return workspace.merged_into(state.head, state.prepared.onto)
+        return site.workspace(state.task).merged_into(state.head, state.prepared.onto)
     except Refusal:
         return ""

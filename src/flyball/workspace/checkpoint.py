@@ -40,6 +40,12 @@ class Author(msgspec.Struct, frozen=True):
     name: str = "flyball"
     email: str = "flyball@localhost"
 
+    @classmethod
+    def of(cls, written: str) -> "Author":
+        """From `Name <address>`."""
+        name, _, email = written.removesuffix(">").rpartition(" <")
+        return cls(name, email)
+
 
 class Snapshot(msgspec.Struct, frozen=True):
     """A saved tree; `notes` say in sentences what git could not hold."""

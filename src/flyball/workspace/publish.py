@@ -59,12 +59,12 @@ def publish(
     faults.point("publish.branch.after")
 
 
-def push(repository: Repository, branch: str, environment: Mapping[str, str]) -> str:
+def push(repository: Repository, branch: str, environment: Mapping[str, str], task: str) -> str:
     """Send a branch to the remote git would push to; with the user's own settings, credentials and hooks, as they set it."""
     remotes = repository.as_user(environment, "remote").stdout.decode().split()
     if not remotes:
         raise PushRefused(
-            "There is no remote to push to.", "Add one: git remote add origin URL; or set ship.push to false"
+            "There is no remote to push to.", f"Add one: git remote add origin URL; then: flyball resume {task}"
         )
     remote = "origin" if "origin" in remotes else remotes[0]
     done = repository.as_user(environment, "push", remote, f"refs/heads/{branch}:refs/heads/{branch}")
@@ -72,7 +72,7 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str]) ->
         said = done.stderr.decode("utf-8", "backslashreplace").strip().splitlines()
         raise PushRefused(
             f"git push {remote} {branch} ended with code {done.code}: {said[-1] if said else 'it said nothing'}",
-            f"Try it yourself: git push {remote} {branch}",
+            f"Try it yourself: git push {remote} {branch}; then: flyball resume {task}",
         )
     return f"The branch was pushed to {remote}."
 

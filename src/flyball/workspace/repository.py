@@ -142,6 +142,16 @@ class Repository(msgspec.Struct, frozen=True):
         asked = self.git().run("config", "core.sharedRepository")
         return asked.stdout.decode().strip() if asked.code == 0 else None
 
+    def identity(self) -> tuple[str, str]:
+        """The name and address the user commits with, as their git settings say; empty where they say nothing."""
+        name, email = (_as_person(self.git_dir, "config", f"user.{key}").stdout for key in ("name", "email"))
+        return os.fsdecode(name).strip(), os.fsdecode(email).strip()
+
+    def tracked(self, folder: str) -> frozenset[str]:
+        """The files below a folder that the user's index holds."""
+        asked = Git(self.git_dir).run("ls-files", "-z", "--", folder)
+        return frozenset(records(asked.stdout)) if asked.code == 0 else frozenset()
+
     def as_user(self, environment: Mapping[str, str], *args: str) -> process.Captured:
         """Run git as the user would, with all their settings: only for what they asked flyball to do in their name."""
         env = {name: value for name, value in environment.items() if not name.startswith("GIT_")}

@@ -39,7 +39,7 @@ class GitWorkspace:
         self.task = task
         self.branch = f"flyball/{task}"
         self.in_place = in_place
-        self.author = author or Author()
+        self._author = author
         self.environment = environment
         self.checkout = Checkout(home.resolve(), task)
         self._vault: Vault | None = None
@@ -106,7 +106,7 @@ class GitWorkspace:
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
-        return save_labelled(self._work(), self.task, label, message=message, at=at, author=self.author)
+        return save_labelled(self._work(), self.task, label, message=message, at=at, author=Author())
 
     def start(self, at: datetime) -> Snapshot:
         """The checkpoint before any turn: the base, or in place the base with what the user had not committed."""
@@ -118,7 +118,7 @@ class GitWorkspace:
 
     def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
         """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it."""
-        commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self.author)
+        commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self._committer())
         prefix, known = self._refs()
         tip, name = known.get("tip"), label_name(label)
         # What was measured is mostly what was saved last, and then no file needs to be touched.
@@ -126,6 +126,13 @@ class GitWorkspace:
         wanted = {name: known.get(name)} | ({"tip": tip} if follows else {})
         self.vault.move([RefUpdate(prefix + ref, commit, old) for ref, old in wanted.items() if old != commit])
         return Snapshot(commit, tree, parent, () if follows else self.restore(commit))
+
+    def _committer(self) -> Author:
+        """Whose name the commits on the branch carry: the one that was set, or the user's own."""
+        if self._author is None:
+            name, email = self.repository.identity()
+            self._author = Author(name or Author().name, email or Author().email)
+        return self._author
 
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
@@ -208,7 +215,7 @@ class GitWorkspace:
 
     def push(self) -> str:
         """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""
-        return publishing.push(self.repository, self.branch, self.environment)
+        return publishing.push(self.repository, self.branch, self.environment, self.task)
 
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from flyball.core import cycles, kernel, opening, questions, reviewing, shipping, stages
 from flyball.core.claims import Claim
+from flyball.core.commit_messages import message, subject
 from flyball.core.effects import EditBacklog, Effect, Measure, ReadBacklog, Restore, Save
 from flyball.core.evaluator import evaluate
 from flyball.core.events import BlockCleared, Evaluated, ItemSelected, Moved, TaskStopped
@@ -27,7 +28,6 @@ from flyball.core.workflows.table import Workflow
 VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
 STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
-SUBJECT_LENGTH = 72
 STALE_THAT_BLOCK = 3
 _COMMIT_TYPES = {
     "feature": "feat",
@@ -206,17 +206,12 @@ def _accept(state: State) -> Next:
         Save(
             name,
             label=issue,
-            message=f"{_subject(item.kind, item.text)}\n\nFixes: {issue}",
+            message=message(subject(_COMMIT_TYPES.get(item.kind, "fix"), item.text), issue, (item,), f"Fixes: {issue}"),
             parent=state.head,
             accepted=True,
             tree=state.entry.tree,
         )
     )
-
-
-def _subject(kind: str, title: str) -> str:
-    line = f"{_COMMIT_TYPES.get(kind, 'fix')}: {' '.join(title.split())}"
-    return line if len(line) <= SUBJECT_LENGTH else f"{line[: SUBJECT_LENGTH - 1].rstrip()}…"
 
 
 def _evaluate(state: State) -> Next:
