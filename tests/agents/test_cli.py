@@ -44,6 +44,7 @@ class Spoken:
     homes = (".spoken",)
     guarded = (".spoken/settings.json",)
     version_argv = ("true",)
+    tells_money = False
     install = login = ""
 
     def __init__(self, source: str, **invocation: Any) -> None:

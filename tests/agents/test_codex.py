@@ -184,7 +184,7 @@ def test_the_model_stands_in_the_record_of_the_thread(tmp_path: Path) -> None:
 def test_a_turn_that_used_nothing_known_leaves_the_threads_total_as_it_was() -> None:
     turn = played("too-many-requests", code=1, session="01a1e252-08de-7471-bba4-2ed0fd24d2ff", before=Usage(300, 60))
 
-    assert turn.usage == Usage(estimated=True)
+    assert turn.usage == Usage(usd=0.0, estimated=True)
     assert turn.session_usage == Usage(300, 60)
 
 

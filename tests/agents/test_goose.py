@@ -70,7 +70,7 @@ def test_an_error_is_an_error_though_the_exit_status_is_0_and_the_run_complete(n
 def test_a_failed_run_leaves_the_conversations_total_as_it_was() -> None:
     turn = played("rate-limit", session="flyball-1", before=Usage(200, 40))
 
-    assert turn.usage == Usage(estimated=True)
+    assert turn.usage == Usage(usd=0.0, estimated=True)
     assert turn.session_usage == Usage(200, 40)
 
 

@@ -132,5 +132,5 @@ def test_a_conversation_is_gone_on_with_unless_the_program_was_not_there() -> No
 @pytest.mark.parametrize(("told", "asked"), [("gpt-5", ""), ("", "gpt-5"), ("gpt-5", "nobody-knows-this-one")])
 def test_tokens_are_priced_by_the_model_that_was_used_or_else_asked_for(told: str, asked: str) -> None:
     turn = ended(Reading(kind="ok", usage=Usage(1_000_000, 0), model=told), WELL, model=asked)
-    assert turn.usage.usd > 0
+    assert turn.usage.usd
     assert turn.usage.estimated

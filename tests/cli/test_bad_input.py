@@ -1,6 +1,7 @@
 """Bad input to `run`, and tasks that are not there: exit 2, one clear sentence that names it, and nothing written anywhere."""
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -217,4 +218,40 @@ def test_c9_nothing_is_opened_for_a_command_whose_program_is_missing(
     done = flyball("run", "x", "--agent-command", "true", "--sandbox", "none", "--unattended")
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1), done.err
     assert named in done.err
+    assert everything(repository.parent) == before
+
+
+@pytest.mark.req("C13")
+@pytest.mark.parametrize(
+    ("agent", "model", "prices", "named"),
+    [
+        (
+            "codex",
+            "",
+            True,
+            "no model is named. Limit the tokens instead: --budget-tokens N; or name one: --model MODEL",
+        ),
+        ("codex", "nobody-knows-it", True, "no price of nobody-knows-it is published. Limit the tokens"),
+        ("codex", "gpt-5", False, "-m pip install genai-prices"),
+        ("gemini", "", True, "--budget-tokens N"),
+        ("codex", "gpt-5", True, ""),
+        ("claude", "", False, ""),
+    ],
+)
+def test_a_budget_of_money_that_cannot_be_kept_is_refused(
+    repository: Path, flyball, monkeypatch, agent: str, model: str, prices: bool, named: str
+) -> None:
+    if not prices:
+        monkeypatch.setitem(sys.modules, "genai_prices", None)
+    for name in ("claude", "codex", "gemini"):
+        a_program(repository.parent / "bin", name)
+    for name in ("CODEX_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "dummy")
+    monkeypatch.setenv("PATH", f"{repository.parent / 'bin'}:/usr/bin:/bin")
+    before = everything(repository.parent)
+    words = ("--agent", agent, "--budget-usd", "0.01", *(("--model", model) if model else ()))
+    # The last of the refusals is that of the program: a budget that is kept comes so far.
+    done = flyball("run", "x", *words, "--gate", "test=no-such-runner", "--sandbox", "none", "--unattended")
+    assert (done.code, len(done.err.strip().splitlines())) == (2, 1), done.err
+    assert (named or "starts no-such-runner") in done.err
     assert everything(repository.parent) == before

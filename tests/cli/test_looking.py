@@ -41,7 +41,7 @@ def test_list_shows_state_stage_age_branch_spend_and_request(told, site, flyball
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
     assert cells[:3] == [TASK, "DONE", "SHIP"]
     assert cells[3].endswith(" d ago")
-    assert cells[4:] == [f"flyball/{TASK}", "6 turns, $0.30", "parse the rows"]
+    assert cells[4:] == [f"flyball/{TASK}", "6 turns, 0.30 USD", "parse the rows"]
     (row,) = json.loads(flyball("list", "--json").out)
     assert (row["task"], row["state"], row["decision"]) == (TASK, "DONE", "DONE")
     assert row["usage"]["usd"] == pytest.approx(0.3)

@@ -69,7 +69,7 @@ def test_the_view_at_80_by_24_shows_stage_iteration_turn_gates_breaker_health_an
     assert "breaker HALF_OPEN 1/2 without progress" in text
     assert "health PROGRESSING" in text
     assert "3 turns" in text
-    assert "$0.10" in text
+    assert "0.10 USD" in text
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 200])

@@ -57,6 +57,7 @@ class Played:
     homes: tuple[str, ...] = ()
     guarded: tuple[str, ...] = ()
     version_argv = ("true",)
+    tells_money = False
     install = login = ""
 
     def __init__(self, play: Play) -> None:

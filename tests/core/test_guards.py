@@ -227,7 +227,7 @@ def test_a_crashed_agent_is_tried_twice_at_once_and_then_with_growing_pauses(cra
 
 @pytest.mark.req("C1")
 def test_turns_that_run_together_have_room_in_the_budget_for_each_of_them() -> None:
-    known = state(task(limits=Limits(budget_usd=1)), usage=Usage(usd=0.4), dearest_turn=Usage(usd=0.2))
+    known = state(task(limits=Limits(budget_usd=1)), known_usd=0.4, dearest_turn=Usage(usd=0.2))
     assert guards.before_turn(known, "implementer", beside=2) is None
     stopped = guards.before_turn(known, "implementer", beside=3)
     assert stopped is not None
@@ -258,7 +258,7 @@ def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_age
         (Limits(max_turns=3), {"turns": 3}),
         (Limits(max_hours=1), {"elapsed": HOUR}),
         (Limits(budget_tokens=100), {"usage": Usage(60, 20), "dearest_turn": Usage(20, 10)}),
-        (Limits(budget_usd=1), {"usage": Usage(usd=1.0)}),
+        (Limits(budget_usd=1), {"known_usd": 1.0}),
     ],
     ids=["iterations", "turns", "hours", "tokens", "money"],
 )
@@ -319,3 +319,56 @@ def test_a_turn_in_a_copy_goes_on_with_nobodys_conversation() -> None:
     assert isinstance(copied, RunAgent)
     assert (own.session, own.session_usage, own.copy) == ("abc", Usage(300, 60), "")
     assert (copied.session, copied.session_usage, copied.copy, copied.commit) == ("", Usage(), "qa", "c0ffee")
+
+
+UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
+
+
+@pytest.mark.req("C13")
+@pytest.mark.parametrize(
+    ("limits", "known", "name", "words"),
+    [
+        (
+            Limits(budget_usd=1),
+            UNPRICED,
+            "budget_tokens",
+            "1 turn has no known price, so the budget of 1 USD cannot be kept",
+        ),
+        (Limits(budget_usd=1), {"unpriced": 1, "untold": 1}, "budget_tokens", "no known price"),
+        (Limits(budget_usd=1, budget_tokens=9000), UNPRICED, "", ""),
+        (Limits(budget_usd=1, budget_tokens=999), UNPRICED, "budget_tokens", "1000 of 999 tokens"),
+        (
+            Limits(budget_usd=1),
+            {**UNPRICED, "unpriced": 2, "known_usd": 0.3, "dearest_turn": Usage(9, 9, 0.3)},
+            "budget_usd",
+            "0.9 of 1 USD, and the next turn may take 0.3",
+        ),
+        (Limits(budget_usd=1), {"unpriced": 1}, "", ""),
+        (Limits(budget_tokens=9), {"untold": 1}, "max_turns", "1 turn told no tokens"),
+        (Limits(budget_tokens=9, max_turns=5), {"untold": 1}, "", ""),
+        (Limits(), UNPRICED, "", ""),
+    ],
+    ids=[
+        "no price",
+        "nothing told",
+        "tokens bound it",
+        "tokens are spent",
+        "as the dearest",
+        "interrupted",
+        "no tokens",
+        "turns bound it",
+        "no budget",
+    ],
+)
+def test_a_turn_without_a_price_is_never_free(limits: Limits, known: dict[str, object], name: str, words: str) -> None:
+    found, said = guards.limit_reached(state(task(limits=limits), **known))
+    assert found == name
+    assert words in said
+
+
+@pytest.mark.req("C13")
+def test_money_of_a_sum_is_known_only_if_that_of_each_part_is() -> None:
+    assert Usage(1, 1, 0.5).plus(Usage(1, 1, 0.25)).usd == 0.75
+    assert Usage(1, 1, 0.5).plus(Usage(1, 1)).usd is None
+    assert Usage(3, 3, 0.5).minus(Usage(1, 1)).usd == 0.5
+    assert Usage(3, 3).minus(Usage(1, 1, 0.5)) == Usage(2, 2)

@@ -123,8 +123,8 @@ def test_other_facts_have_their_words(fact, words):
     ("usage", "told"),
     [
         (Usage(), "… 41 s"),
-        (Usage(300, 0), "… 41 s, 300+0 tokens"),
-        (Usage(0, 60), "… 41 s, 0+60 tokens"),
+        (Usage(300, 0), "… 41 s, 300+0 tokens, – USD"),
+        (Usage(0, 60), "… 41 s, 0+60 tokens, – USD"),
         (Usage(300, 60, 0.0024), "… 41 s, 300+60 tokens, 0.0024 USD"),
         (Usage(300, 60, 0.0024, estimated=True), "… 41 s, 300+60 tokens, about 0.0024 USD"),
         (Usage(estimated=True), "… 41 s"),

@@ -16,6 +16,7 @@ from flyball.core.task import EffectId
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.report import Report, report
 from flyball.projections.report_markdown import markdown
+from flyball.projections.status import status
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 pytestmark = pytest.mark.req("O61")
@@ -142,7 +143,7 @@ def test_spending_is_told_turn_by_turn_failed_ones_included():
         0.01,
         True,
     )
-    assert sum(t.usd for t in of(story).turns) == pytest.approx(of(story).total.usd)
+    assert sum(t.usd or 0 for t in of(story).turns) == pytest.approx(of(story).total.usd)
 
 
 def test_estimates_are_called_estimates():
@@ -207,3 +208,21 @@ def test_the_report_is_json_with_every_field():
 
 def test_the_same_facts_give_the_same_report():
     assert text(eventful()) == text(eventful())
+
+
+@pytest.mark.req("C13")
+def test_unknown_money_is_a_dash_and_null_and_never_nothing():
+    story = Story().start().turn(usage=Usage(25_000, 100))
+    assert (of(story).total.usd, of(story).turns[0].usd) == (None, None)
+    text = markdown(of(story))
+    assert "| 25000 | 100 | – |" in text
+    assert "0.0000" not in text
+    assert '"usd":null' in msgspec.json.encode(of(story)).decode()
+    assert msgspec.to_builtins(status(story.state, Chronicle(story.events)))["usage"]["usd"] is None
+
+
+@pytest.mark.req("C13")
+def test_of_money_known_in_part_that_part_is_called_the_least():
+    story = Story().start().turn(usage=Usage(10, 1, 0.5)).turn(usage=Usage(10, 1))
+    assert (of(story).total.usd, of(story).total.known_usd) == (None, 0.5)
+    assert "| at least 0.5000 |" in markdown(of(story))

@@ -107,6 +107,11 @@ class Acp(msgspec.Struct, frozen=True):
         return self.command[0]
 
     @property
+    def tells_money(self) -> bool:
+        """Some do; of the others the first turn shows it."""
+        return True
+
+    @property
     def version_argv(self) -> tuple[str, ...]:
         return (self.program, "--version")
 
@@ -194,6 +199,6 @@ def _usage(story: _Story) -> Usage:
     used = Usage(
         read or as_count(counts.get("input_tokens")),
         as_count(told.get("outputTokens")) or as_count(counts.get("output_tokens")),
-        story.usd,
+        story.usd or None,
     )
     return used if used != Usage() else Usage(estimated=True)

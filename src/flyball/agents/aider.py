@@ -85,6 +85,7 @@ class Aider:
     name = "aider"
     program = "aider"
     version_argv = ("aider", "--version")
+    tells_money = True
     install = "pipx install aider-chat"
     login = "the key of your model's provider in its variable, such as OPENAI_API_KEY"
     variables = (

@@ -103,6 +103,7 @@ class Claude:
     name = "claude"
     program = "claude"
     version_argv = ("claude", "--version")
+    tells_money = True
     install = "npm install --global @anthropic-ai/claude-code"
     login = "claude /login (or set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN)"
     variables = (

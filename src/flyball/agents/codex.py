@@ -67,6 +67,7 @@ class Codex:
     name = "codex"
     program = "codex"
     version_argv = ("codex", "--version")
+    tells_money = False
     install = "npm install --global @openai/codex"
     login = "codex login (or set CODEX_API_KEY)"
     variables = ("CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "RUST_LOG")

@@ -85,6 +85,7 @@ class Copilot:
     name = "copilot"
     program = "copilot"
     version_argv = ("copilot", "--version")
+    tells_money = False
     install = "npm install --global @github/copilot"
     login = "copilot login (or set COPILOT_GITHUB_TOKEN)"
     variables = (

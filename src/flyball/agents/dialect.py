@@ -135,6 +135,10 @@ class Dialect(Protocol):
     @property
     def version_argv(self) -> tuple[str, ...]: ...
     @property
+    def tells_money(self) -> bool:
+        """Whether it says what a turn cost, at least of models whose price it knows."""
+
+    @property
     def install(self) -> str:
         """The command a person types to get it."""
 

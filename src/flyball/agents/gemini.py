@@ -84,6 +84,7 @@ class Gemini:
     name = "gemini"
     program = "gemini"
     version_argv = ("gemini", "--version")
+    tells_money = False
     install = "npm install --global @google/gemini-cli"
     login = "gemini, then choose how to sign in (or set GEMINI_API_KEY)"
     variables = (

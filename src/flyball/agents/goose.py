@@ -76,6 +76,7 @@ class Goose:
     name = "goose"
     program = "goose"
     version_argv = ("goose", "--version")
+    tells_money = False
     install = "npm install --global @aaif/goose-binary-linux-x64"
     login = "goose configure, with the provider's key in its variable (the sandbox has no keyring)"
     variables = (

@@ -13,7 +13,7 @@ from flyball.agents.shown import Shown, answered, called, noticed, said
 from flyball.agents.tool_calls import call_line
 from flyball.agents.unreachable import unreachable
 from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.outcomes import NOTHING_USED, TurnKind, Usage
 
 NO_END = "OpenCode ended before its answer was finished"
 ASK = "question"
@@ -43,7 +43,7 @@ class _Story:
         self.error: Event = {}
         self.asked = False
         self.refused: list[str] = []
-        self.usage = Usage()
+        self.usage = NOTHING_USED
         self.steps = 0
         self._message = ""
         for event in lines:
@@ -85,6 +85,7 @@ class OpenCode:
     name = "opencode"
     program = "opencode"
     version_argv = ("opencode", "--version")
+    tells_money = True
     install = "npm install --global opencode-ai"
     login = "opencode auth login (or set the provider's own key, for example ANTHROPIC_API_KEY)"
     variables = (

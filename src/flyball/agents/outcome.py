@@ -17,7 +17,7 @@ from flyball.agents.frame import Ran
 from flyball.agents.prices import priced
 from flyball.core.claims import Claim, read_claim
 from flyball.core.limits import Limit, recognise, recognise_error, says_error
-from flyball.core.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.reset_times import known_zones
 from flyball.core.text import decode, scrub
 from flyball.process import Exit
@@ -46,7 +46,7 @@ def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
         kind,
         detail[:DETAIL],
         claim,
-        priced(told_usage(claim), ran.turn.request.model),
+        cost(kind, told_usage(claim), ran.turn.request.model),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,
@@ -159,7 +159,15 @@ def told_usage(claim: Claim) -> Usage:
     told = {name: float(value) for name, value in claim.metrics.items() if name in _AMOUNTS and _is_amount(value)}
     if not told:
         return Usage(estimated=True)
-    return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), rounded_up(told.get("usd", 0.0)))
+    usd = rounded_up(told["usd"]) if "usd" in told else None
+    return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), usd)
+
+
+def cost(kind: TurnKind, usage: Usage, model: str) -> Usage:
+    """What a turn cost: as told, else by published prices; one that nobody took in cost nothing."""
+    if kind in LIMITED | ABSENT and not usage.tokens and usage.usd is None:
+        return msgspec.structs.replace(usage, usd=0.0)
+    return priced(usage, model)
 
 
 def _is_amount(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from decimal import Decimal
 
 import msgspec
@@ -9,16 +10,28 @@ import msgspec
 from flyball.agents.foreign import rounded_up
 from flyball.core.outcomes import Usage
 
+PACKAGE = "genai-prices"
+
 
 def priced(usage: Usage, model: str) -> Usage:
-    """The usage with an estimate of its price; as it was where the agent named one, or none is known for its model.
+    """The usage with an estimate of its price; without one where none is known for its model.
 
     Cached tokens are counted in full, so an estimate is rather too high than too low.
     """
-    if usage.usd or not (usage.input_tokens or usage.output_tokens):
+    if usage.usd is not None or not usage.tokens:
         return usage
     price = _price(usage, model) if model else None
-    return msgspec.structs.replace(usage, usd=rounded_up(float(price or 0)), estimated=True)
+    return msgspec.structs.replace(usage, usd=None if price is None else rounded_up(float(price)), estimated=True)
+
+
+def has_price(model: str) -> bool:
+    """Whether the tokens of a model can be priced."""
+    return bool(model) and _price(Usage(1, 1), model) is not None
+
+
+def has_prices() -> bool:
+    """Whether the published prices are installed."""
+    return importlib.util.find_spec(PACKAGE.replace("-", "_")) is not None
 
 
 def _price(usage: Usage, model: str) -> Decimal | None:

@@ -61,6 +61,7 @@ class Qwen:
     name = "qwen"
     program = "qwen"
     version_argv = ("qwen", "--version")
+    tells_money = False
     install = "npm install --global @qwen-code/qwen-code"
     login = "qwen, then /auth (or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL)"
     variables = (

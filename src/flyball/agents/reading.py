@@ -8,8 +8,7 @@ import msgspec
 
 from flyball.agents.dialect import Heard, Reading
 from flyball.agents.frame import Ran
-from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, claim_of, ending, told_usage, zones
-from flyball.agents.prices import priced
+from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, claim_of, cost, ending, told_usage, zones
 from flyball.core.claims import Claim, OpenQuestion
 from flyball.core.limits import recognise
 from flyball.core.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
@@ -34,11 +33,16 @@ def settled(
     usage = reading.usage
     if reading.cumulative and session == asked.session:
         usage = usage.minus(before)
+    if usage.tokens and not usage.usd:
+        # Programs say 0 of a model whose price they do not know.
+        usage = msgspec.structs.replace(usage, usd=None)
     return TurnEnded(
         reading.kind,
         "; ".join(filter(None, (reading.detail[:DETAIL], *planted))),
         claim,
-        priced(told_usage(claim) if usage == Usage(estimated=True) else usage, reading.model or asked.model),
+        cost(
+            reading.kind, told_usage(claim) if usage == Usage(estimated=True) else usage, reading.model or asked.model
+        ),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         reading.reset_at,
@@ -52,7 +56,10 @@ def settled(
 
 def _total(reading: Reading, before: Usage) -> Usage:
     """What the conversation has used, also where a turn that was broken off could not tell its total."""
-    return reading.usage if reading.cumulative else before.plus(msgspec.structs.replace(reading.usage, estimated=False))
+    if reading.cumulative:
+        return reading.usage
+    known = (before.usd or 0.0) + (reading.usage.usd or 0.0)
+    return msgspec.structs.replace(before.plus(reading.usage), usd=known or None, estimated=before.estimated)
 
 
 def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: str) -> Reading:

@@ -20,6 +20,7 @@ from flyball.config.file import FileConfig
 from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits, workflow_of
 from flyball.core.cycles import folder
+from flyball.core.decide import WORKFLOWS
 from flyball.core.events import Fact, SettingsChanged
 from flyball.core.evolve_people import is_put_again
 from flyball.core.quantities import plural
@@ -34,7 +35,7 @@ from flyball.projections.standing import finished, next_command
 from flyball.projections.status import status
 from flyball.wiring.controller import Controller
 from flyball.wiring.holding import require_free
-from flyball.wiring.readiness import require_ready
+from flyball.wiring.readiness import require_keepable_budget, require_ready
 from flyball.wiring.rendering import catch_up
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import open_task, tasks_asked, tasks_from
@@ -239,6 +240,9 @@ def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> in
     if state.task.workflow == "backlog":
         require_constitution(site.repository.root / folder(state))
     changed = _changed(state, flags)
+    if flags.budget_usd is not None:
+        wanted = msgspec.structs.replace(state.task.settings, limits=changed.limits)
+        require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)
     said = _worth_saying(state, changed)
     if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=changed.attended):
         return _left_alone(site, state, as_json=as_json)

@@ -15,7 +15,7 @@ from flyball.core.state import Open, State
 from flyball.projections.records import Tally, Verification
 from flyball.projections.situation import sentence, situation
 from flyball.projections.standing import forced_stages
-from flyball.projections.wording import duration, plain
+from flyball.projections.wording import duration, money, plain
 
 NARROW = 60
 _HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
@@ -189,8 +189,8 @@ def _spend(state: State, now: datetime) -> Text:
     parts = [plural(state.turns, "turn")]
     if usage.input_tokens or usage.output_tokens:
         parts.append(f"{_short(usage.input_tokens)} in, {_short(usage.output_tokens)} out")
-    if usage.usd:
-        parts.append(f"{'about ' if usage.estimated else ''}${usage.usd:.2f}")
+    if usage.usd != 0:
+        parts.append(money(usage.usd, state.known_usd, estimated=usage.estimated))
     return Text(f"spent {' · '.join(parts)} · {duration(elapsed.total_seconds())}")
 
 

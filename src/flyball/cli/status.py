@@ -87,13 +87,13 @@ def _said(word: PersonSpoke) -> str:
 
 def _spent(shown: Status) -> str:
     from flyball.core.quantities import plural
-    from flyball.projections.wording import duration
+    from flyball.projections.wording import duration, money
 
     usage = shown.usage
-    money = f", {'about ' if usage.estimated else ''}${usage.usd:.2f}" if usage.usd else ""
+    spent = f", {money(usage.usd, usage.known_usd, estimated=usage.estimated)}" if usage.usd != 0 else ""
     tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""
     counted = f"{plural(shown.iterations, 'iteration')}, {plural(shown.turns, 'turn')}"
-    return f"{counted}{tokens}{money}, {duration(shown.elapsed_s)}"
+    return f"{counted}{tokens}{spent}, {duration(shown.elapsed_s)}"
 
 
 def _now(shown: Status, holder: Holder | None) -> str:

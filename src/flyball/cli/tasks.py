@@ -54,10 +54,10 @@ def _cells(site: Site, task: TaskId) -> list[str]:
 def _spent(state: State) -> str:
     """Turns and money; a dash where no agent said what a turn cost."""
     from flyball.core.quantities import plural
+    from flyball.projections.wording import money
 
     usage = state.usage
-    money = f"{'about ' if usage.estimated else ''}${usage.usd:.2f}" if usage.usd else "–"
-    return f"{plural(state.turns, 'turn')}, {money}"
+    return f"{plural(state.turns, 'turn')}, {money(usage.usd, state.known_usd, estimated=usage.estimated)}"
 
 
 def _row(site: Site, task: TaskId) -> dict[str, object]:

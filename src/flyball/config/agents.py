@@ -199,7 +199,9 @@ def _other(
     implementer: AgentChoice, choices: Iterable[AgentChoice], specs: Mapping[str, AgentSpec]
 ) -> AgentChoice | None:
     configured = (*(AgentChoice(s.name, s.model, s.fallback) for s in specs.values()), *choices)
-    return next((choice for choice in configured if _model(choice) != _model(implementer)), None)
+    # Which model an agent takes where none is named is not known, so that it is another one is not either.
+    sure = (choice for choice in configured if choice.model or choice.agent != implementer.agent)
+    return next((choice for choice in sure if _model(choice) != _model(implementer)), None)
 
 
 def _model(choice: AgentChoice) -> str:

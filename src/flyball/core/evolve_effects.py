@@ -15,6 +15,8 @@ from flyball.core.events import (
 )
 from flyball.core.evolve_people import answer
 from flyball.core.outcomes import (
+    ABSENT,
+    LIMITED,
     Answered,
     BacklogRead,
     Edited,
@@ -94,16 +96,21 @@ def _prepared(draft: Draft, _effect: Effect, outcome: Prepared) -> None:
 def _turn_ended(draft: Draft, effect: Effect, outcome: TurnEnded) -> None:
     assert isinstance(effect, RunAgent)
     draft.window = _called(draft)
-    draft.usage = draft.usage.plus(outcome.usage)
-    if _dearness(outcome.usage) > _dearness(draft.dearest_turn):
-        draft.dearest_turn = outcome.usage
+    _paid(draft, outcome.usage)
+    draft.untold += not outcome.usage.tokens and outcome.kind not in LIMITED | ABSENT
     if outcome.session and not effect.copy:
         draft.sessions = {**draft.sessions, effect.agent: outcome.session}
         draft.session_usage = {**draft.session_usage, effect.agent: outcome.session_usage}
 
 
-def _dearness(usage: Usage) -> tuple[float, int]:
-    return usage.usd, usage.input_tokens + usage.output_tokens
+def _paid(draft: Draft, usage: Usage) -> None:
+    """Add what a turn cost; of the dearest turn the money and the tokens may be those of different turns."""
+    dearest = draft.dearest_turn
+    most = usage if usage.tokens > dearest.tokens else dearest
+    draft.usage = draft.usage.plus(usage)
+    draft.known_usd = round(draft.known_usd + (usage.usd or 0.0), 6)
+    draft.unpriced += usage.usd is None
+    draft.dearest_turn = replace(most, usd=max(dearest.usd or 0.0, usage.usd or 0.0))
 
 
 def _called(draft: Draft) -> Window:
@@ -111,9 +118,10 @@ def _called(draft: Draft) -> Window:
 
 
 def _broken_off(draft: Draft, effect: Effect, _outcome: Interrupted) -> None:
-    """A turn that was interrupted has called its provider all the same."""
+    """A turn that was interrupted has called its provider all the same, and nobody knows what that cost."""
     if isinstance(effect, RunAgent):
         draft.window = _called(draft)
+        _paid(draft, Usage(estimated=True))
 
 
 def _measured(draft: Draft, effect: Effect, outcome: Measured) -> None:

@@ -117,17 +117,18 @@ def _budget(state: State, _role: str, beside: int) -> Next | None:
 def limit_reached(state: State, beside: int = 0) -> tuple[str, str]:
     """The setting whose limit allows no further turn, and what is to be said of it; empty where none does."""
     limits = state.task.settings.limits
-    tokens = state.usage.input_tokens + state.usage.output_tokens
     dearest = state.dearest_turn
     ahead = 1 + _reserved(state, beside)
-    dearest_tokens = dearest.input_tokens + dearest.output_tokens
+    usd, tokens = dearest.usd or 0.0, dearest.tokens
     hours = state.elapsed.total_seconds() / 3600
     told = (
         ("max_iterations", _reached(state.iterations, limits.max_iterations, "iteration")),
         ("max_turns", _reached(state.turns + beside, limits.max_turns, "turn")),
         ("max_hours", _reached(round(hours, 2), limits.max_hours, "hour")),
-        ("budget_usd", _exceeded(state.usage.usd, dearest.usd * ahead, limits.budget_usd, "USD")),
-        ("budget_tokens", _exceeded(tokens, dearest_tokens * ahead, limits.budget_tokens, "tokens")),
+        ("budget_usd", _exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
+        ("budget_tokens", _exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),
+        ("budget_tokens", _without_price(state)),
+        ("max_turns", _without_tokens(state)),
     )
     return next(((name, said) for name, said in told if said), ("", ""))
 
@@ -142,6 +143,31 @@ def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> 
     if limit is None or (used + next_turn <= limit and used < limit):
         return ""
     return f"limit reached: {used:g} of {limit:g} {unit}, and the next turn may take {next_turn:g}"
+
+
+def _without_price(state: State) -> str:
+    """Whether a budget of money cannot be kept: turns cost, nobody knows what, and no turn before says what one may cost.
+
+    Where one does, each turn without a price counts as the dearest. A budget of tokens bounds them as well.
+    """
+    limits = state.task.settings.limits
+    ended = state.unpriced and (state.usage.tokens or state.untold)
+    if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
+        return ""
+    turns = "1 turn has" if state.unpriced == 1 else f"{state.unpriced} turns have"
+    return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: set one of tokens"
+
+
+def _without_tokens(state: State) -> str:
+    """Whether a budget of tokens cannot be kept: the agents tell none."""
+    limits = state.task.settings.limits
+    bounded = limits.max_turns is not None or limits.max_hours is not None
+    if limits.budget_tokens is None or bounded or not state.untold or state.usage.tokens:
+        return ""
+    turns = "1 turn" if state.untold == 1 else f"{state.untold} turns"
+    return (
+        f"{turns} told no tokens, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
+    )
 
 
 def _crashes(state: State, _role: str, _beside: int) -> Next | None:

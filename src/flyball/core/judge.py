@@ -121,7 +121,7 @@ def _observation(
         gate_broken=measured.broken or None,
         restored=state.restored,
         tokens=turn.usage.input_tokens + turn.usage.output_tokens,
-        usd=turn.usage.usd,
+        usd=turn.usage.usd or 0.0,
     )
 
 

@@ -35,18 +35,24 @@ ABSENT: frozenset[str] = frozenset({"not_logged_in", "not_installed"})
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What turns cost; `estimated` when the agent did not say."""
+    """What turns cost; `estimated` when the agent did not say. Money is None where it is not known, which is not nothing."""
 
     input_tokens: int = 0
     output_tokens: int = 0
-    usd: float = 0.0
+    usd: float | None = None
     estimated: bool = False
 
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
     def plus(self, other: Usage) -> Usage:
+        """Both together; their money is known only if that of each is."""
+        known = self.usd is not None and other.usd is not None
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
-            round(self.usd + other.usd, 6),
+            round((self.usd or 0.0) + (other.usd or 0.0), 6) if known else None,
             self.estimated or other.estimated,
         )
 
@@ -55,15 +61,18 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         if (
             self.input_tokens < before.input_tokens
             or self.output_tokens < before.output_tokens
-            or self.usd < before.usd
+            or (self.usd is not None and self.usd < (before.usd or 0.0))
         ):
             return self
         return Usage(
             self.input_tokens - before.input_tokens,
             self.output_tokens - before.output_tokens,
-            round(self.usd - before.usd, 6),
+            None if self.usd is None else round(self.usd - (before.usd or 0.0), 6),
             self.estimated,
         )
+
+
+NOTHING_USED = Usage(usd=0.0)
 
 
 class _Outcome(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="outcome"):

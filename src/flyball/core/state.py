@@ -12,7 +12,7 @@ from flyball.core.effects import Effect, Question, RunAgent
 from flyball.core.events import Evaluated, Held, ItemSettled, Judged, LearningRecorded, LimitHit, Reviewed, TaskStopped
 from flyball.core.measurement import Finding, Measurement
 from flyball.core.observation import History
-from flyball.core.outcomes import BacklogRead, Outcome, Prepared, TurnEnded, Usage
+from flyball.core.outcomes import NOTHING_USED, BacklogRead, Outcome, Prepared, TurnEnded, Usage
 from flyball.core.task import Commit, EffectId, Item, Task
 
 
@@ -168,8 +168,11 @@ class Draft(msgspec.Struct):
     to_ask: tuple[Question, ...] = ()
     items_confirmed: bool = False
     items_own: bool = False
-    usage: Usage = Usage()
-    dearest_turn: Usage = Usage()
+    usage: Usage = NOTHING_USED
+    known_usd: float = 0.0
+    unpriced: int = 0
+    untold: int = 0
+    dearest_turn: Usage = NOTHING_USED
     consented: dict[str, Commit] = {}
     refused: tuple[str, ...] = ()
     consent_wanted: tuple[str, ...] = ()

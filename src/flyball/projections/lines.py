@@ -58,7 +58,7 @@ from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections.situation import situation
 from flyball.projections.standing import next_command
-from flyball.projections.wording import duration, plain, short, stamp
+from flyball.projections.wording import duration, money, plain, short, stamp
 
 PLACE_WIDTH = 11
 LONGEST = 240
@@ -133,9 +133,10 @@ def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
 
 def _spent(usage: Usage) -> str:
     """Nothing where nothing is known: no turn is free."""
-    tokens = f", {usage.input_tokens}+{usage.output_tokens} tokens" if usage.input_tokens or usage.output_tokens else ""
-    price = f", {'about ' if usage.estimated else ''}{usage.usd:.4f} USD" if usage.usd else ""
-    return tokens + price
+    if not usage.tokens and not usage.usd:
+        return ""
+    tokens = f", {usage.input_tokens}+{usage.output_tokens} tokens" if usage.tokens else ""
+    return f"{tokens}, {money(usage.usd, estimated=usage.estimated, digits=4)}"
 
 
 def _claimed(outcome: TurnEnded) -> str:

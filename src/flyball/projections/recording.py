@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from flyball.core.effects import RunAgent
 from flyball.core.events import Judged, LearningRecorded
 from flyball.core.measurement import Counts, Measurement
-from flyball.core.outcomes import Failed, Interrupted, Outcome, TurnEnded
+from flyball.core.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
 from flyball.projections.records import CheckMade, FileChanges, GateRun, Judgement, Learning, Tally, Turn, Verification
 from flyball.projections.wording import plain
 
@@ -35,7 +35,8 @@ def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
         kind = "interrupted" if isinstance(outcome, Interrupted) else "failed"
         detail = outcome.detail if isinstance(outcome, Interrupted | Failed) else ""
         seconds = (at - turn.begun_at).total_seconds()
-        return replace(turn, ended_at=at, outcome=kind, detail=plain(detail), seconds=seconds)
+        untold = Usage(estimated=True)
+        return replace(turn, ended_at=at, outcome=kind, detail=plain(detail), seconds=seconds, usage=untold)
     claim = outcome.claim
     return replace(
         turn,

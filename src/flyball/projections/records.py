@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.outcomes import Usage
+from flyball.core.outcomes import NOTHING_USED, Usage
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ class Turn(msgspec.Struct, frozen=True):
     outcome: str = ""
     detail: str = ""
     seconds: float = 0.0
-    usage: Usage = Usage()
+    usage: Usage = NOTHING_USED
     status: str = ""
     exit_signal: bool = False
     verdict: str = ""

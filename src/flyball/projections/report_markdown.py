@@ -8,7 +8,7 @@ from flyball.core.quantities import plural
 from flyball.projections.records import GateRun, Learning, Tally, Verification
 from flyball.projections.report import Report
 from flyball.projections.spend import Spend
-from flyball.projections.wording import code, duration, escaped, short, stamp
+from flyball.projections.wording import code, duration, escaped, money, short, stamp
 
 GOAL_LINES = 40
 
@@ -182,7 +182,9 @@ def _spent(r: Report) -> list[str]:
     ]
     rows += [_spend_row(s.stage, s.role, s) for s in r.spend]
     rows.append(_spend_row("all", "", r.total))
-    return [*rows, *(["", "Some figures are estimates: an agent did not say."] if r.total.estimated else [])]
+    notes = ["Some figures are estimates: an agent did not say."] if r.total.estimated else []
+    notes += ["A dash is money that is not known, which is not nothing."] if r.total.usd is None else []
+    return [*rows, *(["", " ".join(notes)] if notes else [])]
 
 
 def _sessions(r: Report) -> list[str]:
@@ -206,6 +208,6 @@ def _spend_row(stage: str, role: str, s: Spend) -> str:
         duration(s.seconds),
         str(s.input_tokens),
         str(s.output_tokens),
-        f"{s.usd:.4f}",
+        money(s.usd, s.known_usd, digits=4).removesuffix(" USD"),
     ]
     return f"| {' | '.join(cells)} |"

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from flyball.core.outcomes import Usage
+from flyball.core.outcomes import NOTHING_USED
 from flyball.projections.records import Turn
 
 
 class Spend(msgspec.Struct, frozen=True):
-    """What turns of one role in one stage took; empty names are the total."""
+    """What turns of one role in one stage took; empty names are the total.
+
+    Money is None where that of any turn is not known; `known_usd` is what is known of it.
+    """
 
     stage: str = ""
     role: str = ""
@@ -20,8 +23,9 @@ class Spend(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
-    usd: float = 0.0
+    usd: float | None = 0.0
     estimated: bool = False
+    known_usd: float = 0.0
 
 
 class TurnSpend(msgspec.Struct, frozen=True):
@@ -36,7 +40,7 @@ class TurnSpend(msgspec.Struct, frozen=True):
     seconds: float
     input_tokens: int
     output_tokens: int
-    usd: float
+    usd: float | None
     estimated: bool
     session: str = ""
 
@@ -76,7 +80,7 @@ def total(turns: Iterable[Turn]) -> Spend:
 
 
 def _sum(stage: str, role: str, turns: list[Turn]) -> Spend:
-    usage = Usage()
+    usage = NOTHING_USED
     for turn in turns:
         usage = usage.plus(turn.usage)
     names = (f"{t.agent} {t.model}".rstrip() for t in turns)
@@ -90,4 +94,5 @@ def _sum(stage: str, role: str, turns: list[Turn]) -> Spend:
         usage.output_tokens,
         usage.usd,
         usage.estimated,
+        round(sum(t.usage.usd or 0.0 for t in turns), 6),
     )

@@ -53,8 +53,9 @@ class BreakerShown(msgspec.Struct, frozen=True):
 class UsageShown(msgspec.Struct, frozen=True):
     input_tokens: int
     output_tokens: int
-    usd: float
+    usd: float | None
     estimated: bool
+    known_usd: float
 
 
 class Subtask(msgspec.Struct, frozen=True):
@@ -183,7 +184,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (),
         checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),
         questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
         breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
-        usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated),
+        usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated, state.known_usd),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
         held=_held(state.held),

@@ -12,6 +12,13 @@ _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
 
 
+def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, digits: int = 2) -> str:
+    """An amount; a dash where it is not known, and what is known of it where that is a part."""
+    if usd is not None:
+        return f"{'about ' if estimated else ''}{usd:.{digits}f} USD"
+    return f"at least {known:.{digits}f} USD" if known else "– USD"
+
+
 def plain(text: str, limit: int = 300) -> str:
     """One line of text without control characters, cut at a limit."""
     # Most texts are such a line already; to look is far quicker than to make one.

@@ -6,18 +6,25 @@ No program is started for it and no token is spent.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Dialect
 from flyball.agents.dialects import DIALECTS
+from flyball.agents.prices import PACKAGE, has_price, has_prices
 from flyball.agents.scripted import load_script
 from flyball.config.errors import AgentMissing, ConfigError
 from flyball.config.settings import Configured
 from flyball.core.decide import WORKFLOWS
 from flyball.core.task import AgentChoice, AgentSpec, Settings
 from flyball.wiring.programs import missing_programs
+
+
+class BudgetUnkept(ConfigError):
+    """Nobody would know what of the budget is spent."""
 
 
 class ProgramMissing(ConfigError):
@@ -31,11 +38,40 @@ def require_ready(configured: Configured, environment: Mapping[str, str], root: 
     for spec in configured.agents:
         if spec.type == "scripted":
             load_script(root / spec.script)
+    require_keepable_budget(configured.settings, configured.agents, WORKFLOWS[configured.workflow].roles)
     for what, word in lacking_programs(configured.settings, environment, root):
         raise ProgramMissing(
             f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
             f"{_place(what)} in flyball.toml. See all that is missing with: flyball doctor"
         )
+
+
+def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], roles: Iterable[str]) -> None:
+    """Refuse a budget of money where an agent that may work tells none and its model has no known price."""
+    specs = {spec.name: spec for spec in agents}
+    if settings.limits.budget_usd is None:
+        return
+    for choice in map(settings.choice, roles):
+        for name in (choice.agent, *choice.fallback):
+            spec = specs.get(name)
+            model = choice.model if name == choice.agent else spec.model if spec else ""
+            dialect = DIALECTS.get(spec.type) if spec else None
+            if dialect is not None and not dialect.tells_money and not has_price(model):
+                raise BudgetUnkept(
+                    f"The budget of {settings.limits.budget_usd:g} USD cannot be kept: {_no_price(name, model)}"
+                )
+
+
+def _no_price(agent: str, model: str) -> str:
+    tokens = "Limit the tokens instead: --budget-tokens N"
+    if not has_prices():
+        command = f"{shlex.quote(sys.executable)} -m pip install {PACKAGE}"
+        return (
+            f"{agent} does not tell what a turn costs, and no prices are installed here. {tokens}; or type: {command}"
+        )
+    if not model:
+        return f"{agent} does not tell what a turn costs, and no model is named. {tokens}; or name one: --model MODEL"
+    return f"{agent} does not tell what a turn costs, and no price of {model} is published. {tokens}"
 
 
 def lacking_agents(configured: Configured, environment: Mapping[str, str]) -> Iterator[str]:
