@@ -8,6 +8,7 @@ import pytest
 from flyball.core.measurement import NewTest
 from flyball.core.task import Gate, Item
 from flyball.measures.junit import TreeIndex
+from flyball.measures.probes import FALLBACK, probes
 from flyball.measures.reasons import Project
 from flyball.measures.uncounted import read_new, weighed
 
@@ -108,3 +109,106 @@ def test_a_gate_that_fails_without_the_new_tests_too_is_told(new_lab) -> None:
     lab.gates(Gate("unit", f"{sys.executable} -m unittest discover -s tests -t .", 600.0))
     measured = lab.measure("red", {"tests/test_new.py": NEW, "calc.py": "def add(a, b):\n    return 0\n"})
     assert measured.old_tests_broken == ("unit fails without the new tests, too",)
+
+
+MAKE = {
+    "Makefile": "test:\n\t@for t in tests/*_test.sh; do sh $$t || exit 1; done\n",
+    "tests/add_test.sh": "test -f calc.py\n",
+}
+ITEMS = (Item("AC-1", "multiplies"), Item("AC-2", "negates"))
+
+
+def made(new_lab, files=MAKE, command="make -s test"):
+    lab = new_lab(files, bare=True)
+    lab.forget_tests()
+    lab.write({"calc.py": "X = 1\n"})
+    lab.items = ITEMS
+    lab.gates(Gate("test", command, 600.0))
+    return lab
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            {"tests/ac_1_test.sh": "test -f mul\n", "tests/b_test.sh": "# AC-2\ntest -f neg\n"},
+            {"AC-1": "failing", "AC-2": "failing"},
+        ),
+        ({"tests/both_test.sh": "# AC-1, AC-2\ntest -f mul\n"}, {"AC-1": "failing", "AC-2": "failing"}),
+        (
+            {"tests/ac_1_test.sh": "test -f mul\n", "tests/ac_2_test.sh": "true\n"},
+            {"AC-1": "failing", "AC-2": "passing"},
+        ),
+        ({"tests/ac_1_test.sh": "true\n", "tests/ac_2_test.sh": "true\n"}, {"AC-1": "passing", "AC-2": "passing"}),
+        ({"tests/ac_1_test.sh": "test -f mul\n", "tests/other_test.sh": "test -f neg\n"}, {"AC-1": "failing"}),
+        ({"tests/ac_1_test.sh": "test -f mul\n", "tests/lib.sh": "# helps\n"}, {"AC-1": "failing"}),
+    ],
+)
+def test_a_new_file_is_a_test_of_each_criterion_it_names_if_it_turns_the_gate_red_by_itself(
+    new_lab, files, told
+) -> None:
+    lab = made(new_lab, MAKE | {"calc.py": "X = 1\n"})
+    measured = lab.measure("red", files)
+    assert {c: t.outcome for t in measured.new_tests for c in t.criteria} == told
+    assert measured.old_tests_broken == ()
+
+
+@pytest.mark.slow
+def test_a_script_that_cannot_be_read_by_its_shell_fails_for_the_wrong_reason(new_lab) -> None:
+    lab = made(new_lab, MAKE | {"calc.py": "X = 1\n"})
+    measured = lab.measure("red", {"tests/ac_1_test.sh": "if then\n"})
+    assert [t.reason for t in measured.new_tests] == ["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "command", "seen"),
+    [
+        (MAKE, "make -s test", True),
+        ({"tests/add_test.sh": "true\n"}, "sh tests/add_test.sh", False),
+        ({"test/run": "#!/bin/sh\nfor t in test/t-*; do $t || exit 1; done\n", "test/t-a": "#!/bin/sh\n"}, "sh -c 'for t in test/t-*; do sh $t || exit 1; done'", True),
+        ({"a.txt": "x"}, "true", False),
+        ({"a.txt": "x"}, "true; : go test", True),
+    ],
+    ids=["wildcard", "one file", "no suffix", "nothing", "a runner that finds tests"],
+)  # fmt: skip
+def test_the_baseline_finds_out_whether_a_new_test_file_would_be_run(new_lab, files, command, seen) -> None:
+    lab = new_lab({**files, "calc.py": "X = 1\n"}, bare=True)
+    lab.gates(Gate("test", command, 600.0))
+    measured = lab.measure("baseline")
+    assert measured.gates[0].passed
+    assert (measured.unseen == "") is seen, measured.unseen
+
+
+def test_a_probe_is_named_as_the_tests_beside_it(tmp_path) -> None:
+    for name in ("tests/test_a.sh", "tests/run.sh", "tests/README.md", "src/b_test.c", "calc.c"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    files = [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()]
+    assert [p.path for p in probes(files, tmp_path)] == [
+        "src/b_flyball_probe_test.c",
+        "tests/test_a_flyball_probe.sh",
+        "tests/run_flyball_probe.sh",
+    ]
+    assert [p.path for p in probes([], tmp_path)] == [FALLBACK]
+
+
+@pytest.mark.slow
+@pytest.mark.req("C42")
+@pytest.mark.parametrize(
+    ("test", "product", "kinds"),
+    [
+        (". ./calc.sh\n[ $(mul 2 3) = 6 ] || exit 1\n", "exit 0\n", ["exit-forced"]),
+        (". ./calc.sh\n[ $(mul 2 3) = 6 ] || exit 1\n", "mul() { echo 6; }\n", []),
+        (". ./calc.sh\n[ $(mul 2 3) = 6 ]\nexit $?\n", "mul() { echo 6; }\n", []),
+        (". ./calc.sh\n[ $(mul 2 3) = 6 ] && exit 0\nexit 1\n", "mul() { echo 6; }\n", []),
+    ],
+)
+def test_a_product_that_ends_the_shell_it_is_tested_in_is_named_exit_forced(new_lab, test, product, kinds) -> None:
+    lab = made(new_lab, MAKE | {"calc.py": "X = 1\n"})
+    lab.accept({"tests/ac_1_test.sh": test}, {})
+    lab.accepted_ref = ""
+    measured = lab.measure("green", {"calc.sh": product})
+    assert [t.kind for t in measured.tricks] == kinds
+    assert measured.green_runs == (0 if kinds else 2)

@@ -169,6 +169,7 @@ def _gate(gate: GateResult) -> Iterator[str]:
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
+    from flyball.core.reporting import SEEN_BY, counted_by
     from flyball.wiring.proposing import login_wanted
 
     missing = []
@@ -179,6 +180,10 @@ def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
         missing.append(f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust')
     elif broken:
         missing.append(f"{broken}; correct setup in flyball.toml, then type: flyball trust")
+    elif measured and measured.unseen:
+        missing.append(f"{measured.unseen}; {SEEN_BY}")
+    elif measured and measured.untold:
+        missing.append(f"{measured.untold_reason}; {counted_by(measured.untold.command)}")
     if proposal.agent is None:
         missing.append("no agent that flyball knows is installed")
     elif login_wanted(proposal):

@@ -121,7 +121,8 @@ def _resume(draft: Draft) -> None:
         return
     if draft.stopped.question:
         withdraw(draft)
-    if draft.baseline and (draft.baseline.broken or (draft.baseline.untold and not draft.iterations)):
+    baseline = draft.baseline
+    if baseline and (baseline.broken or ((baseline.untold or baseline.unseen) and not draft.iterations)):
         draft.baseline = None
     draft.stopped = None
 

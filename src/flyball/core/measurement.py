@@ -122,7 +122,10 @@ class Quality(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted."""
+    """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
+
+    `unseen` says of a baseline why no new test could be seen to fail there.
+    """
 
     candidate: str
     tree: str
@@ -146,6 +149,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     commands_s: float = 0.0
     unchanged: bool = False
+    unseen: str = ""
 
     @property
     def broken(self) -> str:
@@ -167,3 +171,10 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         if any(g.counts is not None for g in self.gates):
             return None
         return next((g for g in self.gates if not g.passed), None)
+
+    @property
+    def untold_reason(self) -> str:
+        """Why tdd cannot begin where a gate fails and counts nothing, or an empty string."""
+        gate = self.untold
+        told = "fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail"
+        return f"the gate {gate.name} {told}: repair it first" if gate else ""

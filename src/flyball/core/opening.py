@@ -7,7 +7,7 @@ from flyball.core.effects import Measure, Prepare
 from flyball.core.events import Consented, TaskStopped, TurnSetAside
 from flyball.core.measurement import Measurement
 from flyball.core.next import Next, perform, record
-from flyball.core.reporting import counted_by
+from flyball.core.reporting import SEEN_BY, counted_by
 from flyball.core.state import State
 from flyball.core.task import EffectId
 
@@ -40,13 +40,20 @@ def _broken_baseline(baseline: Measurement) -> Next:
 
 
 def told_apart(state: State) -> Next | None:
-    """New tests must be seen to fail: by their number, or by a gate that passes without them."""
-    gate = state.baseline.untold if state.baseline and not state.iterations else None
+    """New tests must be seen to fail: by their number, or by a gate that passes without them and runs new test files."""
+    if state.baseline is None or state.iterations:
+        return None
+    if state.baseline.unseen:
+        return record(TaskStopped("blocked", f"{state.baseline.unseen}; {SEEN_BY}", _commands(state.baseline)))
+    gate = state.baseline.untold
     if gate is None:
         return None
-    why = f"the gate {gate.name} fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail"
     evidence = (f"command: {gate.command}", *gate.output.splitlines()[-12:])
-    return record(TaskStopped("blocked", f"{why}: repair it first; {counted_by(gate.command)}", evidence))
+    return record(TaskStopped("blocked", f"{state.baseline.untold_reason}; {counted_by(gate.command)}", evidence))
+
+
+def _commands(baseline: Measurement) -> tuple[str, ...]:
+    return tuple(f"command: {gate.command}" for gate in baseline.gates)
 
 
 def consent(state: State, reviewer: str, called: str) -> Next:

@@ -6,10 +6,14 @@ NEXTEST = (
     "rm -f {report}; cargo nextest run --profile {profile} --no-fail-fast; code=$?; cp {report} {{junit}}; exit $code"
 )
 _MANY = (
-    "find . -path '{place}' -delete; {command}; code=$?; mkdir {{junit}};"
+    "find . -path '{place}' -delete; {command}; code=$?; mkdir -p {{junit}};"
     " find . -path '{place}' -exec cp --parents -t {{junit}} {{}} +; exit $code"
 )
 """For runners that write a report for each class or module; what lay there before is removed, for it is of no run."""
+
+
+SEEN_BY = "so tdd cannot verify RED here: let a gate run every test file it finds in its folder, or write a JUnit report to {junit}"
+"""What a person is told where a new test file could not be seen to fail."""
 
 
 def nextest(profile: str = "ci", report: str = "target/nextest/ci/junit.xml") -> str:
@@ -25,7 +29,7 @@ def gradle(program: str) -> str:
 
 
 def bats(folder: str) -> str:
-    return f"mkdir {{junit}} && bats --report-formatter junit --output {{junit}} --recursive {folder}"
+    return f"mkdir -p {{junit}} && bats --report-formatter junit --output {{junit}} --recursive {folder}"
 
 
 _INSTEAD = (

@@ -284,6 +284,8 @@ def _tests_moved(now: Measurement, before: Measurement | None) -> bool:
         return False
     if now.counts.total < before.counts.total:
         return False
+    if not any(g.counts for g in (*now.gates, *before.gates)):
+        return sum(g.passed for g in now.gates) > sum(g.passed for g in before.gates)
     return now.counts.passing > before.counts.passing or now.counts.failing < before.counts.failing
 
 

@@ -15,9 +15,15 @@ _TESTS = {
     "cs": re.compile(r"\[(?:Fact|Theory|Test|TestMethod)\b[^{;]*?\b(?P<name>\w+)\s*\("),
     "rb": re.compile(r"""\b(?:it|test|specify)\s+["'](?P<name>[^"']+)|\bdef (?=test_)(?P<method>\w+)"""),
     "php": re.compile(r"\bfunction (?P<name>test\w+)"),
+    "bats": re.compile(r"""^@test\s+(["']?)(?P<name>.+?)\1\s*\{""", re.MULTILINE),
     "exs": re.compile(r"""\btest\s+"(?P<name>[^"]+)"""),
 } | dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"), _SCRIPT)
 _PLACEHOLDER = re.compile(r"\\?\$\\?\{.*?\\?\}|%[sdifjo#]|\\?#\\?\{.*?\\?\}|\\?\$\w+")
+
+
+def is_countable(path: str) -> bool:
+    """Whether single tests can be read from such a file."""
+    return path.endswith(".py") or path.rpartition(".")[2] in _TESTS
 
 
 def declared_tests(path: str, source: bytes) -> tuple[SourceTest, ...]:

@@ -10,12 +10,13 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Trick
 from flyball.core.quantities import listed, plural
 from flyball.core.task import Commit, Gate, Settings
-from flyball.measures import canary
+from flyball.measures import canary, script_canary
 from flyball.measures.commands import Commands
 from flyball.measures.expectations import Expectations
 from flyball.measures.gate_tree import GateTree
 from flyball.measures.gates import Bench, GateRun, Round, runs_pytest
 from flyball.measures.junit import Outcome, TreeIndex
+from flyball.measures.probes import Probe
 from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.qa import LintRun
 from flyball.measures.sources import is_code, looks_like_test
@@ -109,6 +110,19 @@ class Examination:
             runs.append(self._untouched(gate))
         return self._weigh(Round(tuple(runs)), self._environment(before))
 
+    def trial_with(self, probe: Probe) -> Round:
+        """Every gate once, each with a planted file in its tree, and nothing said of what that means."""
+        return Round(tuple(self._run_with(gate, probe) for gate in self.settings.gates))
+
+    def _run_with(self, gate: Gate, probe: Probe) -> GateRun:
+        self._lay()
+        target = self.tree.directory / probe.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(probe.source)
+        target.chmod(probe.mode)
+        self._laid = None
+        return self._bench.run(gate, self.index)
+
     def _untouched(self, gate: Gate) -> GateRun:
         """Run a gate and see to it that the tests were not rewritten between being laid out and being loaded."""
         holding = {i.partition("::")[0] for i in self.expectations.accepted}
@@ -170,6 +184,7 @@ class Examination:
         preferred = changed_paths(self.workspace, self.request.base, self.request.accepted)
         for gate, run in zip(self.settings.gates, gates.runs, strict=True):
             if not _is_pytest(gate, run):
+                tricks += self._script_canary(gate, run, preferred)
                 continue
             self._lay()
             planted = canary.make(run.cases, preferred, self.tree.directory, self.index.files, self._nonce())
@@ -184,6 +199,16 @@ class Examination:
             tricks += found[0]
             notes += found[1]
         return tuple(tricks), tuple(notes)
+
+    def _script_canary(self, gate: Gate, run: GateRun, preferred: tuple[str, ...]) -> tuple[Trick, ...]:
+        """Where nothing is counted, a test the task has written is made to fail at its end; it was seen to turn the gate red."""
+        if run.result.counts is not None or self.request.kind == "baseline":
+            return ()
+        self._lay()
+        probe = script_canary.planted(preferred, self.tree.directory)
+        if probe is None or not self._run_with(gate, probe).result.passed:
+            return ()
+        return (script_canary.missed(probe, gate.name),)
 
     def _run_canary(self, planted: canary.Canary, gate: Gate) -> GateRun:
         (self.tree.directory / planted.path).write_bytes(planted.source)

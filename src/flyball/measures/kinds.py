@@ -12,12 +12,13 @@ from flyball.measures.diagrams import Complaints, Diagrams, shapes
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.gates import expects_report
 from flyball.measures.junit import Outcome
+from flyball.measures.probes import finds_tests, probes
 from flyball.measures.protected import Protection, changed_paths
 from flyball.measures.quality import ChangedCode, changed_code, measure_quality
 from flyball.measures.reasons import Project
 from flyball.measures.red import accepted_outcomes, new_tests, without_vacuous
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
-from flyball.measures.uncounted import Read, read_new, weighed
+from flyball.measures.uncounted import Read, by_criterion, read_new, weighed, whole_file
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -36,6 +37,7 @@ class Found(msgspec.Struct, frozen=True):
     quality: Quality | None = None
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
+    unseen: str = ""
 
 
 Kind = Callable[[Examination, Protection], Found]
@@ -57,7 +59,20 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
         return Found(trial, outcomes, notes=notes)
     tricks, remarks = examination.canaries(trial.round)
     broken = "; ".join(f"{trick.kind}: {trick.detail}" for trick in (*trial.tricks, *tricks))
-    return Found(trial, outcomes, broken=broken, notes=(*notes, *remarks))
+    return Found(trial, outcomes, broken=broken, notes=(*notes, *remarks), unseen=_unseen(examination, trial))
+
+
+def _unseen(examination: Examination, trial: Trial) -> str:
+    """Why RED could not be seen where no gate counts its tests: none runs a new test file. Found out by planting some."""
+    runs = trial.round.runs
+    commands = [run.result.command for run in runs]
+    if not trial.round.passed or any(run.result.counts for run in runs) or any(finds_tests(c) for c in commands):
+        return ""
+    planted = probes(examination.index.files, examination.tree.directory)
+    if any(not examination.trial_with(probe).passed for probe in planted):
+        return ""
+    tried = listed([probe.path for probe in planted], 5)
+    return f"no gate runs a new test file: {tried} must fail, and every gate ended with 0 with it"
 
 
 def red(examination: Examination, _protection: Protection) -> Found:
@@ -101,6 +116,7 @@ def _red_uncounted(examination: Examination, trial: Trial) -> Found:
         items=request.items,
     )
     fresh = without_vacuous(fresh, examination.tree.directory)
+    fresh += _whole_files(examination, trial, new)
     sha = workspace.overlay(request.candidate, {file.file: request.base for file in new})
     failing: tuple[str, ...] = ()
     if sha != workspace.tree_of(request.base):
@@ -108,6 +124,27 @@ def _red_uncounted(examination: Examination, trial: Trial) -> Found:
         runs = examination.trial().round.runs
         failing = tuple(f"{r.result.name} fails without the new tests, too" for r in runs if not r.result.passed)
     return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=_files(examination))
+
+
+def _whole_files(examination: Examination, trial: Trial, new: list[Read]) -> tuple[NewTest, ...]:
+    """New test files that are a test as a whole: each criterion's own must turn the gates red without the others'."""
+    request, workspace = examination.request, examination.workspace
+    groups = by_criterion(new, request.items)
+    named = {file for files in groups.values() for file in files} | {file.file for file in new if file.tests}
+    rounds = {frozenset(named): trial.round}
+    found = []
+    for criterion, files in groups.items():
+        alone = frozenset(files)
+        if trial.round.passed:
+            rounds[alone] = trial.round
+        elif alone not in rounds:
+            without = dict.fromkeys(sorted(named - alone), request.base)
+            examination.use(workspace.overlay(request.candidate, without), {})
+            rounds[alone] = examination.trial().round
+        ended = rounds[alone]
+        project = Project(examination.tree.directory, examination.index.files)
+        found.append(whole_file(criterion, files, passed=ended.passed, text=ended.text, project=project))
+    return tuple(found)
 
 
 def _new_in_source(examination: Examination) -> list[Read]:
@@ -178,7 +215,8 @@ def unaided(examination: Examination, protection: Protection, found: Found) -> t
     new = (
         () if request.kind in {"baseline", "red"} or not found.trial.green else _loaded_unasked(examination, protection)
     )
-    if not (new and accepted):
+    uncounted = not any(run.result.counts for run in found.trial.round.runs)
+    if not new or not (accepted or uncounted):
         return ()
     without = dict(protection.overlay) | dict.fromkeys(new)
     examination.use(examination.workspace.overlay(request.candidate, without), protection.rewritten)

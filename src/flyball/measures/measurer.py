@@ -123,6 +123,7 @@ class TreeMeasurer:
             signature=signature(trial.round.text, failing) if failed else None,
             notes=_once((*protection.notes, *trial.notes, *found.notes)),
             commands_s=round(examination.commands.seconds, 3),
+            unseen=found.unseen,
             unchanged=kind != "baseline" and _is_unchanged(examination, protection),
         )
 

@@ -23,6 +23,8 @@ BLOCKING = frozenset(
 )
 DUPLICATION = 5.0
 COMMENTED_ABOVE = 5
+_STEM = 5
+"""Letters of a word that a README and a criterion must have in common: "multiply" is what "multiplies" asks for."""
 _SNAKE = re.compile(r"_{0,2}[a-z0-9]+(?:_[a-z0-9]+)*_{0,2}|_+")
 _CAMEL = re.compile(r"_{0,2}[A-Z][A-Za-z0-9]*")
 _ANY_CASE = re.compile(r"(?:setUp|tearDown|visit_|do_|async[A-Z]|assert[A-Z]|run[A-Z]|max[A-Z]|id$|short[A-Z])")
@@ -96,7 +98,7 @@ def _words_of_tests(given: Evidence) -> Iterable[str]:
         if path.endswith(".py"):
             yield from (test.words for test in source_tests(source, path) or ())
         else:
-            yield source.decode("utf-8", "replace")
+            yield f"{path}\n{_text(source)}"
 
 
 def _lint_clean(given: Evidence) -> Verdict:
@@ -116,19 +118,21 @@ def _complexity(given: Evidence) -> Verdict:
 
 
 def _readme(given: Evidence) -> Verdict:
-    """A README names something the change added, or gained a line with a word of a criterion."""
+    """A README names something the change added, or gained a line with a word of a criterion, whatever its ending."""
     candidate, base = given.request.candidate, given.request.base
     readmes = [path for path in given.workspace.list_files(candidate) if is_readme(path)]
     if not readmes:
         return False, "there is no README"
     wanted = {name.lower() for name in _added_names(given)}
     said = {w for item in given.request.items for w in re.findall(r"[a-z_]{4,}", item.text.lower())}
-    words = {word for word in said if not _COMMON.fullmatch(word)}
+    words = {word[:_STEM] for word in said if not _COMMON.fullmatch(word)}
     for path in readmes:
         text = _text(given.workspace.read_file(candidate, path))
         before = set(_text(given.workspace.read_file(base, path)).splitlines())
         added = "\n".join(line for line in text.splitlines() if line not in before).lower()
-        if wanted & set(re.findall(r"\w+", text.lower())) or words & set(re.findall(r"[a-z_]{4,}", added)):
+        if wanted & set(re.findall(r"\w+", text.lower())) or words & {
+            w[:_STEM] for w in re.findall(r"[a-z_]{4,}", added)
+        }:
             return True, f"{path} mentions it"
     return False, f"{readmes[0]} does not mention the feature: name it there, and what it is for"
 

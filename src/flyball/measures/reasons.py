@@ -32,7 +32,7 @@ _FOREIGN_MISSING = re.compile(
 _FOREIGN_ASSERTION = re.compile(r"Assertion|\bexpect(?:ed)?\b|\bassert|\bwant\b|to (?:be|equal|match)", re.IGNORECASE)
 _PLAIN_FAILURE = re.compile(r"^--- FAIL: |^\s*`.*' failed", re.MULTILINE)
 """Go and bats have no assertions: a test fails when it says so, or when one of its commands does."""
-_PANIC = re.compile(r"^panic: |syntax error", re.MULTILINE)
+_PANIC = re.compile(r"^panic: |[Ss]yntax error", re.MULTILINE)
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

@@ -12,6 +12,7 @@ _PYTHON = re.compile(r"(test_.*|.*_tests?|tests?)\.py")
 _OTHER = re.compile(
     r".*_test\.(go|exs?|dart|cc|cpp|c|rb|clj)|.*[.-](test|spec)\.[cm]?[jt]sx?|.*_spec\.(rb|lua|cr)"
     r"|.*(Test|Tests|Spec|IT)\.(java|kt|scala|groovy|cs|swift|php)|Test.*\.(java|kt)"
+    r"|.*\.(bats|t)|(test[_-].*|.*[._-]test)\.(sh|bash|zsh|ksh|c|cc|cpp|lua|pl|tcl|awk)"
 )
 _SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")

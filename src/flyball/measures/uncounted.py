@@ -1,6 +1,8 @@
 """RED where no gate counts its tests: the new ones are read from their source, and the gates are asked with them and without.
 
-Which of them fails is known where the runner says so as Python's own does; elsewhere they are judged as one.
+Which of them fails is known where the runner says so as Python's own does; elsewhere they are judged as one. Where a source
+does not tell its tests, as a shell script, a new test file is a test of each criterion it names, and the gates are asked about
+each criterion alone.
 """
 
 import re
@@ -11,28 +13,33 @@ from msgspec.structs import replace
 
 from flyball.core.measurement import NewTest
 from flyball.core.task import Item
-from flyball.measures.declared import declared_tests
+from flyball.core.text import decode
+from flyball.measures.declared import declared_tests, is_countable
 from flyball.measures.junit import Case, TreeIndex
 from flyball.measures.reasons import Project, reason
 from flyball.measures.red import names
-from flyball.measures.sources import SourceTest, parse
+from flyball.measures.sources import LARGEST, SourceTest, parse
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.MULTILINE)
 _RULE = re.compile(r"^={70}$", re.MULTILINE)
 _RAN = re.compile(r"^Ran \d+ tests? in ", re.MULTILINE)
-_UNREADABLE = re.compile(r"SyntaxError|IndentationError|TabError|syntax error|Unexpected token|ParseError")
+_UNREADABLE = re.compile(r"SyntaxError|IndentationError|TabError|[Ss]yntax error|Unexpected token|ParseError")
 _PASSES = "every gate ends with 0 with it: it passes already, or no gate runs it"
 _INVALID = "it is not valid Python"
 _TOGETHER = "the gates fail with the new tests; which of them fails cannot be told"
 
 
 class Read(msgspec.Struct, frozen=True):
-    """A file's new tests as its source has them, of which some say themselves that they are skipped."""
+    """A file's new tests as its source has them, of which some say themselves that they are skipped.
+
+    `words` are the path and the text of a new file whose tests cannot be told from its source.
+    """
 
     file: str
     tests: tuple[SourceTest, ...]
     skipped: frozenset[str] = frozenset()
     invalid: bool = False
+    words: str = ""
 
 
 def read_new(path: str, before: bytes | None, after: bytes | None) -> Read:
@@ -42,7 +49,21 @@ def read_new(path: str, before: bytes | None, after: bytes | None) -> Read:
     skipped = frozenset(test.id for test in found if re.search(r"\.(?:skip|todo)\b", test.body))
     if path.endswith(".py"):
         return Read(path, found, invalid=after is not None and parse(after) is None)
-    return Read(path, found, skipped)
+    whole = before is None and after is not None and not is_countable(path)
+    return Read(path, found, skipped, words=f"{path}\n{decode((after or b'')[:LARGEST])}" if whole else "")
+
+
+def by_criterion(files: Iterable[Read], items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
+    """The new files that are tests as a whole, by the criteria each names in its name or text."""
+    whole = [file for file in files if file.words]
+    named = {item.id: tuple(file.file for file in whole if names(file.words, item)) for item in items}
+    return {criterion: found for criterion, found in named.items() if found}
+
+
+def whole_file(criterion: str, files: tuple[str, ...], *, passed: bool, text: str, project: Project) -> NewTest:
+    """The test a criterion has in whole files, by how the gates ended with these and no other new tests."""
+    new = NewTest(f"{files[0]}::{criterion}", files[0], "passing", detail=_PASSES, criteria=(criterion,))
+    return new if passed else _failed(new, text, project)
 
 
 def weighed(
