@@ -113,7 +113,19 @@ def test_a_first_batch_without_a_review_makes_no_folder(repository, flyball):
 
 @pytest.mark.req("M1")
 @pytest.mark.req("M31")
-@pytest.mark.parametrize("text", ["", "hello", '{"batch": 3}', '{"batch": [], "batch": []}', "[1]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hello",
+        '{"batch": 3}',
+        '{"batch": [], "batch": []}',
+        "[1]",
+        '{"batch": ["a"], "review": "APPROVED", "pased": ["a"]}',
+        "Batch: a\nReview: APPROVED\nBlocked: (the key)\n",
+        "Some words\nBatch: a\nReview: APPROVED\n",
+    ],
+)
 def test_bad_input_is_one_sentence_and_nothing_is_written(repository, flyball, text):
     flyball("monitor", "demo", input=batch(["a"]))
     before = facts()
@@ -122,6 +134,16 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(repository, flyball, t
     assert done.err.startswith("flyball: standard input: ")
     assert done.err.count("\n") == 1
     assert facts() == before
+
+
+@pytest.mark.req("M1")
+def test_a_blocker_without_a_colon_blocks(repository, flyball):
+    told = "Batch: 1.3\nReview: CHANGES_REQUESTED\nBlocked: 1.3 waiting for the key\n"
+    done = flyball("monitor", "demo", input=told)
+    assert (done.code, done.out.splitlines()) == (
+        3,
+        ["Status: BLOCKED | Recommendation: unblock:[waiting for the key]", "Blockers: waiting for the key"],
+    )
 
 
 @pytest.mark.parametrize("name", ["../x", ".hidden", "a/b", "a\nb", "x" * 101, "", "--stream"])

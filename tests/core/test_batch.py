@@ -1,5 +1,7 @@
 """Batch results: read from JSON or text, and weighed by what the review approved."""
 
+import re
+
 import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -76,9 +78,19 @@ def test_only_what_the_review_approved_counts_as_passed(review, passed, failed):
 
 
 @pytest.mark.req("M4")
-def test_what_was_attempted_and_rejected_has_failed_though_nobody_said_it_passed():
+@pytest.mark.req("M1")
+def test_what_the_review_rejected_or_approved_counts_though_nobody_said_it_passed():
     seen = of_batch(BatchResult(("a",), Review("reject", rejected=("a", "elsewhere"))), 1)
-    assert set(seen.failed) == {"a"}
+    assert set(seen.failed) == {"a", "elsewhere"}
+    seen = of_batch(BatchResult(("a", "b"), Review("APPROVED", approved=("a", "elsewhere"))), 1)
+    assert (seen.passed, set(seen.failed)) == (("a",), set())
+
+
+@pytest.mark.req("M1")
+def test_two_errors_of_one_subtask_are_both_kept():
+    seen = of_batch(batch(failed=[("a", "boom"), ("a", "bang")]), 1)
+    other = of_batch(batch(failed=[("a", "boom"), ("a", "pop")]), 1)
+    assert seen.failed["a"].fine != other.failed["a"].fine
 
 
 @pytest.mark.req("M1")
@@ -86,7 +98,7 @@ def test_a_batch_result_is_read_from_json():
     text = (
         b'{"batch":["a","b","c"],"review":{"verdict":"APPROVED","approved":["a"],"rejected":[],"anti_patterns":["AP-1"]},'
         b'"passed":["a"],"failed":[{"id":"b","error":"boom"}],'
-        b'"blocked":[{"id":"c","type":"external","description":"no key"}],"whatever":1}'
+        b'"blocked":[{"id":"c","type":"external","description":"no key"}]}'
     )
     result = batch_of(b"\xef\xbb\xbf \n" + text)
     assert result.review == Review("APPROVED", ("a",), (), ("AP-1",))
@@ -140,6 +152,19 @@ def test_an_error_of_several_lines_below_a_bullet_is_one_error():
         (b'{"batch": ["\xff"]}', "expected a JSON object"),
         (b"Batch: a\nPassed: \xff\n", "line 2: expected UTF-8, found the byte 0xff"),
         (b"[]", "expected object, got array"),
+        (b'{"batch": ["a"],\n "reviewed": true}', "line 1: object contains unknown field reviewed"),
+        (b'{"review": "APPROVED",\n "failed": [\n{"id": "a", "reason": "x"}]}', r"line 3: .* unknown field reason"),
+        (b'{"blocked": [{"id": "a", "type": "external", "detail": "x"}]}', "unknown field detail"),
+        (b'{"review": {"verdict": "APPROVED", "severity": "high"}}', "unknown field severity"),
+        (b'{"batch": ["a"],\n "review": {"verdict": "looks fine"}}', "line 2: the review's verdict is 'looks fine'"),
+        (b"Here are the results\nBatch: a\n", "line 1: expected lines such as 'Batch:'.*found 'Here are"),
+        (b"Batch: a b\n", "line 1: 'a b' is no id"),
+        (b"Batch: a\nReview: APPROVED by Bob\n", "line 2: the review's verdict is 'APPROVED by Bob'"),
+        (b"Batch: a\nReview: {verdict: APPROVED, severity: high}\n", "line 2: Review has 'severity'"),
+        (b"Batch: a\nReview: APPROVED\nReview: REJECTED\n", "line 3: Review stands twice"),
+        (b"Batch: a\n\nReview: APPROVED\nPassed: a (all green)\n", "line 4: 'a \\(all green\\)' is no id"),
+        (b"Batch: a\nReview: APPROVED\nFailed:\n- {id: a}\n", "line 4: '{id: a}' cannot be read"),
+        (b"Batch: a\nReview: APPROVED\nFailed: none this time\n", "line 3: 'none this time' cannot be read"),
         (b'{"x":' * 50_000, "nested too deeply"),
     ],
 )
@@ -215,3 +240,115 @@ def test_any_input_is_a_batch_result_or_refused(text):
     except BatchUnreadable as error:
         problem = str(error)
     assert "\n" not in problem
+
+
+@pytest.mark.req("M1")
+@pytest.mark.parametrize(
+    ("told", "failed", "blocked"),
+    [
+        ("Blocked: 1.3 waiting for the key", {}, {"1.3": ("dependency", "waiting for the key")}),
+        ("Blocked: 1.3", {}, {"1.3": ("dependency", "")}),
+        ("Blocked: 1.2 external no key, 1.3 also waits", {}, {"1.2": ("external", "no key"), "1.3": ("dependency", "also waits")}),
+        ("Blocked:\n- 1.3 [fundamental] no way", {}, {"1.3": ("fundamental", "no way")}),
+        ("Blocked: 1.3 dependency-injection is missing", {}, {"1.3": ("dependency", "dependency-injection is missing")}),
+        ("Failed: 1.2, 1.3", {"1.2": "", "1.3": ""}, {}),
+        ("Failed: 1.2 TypeError, twice, 1.3 KeyError", {"1.2": "TypeError, twice", "1.3": "KeyError"}, {}),
+        ("Failed: [1.2: boom,\n         1.3: bang]", {"1.2": "boom", "1.3": "bang"}, {}),
+        ("Failed:\n  1.2 (TypeError)\n  `1.3` -> bang", {"1.2": "TypeError", "1.3": "bang"}, {}),
+        ("Failed:\n- 1.2: boom\n1.3: bang", {"1.2": "boom", "1.3": "bang"}, {}),
+        ("Failed:\n- 1.2: boom\n  - and more\n  Failed: 3 tests", {"1.2": "boom and more Failed: 3 tests"}, {}),
+        ("Failed: 1.2: boom\nFailed: 1.3: bang", {"1.2": "boom", "1.3": "bang"}, {}),
+        ("```\nFailed: none\nBlocked: nothing\n```", {}, {}),
+    ],
+)  # fmt: skip
+def test_every_entry_of_the_text_form_is_read_however_it_is_written(told, failed, blocked):
+    result = read_batch(f"Batch: 1.1, 1.2, 1.3\nReview: CHANGES_REQUESTED\n{told}\n")
+    assert {one.id: one.error for one in result.failed} == failed
+    assert {one.id: (one.type, one.description) for one in result.blocked} == blocked
+
+
+@pytest.mark.req("M1")
+@pytest.mark.parametrize(
+    "review",
+    [
+        "{verdict: CHANGES_REQUESTED, approved: [1.1, 1.2], rejected: [1.3], anti_patterns: [AP-1]}",
+        "{verdict: CHANGES_REQUESTED, approved: 1.1, 1.2, rejected: 1.3, anti_patterns: AP-1}",
+        "changes requested, approved: [1.1, 1.2], rejected: [1.3], anti-patterns: [AP-1]",
+        "\n- verdict: CHANGES_REQUESTED\n- approved: 1.1, 1.2\n- rejected: 1.3\n- anti_patterns: AP-1",
+        "\n  **Verdict:** CHANGES REQUESTED\n  **Approved:** 1.1; 1.2\n  **Rejected:** 1.3\n  **Anti-Patterns:** AP-1",
+        "{'verdict': 'CHANGES_REQUESTED', 'approved': ['1.1', '1.2'],\n 'rejected': ['1.3'], 'anti_patterns': ['AP-1']}",
+    ],
+)
+def test_every_field_of_a_review_is_read_however_it_is_written(review):
+    found = read_batch(f"Review: {review}\nBatch: 1.1\n").review
+    assert found is not None
+    assert (found.approved, found.rejected, found.anti_patterns) == (("1.1", "1.2"), ("1.3",), ("AP-1",))
+    assert found.verdict.replace("_", " ").lower() == "changes requested"
+
+
+WORD = st.sampled_from(["TypeError", "in", "row", "twice", "key", "waits", "(again)", "a=b", "x:y", "no"])
+SAID = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
+IDS = st.lists(
+    st.sampled_from(["1.1", "1.2", "2", "10.3", "AC-1", "BUG-7@ab12cd", "parse_row", "ui/menu"]),
+    min_size=1, max_size=5, unique=True,
+)  # fmt: skip
+
+
+@st.composite
+def rendered_batches(draw):
+    """A batch in one of the many ways to write it, with what it says."""
+    ids = draw(IDS)
+    kinds = {item: draw(st.sampled_from(["passed", "failed", "blocked"])) for item in ids}
+    said = {item: draw(SAID) for item in ids}
+    mark = draw(st.sampled_from([": {}", " {}", " - {}", " ({})", " — {}", ":  {}"]))
+    sections = ["Batch: " + draw(st.sampled_from([", ", ",", "; "])).join(ids), "Review: CHANGES_REQUESTED"]
+    passed = [item for item in ids if kinds[item] == "passed"]
+    sections.append("Passed: " + draw(st.sampled_from(["{}", "[{}]"])).format(", ".join(passed)))
+    for kind in ("failed", "blocked"):
+        entries = [item + mark.format(said[item]) for item in ids if kinds[item] == kind]
+        if entries and draw(st.booleans()):
+            bullet = draw(st.sampled_from(["- ", "* ", "  - ", "• ", "  ", "1) "]))
+            sections.append("\n".join([f"{kind.title()}:", *(bullet + entry for entry in entries)]))
+        else:
+            inside = draw(st.sampled_from([", ", "; ", ",\n    "])).join(entries)
+            sections.append(f"{kind.title()}: " + draw(st.sampled_from(["{}", "[{}]"])).format(inside))
+    return "\n".join(draw(st.permutations(sections))), kinds, said
+
+
+@pytest.mark.req("M1")
+@settings(deadline=None, max_examples=300)
+@given(rendered_batches())
+def test_no_entry_of_a_batch_is_ever_dropped_in_whatever_form(batch):
+    text, kinds, said = batch
+    result = read_batch(text)
+    assert set(result.passed) == {item for item in kinds if kinds[item] == "passed"}
+    failed = {one.id: one.error for one in result.failed}
+    blocked = {one.id: one.description for one in result.blocked}
+    for found, kind in ((failed, "failed"), (blocked, "blocked")):
+        assert set(found) == {item for item in kinds if kinds[item] == kind}
+        for item, words in found.items():
+            assert re.findall(r"\w+", words) == re.findall(r"\w+", said[item])
+
+
+PIECES = st.sampled_from(
+    ["Batch:", "Review:", "Passed:", "Failed:", "Blocked:", "verdict:", "approved:", "rejected:", "APPROVED", "REJECTED",
+     "1.1", "1.2", "AC-1", "parse", "boom", "none", "external", "[", "]", "{", "}", "(", ")", ",", ";", ":", "-", "–", " ", "  ",
+     "\n", "\n- ", "\n  ", "\n    - ", "'", '"', "`", "**", "severity: high", "because it rains", "#", "|", "=", "."]
+)  # fmt: skip
+SILENT = {
+    *("batch", "review", "passed", "failed", "blocked", "verdict", "approved", "rejected", "anti", "patterns"),
+    *("none", "nothing", "null", "n", "a"),
+}
+
+
+@pytest.mark.req("M1")
+@settings(deadline=None, max_examples=600)
+@given(st.lists(PIECES, min_size=1, max_size=30).map(" ".join))
+def test_every_word_of_a_text_is_in_what_was_read_or_the_text_is_refused_by_line(text):
+    told = set(re.findall(r"\w+", text.lower())) - SILENT
+    try:
+        result, refused = read_batch(text), ""
+    except BatchUnreadable as error:
+        result, refused = BatchResult(), str(error)
+    used = set(re.findall(r"\w+", msgspec.json.encode(result).decode().lower()))
+    assert told <= used or refused.startswith("line "), result

@@ -158,3 +158,10 @@ def test_any_line_is_an_observation_that_gets_advice_or_is_refused(raw):
     _, advice = advise(History(), line)
     assert advice.evidence
     assert "\n" not in advice.evidence
+
+
+@pytest.mark.req("M33")
+def test_a_field_that_is_not_known_is_refused_and_not_overlooked():
+    for line in (b'{"iteration": 1, "gate": []}', b'{"iteration": 1, "gates": [{"name": "t", "ok": true}]}'):
+        with pytest.raises(JsonUnreadable, match="unknown field"):
+            read_json(line, StreamObservation)

@@ -9,7 +9,7 @@ from flyball.core.signature import Signature, digest, signature
 NOT_APPROVED = "not approved by the review"
 
 
-class Review(msgspec.Struct, frozen=True, omit_defaults=True):
+class Review(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A reviewer's word on a batch."""
 
     verdict: str = ""
@@ -22,14 +22,14 @@ class Review(msgspec.Struct, frozen=True, omit_defaults=True):
         return bool(self.verdict.strip() or self.approved or self.rejected)
 
 
-class Failure(msgspec.Struct, frozen=True):
+class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A subtask that failed, with what it said."""
 
     id: str
     error: str = ""
 
 
-class BatchResult(msgspec.Struct, frozen=True, omit_defaults=True):
+class BatchResult(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One batch as reported; what stands below `blocked` is measured, and left out where a loop cannot measure it."""
 
     batch: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def of_batch(result: BatchResult, iteration: int) -> Observation:
         context=result.context,
         kind="plan" if result.metric is None else "optimise",
         batch=result.batch,
-        passed=tuple(item for item in result.passed if item in approved and item not in errors),
+        passed=_passed(result, approved - errors.keys()),
         failed=failed,
         blocked=result.blocked,
         reviewed=result.review is not None and result.review.says_something,
@@ -83,13 +83,22 @@ def _approved(result: BatchResult) -> set[str]:
     return set(review.approved) - set(review.rejected)
 
 
+def _passed(result: BatchResult, approved: set[str]) -> tuple[str, ...]:
+    """What was said to have passed, and what was attempted without a word of it, where the review approved it."""
+    blocked = {blocker.id for blocker in result.blocked}
+    said = dict.fromkeys((*result.passed, *(item for item in result.batch if item not in blocked)))
+    return tuple(item for item in said if item in approved)
+
+
 def _errors(result: BatchResult, approved: set[str]) -> dict[str, str]:
-    """What failed and how; what was attempted and turned down has failed, whatever its tests said."""
-    errors = {failure.id: failure.error for failure in result.failed}
+    """What failed and how, each error of an item; what the review turned down has failed, whatever its tests said."""
+    errors: dict[str, str] = {}
+    for failure in result.failed:
+        errors[failure.id] = "\n".join(filter(None, (errors.get(failure.id, ""), failure.error)))
     rejected = result.review.rejected if result.review else ()
     blocked = {blocker.id for blocker in result.blocked}
     turned_down = [item for item in result.passed if item not in approved]
-    turned_down += [item for item in rejected if item in result.batch and item not in blocked]
+    turned_down += [item for item in rejected if item not in blocked]
     for item in turned_down:
         errors.setdefault(item, NOT_APPROVED)
     return errors

@@ -22,7 +22,7 @@ REMEMBERED_FAILURES = 1024
 _PASSED_THROUGHOUT = "P" * RECENT_MARKS
 
 
-class Blocker(msgspec.Struct, frozen=True, omit_defaults=True):
+class Blocker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Something in the way; type is `dependency`, `external`, `fundamental` or `missing-review`."""
 
     id: str

@@ -12,7 +12,7 @@ from flyball.core.signature import signature
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
-class GateOutput(msgspec.Struct, frozen=True, omit_defaults=True):
+class GateOutput(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What one gate said."""
 
     name: str
@@ -21,7 +21,7 @@ class GateOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     failing: tuple[str, ...] = ()
 
 
-class StreamObservation(msgspec.Struct, frozen=True, omit_defaults=True):
+class StreamObservation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One line of `flyball monitor --stream`; what a loop does not know it leaves out.
 
     A new context counts as begun from a restored tree unless `restored` says no; a `metric` makes it a loop that optimises
