@@ -324,3 +324,29 @@ def test_init_says_what_is_missing_and_what_to_do_in_its_order(repository, tmp_p
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     made = flyball("init", "--no-try", "--force", "--json")
     assert "no agent that flyball knows is installed" in json.loads(made.out)["missing"]
+
+
+@pytest.mark.req("C7")
+def test_init_tries_the_linter_and_switches_off_one_that_cannot_run(repository, flyball, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    monkeypatch.setattr("flyball.config.stacks._ruff", lambda _program, _installed: "no-such-linter .")
+    commit(repository, tests__test_rows_py="def test_it():\n    assert True\n", **{"ruff.toml": ""})
+    answer = flyball("init")
+    assert answer.code == 0
+    assert "lint cannot be run, so its check is off: no-such-linter .: " in answer.out
+    assert 'lint_clean = "off"' in (repository / "flyball.toml").read_text()
+    assert "lint runs" not in answer.out
+
+
+@pytest.mark.req("C7")
+def test_init_says_which_modules_the_tests_lack(repository, flyball, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    commit(
+        repository,
+        tests__test_rows_py="def test_it():\n    import nowhere.to_be_found\n\n\ndef test_that():\n    assert True\n",
+    )
+    answer = flyball("init")
+    assert (
+        "note: 1 test fails on the untouched tree because modules are not installed: nowhere; have `setup` install"
+        in answer.out
+    )

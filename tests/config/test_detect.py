@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.config.detect import Proposal, detect, render
+from flyball.config.detect import Proposal, detect, render, without_tools
 from flyball.config.file import parse
 from flyball.config.settings import Here, RunFlags, build
 from flyball.core import reporting
@@ -212,7 +212,62 @@ def test_what_is_rendered_is_a_configuration_that_works(tmp_path: Path) -> None:
     config = parse(text)
     settings = build(config, RunFlags(agent_command="prog"), Here()).settings
     assert settings.gates[0].command == ".venv/bin/python -m pytest -q --junit-xml={junit}"
-    assert settings.setup.endswith("-e '.[test]'")
+    assert settings.setup.endswith("-e '.[test]' pytest")
     assert (settings.qa.changelog, settings.environment_folders) == ("off", (".venv",))
     assert '# there is no changelog\nchangelog = "off"' in text
     assert all(len(line) <= 160 for line in text.splitlines())
+
+
+TESTED = {"tests/test_a.py": "def test_a(): ..."}
+
+
+@pytest.mark.req("C7")
+@pytest.mark.parametrize(
+    ("files", "installs"),
+    [
+        ({"pyproject.toml": '[project]\nname = "x"\n'}, "-e . pytest"),
+        (
+            {"pyproject.toml": '[project]\nname = "x"\n[project.optional-dependencies]\ndev = ["tox"]\ntests = ["pytest>=7"]\n'},
+            "-e '.[tests]'",
+        ),
+        (
+            {
+                "pyproject.toml": '[project]\nname = "x"\n[dependency-groups]\ntests = ["freezegun", {include-group = "run"}]\n'
+                'run = ["pytest"]\ndev = [{include-group = "tests"}, "ruff"]\n[tool.ruff]\n'
+            },
+            "-e . --group tests ruff",
+        ),
+        ({"pyproject.toml": '[project]\nname = "x"\n[dependency-groups]\ndev = ["pytest-xdist"]\n'}, "-e . --group dev pytest"),
+        (
+            {"setup.py": "", "requirements.txt": "six", "requirements/tests.txt": "pytest==8", "requirements/dev.txt": "tox"},
+            "-r requirements.txt -r requirements/tests.txt -e .",
+        ),
+        ({"setup.py": "", "dev.requirements.txt": "pytest"}, "-r dev.requirements.txt -e ."),
+    ],
+)  # fmt: skip
+def test_setup_installs_what_the_tests_need_by_the_projects_own_lists(files: dict[str, str], installs: str) -> None:
+    found = look({**TESTED, **files}).setup
+    assert found is not None
+    assert found.value.endswith(f".venv/bin/python -m pip install -q {installs}")
+    assert ("pip>=25.1" in found.value) is ("--group" in installs)
+    faster = look({**TESTED, **files}, "uv").setup
+    assert faster is not None
+    assert faster.value.endswith(f"uv pip install -q --python .venv/bin/python {installs}")
+
+
+@pytest.mark.req("C7")
+def test_a_group_that_includes_itself_ends() -> None:
+    manifest = '[project]\nname = "x"\n[dependency-groups]\ntest = [{include-group = "test"}, 3]\n'
+    found = look({**TESTED, "pyproject.toml": manifest}).setup
+    assert found is not None
+    assert found.value.endswith("--group test pytest")
+
+
+@pytest.mark.req("C7", "C50")
+def test_a_check_whose_tool_cannot_run_here_is_proposed_off_with_the_reason() -> None:
+    tried = without_tools(look(PYTEST), {"lint": "No module named ruff"})
+    assert tried.lint is None
+    text = render(tried)
+    file = parse(text)
+    assert file.qa == {"lint_clean": "off", **{line.key: "off" for line in look(PYTEST).qa_off}}
+    assert ".venv/bin/python -m ruff check . cannot be run here: No module named ruff" in text

@@ -102,7 +102,7 @@ def test_after_the_last_rejection_the_whole_qa_report_is_shown_and_each_check_on
     findings = (Finding("critical", "readme: no word of it", check="readme"), Finding("major", "it leaks"))
     known = State(a_task(), START, "QA", qa_attempts=3, last=Measurement("c", "t", checks=checks), findings=findings)
     asked = qa_rejected(known)
-    assert asked.text == "QA rejected the work 3 times"
+    assert asked.text == "QA rejected the work 3 times: readme: no word of it"
     assert asked.detail.splitlines() == ["fail: readme: no word of it", "pass: naming", "major: it leaks"]
     (stopped,) = put(State(a_task(), START, "QA", questions={KEY: Asked(asked)}), asked).facts
     assert getattr(stopped, "evidence", ()) == tuple(asked.detail.splitlines())

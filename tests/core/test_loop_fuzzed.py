@@ -417,7 +417,7 @@ def check_left(fuzz: Fuzz, facts: list[Fact], stage: str, place: int) -> None:
     assert isinstance(turn.outcome, TurnEnded)
     assert accepted or (turn.outcome.kind == "ok" and turn.outcome.claim.exit_signal)
     if stage == "QA":
-        assert turn.outcome.claim.verdict == "pass"
+        assert turn.outcome.claim.verdict in {"pass", "warn"}
         assert not any(f.severity in {"critical", "major"} for f in turn.outcome.claim.findings)
         return
     saved = next(f for f in facts[judged_at:place] if _ended(f, Saved))
@@ -468,7 +468,6 @@ HABITS: dict[str, tuple[TurnKind, Claim]] = {
     "signals although it timed out": ("timed_out", Claim(exit_signal=True, verdict="pass", source="report-file")),
     "approves and never signals": ("ok", Claim(verdict="pass", source="report-file")),
     "signals and never gives a verdict": ("ok", Claim(exit_signal=True, source="report-file")),
-    "warns": ("ok", Claim(exit_signal=True, verdict="warn", source="report-file")),
     "wants another protected file each time": ("ok", Claim(verdict="fail", source="report-file")),
 }
 

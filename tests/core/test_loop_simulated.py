@@ -7,11 +7,22 @@ import pytest
 
 from flyball.core.claims import Claim, Finding
 from flyball.core.effects import Ask, Measure, RunAgent, Wait
-from flyball.core.events import Begun, Held, Judged, LimitHit, Moved, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.events import (
+    Begun,
+    Held,
+    Judged,
+    LearningRecorded,
+    LimitHit,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    TaskStopped,
+)
 from flyball.core.measurement import GateResult, Measurement
 from flyball.core.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Limits, Settings
+from flyball.projections.chronicle import Chronicle
 from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 
@@ -359,3 +370,77 @@ def test_what_a_turn_used_counts_whatever_became_of_it(kind: TurnKind) -> None:
     state = Simulator(Costly()).run()
     assert (state.usage.tokens, state.known_usd) == (1000, 0.25)
     assert state.dearest_turn == Usage(900, 100, 0.25)
+
+
+NO_RUFF = GateResult(
+    "lint",
+    "python -m ruff check .",
+    passed=False,
+    exit_code=1,
+    broken="No module named ruff",
+    output="No module named ruff",
+)
+
+
+class WithoutRuff(Honest):
+    """Its linter is gone in the measurements of one kind, for so many of them."""
+
+    def __init__(self, kind: str, times: int = 1000) -> None:
+        super().__init__()
+        self.kind, self.times = kind, times
+        self.measure = self.look_without
+
+    def look_without(self, measure: Measure, state: State) -> Measurement:
+        found = self.look(measure, state)
+        if measure.kind != self.kind or not self.times:
+            return found
+        self.times -= 1
+        return msgspec.structs.replace(found, tools=(NO_RUFF,))
+
+
+@pytest.mark.req("C7")
+def test_a_tool_that_cannot_run_at_the_baseline_stops_the_task_before_any_turn() -> None:
+    simulator = Simulator(WithoutRuff("baseline"))
+    state = simulator.run()
+    assert (state.decision, state.turns) == ("BLOCKED", 0)
+    assert state.stopped is not None
+    assert state.stopped.reason.startswith("the lint command cannot be run: No module named ruff; ")
+    assert 'qa.lint_clean = "off"' in state.stopped.reason
+    assert state.stopped.evidence == ("command: python -m ruff check .", "No module named ruff")
+    simulator.world = Honest()
+    simulator.append(PersonSpoke("resume"))
+    assert simulator.run().decision == "DONE"
+
+
+@pytest.mark.req("C7", "C51")
+@pytest.mark.parametrize("word", ["resume", "reset"])
+def test_a_tool_that_fails_in_qa_is_nobodys_false_claim_and_rejects_nothing(word: str) -> None:
+    simulator = Simulator(WithoutRuff("qa", times=1))
+    state = simulator.run()
+    assert (state.decision, state.qa_attempts) == ("BLOCKED", 0)
+    assert state.stopped is not None
+    assert state.stopped.reason == "the lint command cannot be run: No module named ruff"
+    assert state.stopped.evidence == ("command: python -m ruff check .", "No module named ruff")
+    judged = [f for f in simulator.of(Judged) if isinstance(f, Judged)]
+    assert not any(f.false_claim or f.rejected for f in judged)
+    assert simulator.of(LearningRecorded) == []
+    assert "QA" not in {t.stage for t in simulator.turns}
+    simulator.append(PersonSpoke(word))  # type: ignore[arg-type]
+    state = simulator.run()
+    assert (state.decision, state.turns) == ("DONE", 5)
+
+
+@pytest.mark.req("C50", "E5")
+def test_a_reviewers_warning_is_an_approval_that_is_recorded() -> None:
+    class Warned(Honest):
+        def work(self, turn: RunAgent, _state: State) -> TurnEnded:
+            said = super().work(turn, _state)
+            claim = msgspec.structs.replace(said.claim, verdict="warn", summary="names are long")
+            return msgspec.structs.replace(said, claim=claim) if turn.role == "qa" else said
+
+    simulator = Simulator(Warned())
+    state = simulator.run()
+    assert (state.decision, state.turns) == ("DONE", 5)
+    assert not any(f.false_claim for f in simulator.of(Judged) if isinstance(f, Judged))
+    chronicle = Chronicle(simulator.events)
+    assert "qa approves with a warning: names are long" in chronicle.notes

@@ -1,6 +1,7 @@
 """Gate 1 and progress of each stage: one flaw at a time keeps it shut, one number at a time is progress."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 import pytest
@@ -108,7 +109,7 @@ def test_each_flaw_keeps_the_gate_shut_and_is_named(stage: str, said: str, found
     ("claim", "said"),
     [
         (Claim(), "gave no approval"),
-        (Claim(verdict="warn"), "gave no approval"),
+        (Claim(verdict="warn", findings=(Finding("critical", "it burns"),)), "it burns"),
         (Claim(verdict="fail"), "rejected"),
         (Claim(verdict="pass", findings=(Finding("major", "it leaks"),)), "it leaks"),
     ],
@@ -119,10 +120,14 @@ def test_qa_needs_an_approval_and_no_blocking_finding(claim: Claim, said: str) -
     assert any(said in line for line in gate.missing)
 
 
-@pytest.mark.req("C41")
-def test_minor_findings_and_warnings_do_not_block() -> None:
-    claim = Claim(verdict="pass", findings=(Finding("minor", "a name"), Finding("suggestion", "shorter")))
-    assert weigh("QA", measured(), claim).gate.held
+@pytest.mark.req("C41", "C50", "E5")
+@pytest.mark.parametrize("verdict", ["pass", "warn"])
+def test_minor_findings_and_warnings_do_not_block(verdict: Literal["pass", "warn"]) -> None:
+    claim = Claim(verdict=verdict, findings=(Finding("minor", "a name"), Finding("suggestion", "shorter")))
+    weighed = weigh("QA", measured(), claim)
+    assert weighed.gate.held
+    assert not weighed.rejected
+    assert weighed.gate.values["verdict"] == "APPROVE"
 
 
 @pytest.mark.req("C41")

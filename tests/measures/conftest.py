@@ -188,6 +188,7 @@ class Lab:
             rejected=self.rejected,
             consented=self.consented,
             failed_exits=self.failed_exits,
+            checks=kind == "baseline",
         )
         return self.measurer.measure(
             request,

@@ -9,7 +9,7 @@ from flyball.core.task import Gate, Item, Settings
 from flyball.measures.gate_scripts import started_within
 from flyball.measures.protected import exempt, is_configuration
 from flyball.measures.sections import restore
-from flyball.measures.shadows import is_shadow
+from flyball.measures.shadows import is_shadow, shadow
 from flyball.measures.sources import is_test_file, source_tests
 from flyball.measures.weakening import compare
 
@@ -287,3 +287,11 @@ def test_what_a_gates_script_starts_in_turn_belongs_to_the_gate(commands: str, s
 @pytest.mark.parametrize("path", [".npmrc", "web/.yarnrc.yml", "bunfig.toml", ".cargo/config.toml", ".mvn/jvm.config"])
 def test_settings_that_say_how_a_runner_is_started_are_test_configuration(path: str) -> None:
     assert is_configuration(path, Settings())
+
+
+def test_a_project_that_runners_are_made_of_may_grow_and_no_other_may_become_one() -> None:
+    own = frozenset({"src/iniconfig/__init__.py", "testing/test_it.py"})
+    assert shadow("src/iniconfig/initials.py", own, own | {"src/iniconfig/initials.py"}) is None
+    assert shadow("src/pluggy/__init__.py", own, own | {"src/pluggy/__init__.py"}) is not None
+    assert shadow("iniconfig/__init__.py", own, own | {"iniconfig/__init__.py"}) is not None
+    assert shadow("src/iniconfig/x.pth", own, own | {"src/iniconfig/x.pth"}) is not None

@@ -33,7 +33,7 @@ def quick(lab: Lab) -> Lab:
 def test_refactor_names_the_changed_functions_beyond_the_limits(lab) -> None:
     measured = lab.measure("refactor", {"calc.py": TANGLED})
     assert measured.quality is not None
-    assert measured.quality.over_limit == ("calc.py:5 tangled: complexity 13 (limit 10)",)
+    assert measured.quality.over_limit == ("calc.py:5 tangled: complexity 13 (must be under 10)",)
     assert measured.quality.complexity_worst == 13
     assert measured.quality.complexity_total == 14
     lab.settings = replace(lab.settings, code=CodeLimits(complexity=20, function_lines=10, parameters=2))

@@ -32,6 +32,7 @@ def init(
 ) -> None:
     """Detect how this project is tested, try it once, and write flyball.toml."""
     from flyball.config import detect, file as config_file, trust
+    from flyball.core.text import scrub
     from flyball.wiring.proposing import proposed
     from flyball.wiring.site import Site
 
@@ -43,6 +44,8 @@ def init(
         path = _free(site, force=force)
         proposal = proposed(site)
         measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
+        if measured:
+            proposal = detect.without_tools(proposal, {t.name: scrub(t.broken) for t in measured.tools if t.broken})
         text = detect.render(proposal)
         _write(path, text)
         file = config_file.parse(text, path)
@@ -118,6 +121,11 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
             {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
             for g in (measured.gates if measured else ())
         ],
+        "tools": [
+            {"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken}
+            for t in (measured.tools if measured else ())
+        ],
+        "notes": measured.notes if measured else (),
         "missing": _missing(proposal, measured),
         "trusted": True,
     }
@@ -126,10 +134,15 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
 def _shown(
     path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
 ) -> Iterator[str]:
+    from flyball.core.text import scrub
+
     yield from (f"  {line}".rstrip() for line in text.splitlines())
     yield ""
     for gate in measured.gates if measured else ():
         yield from _gate(gate)
+    for tool in measured.tools if measured else ():
+        yield from _tool(tool)
+    yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written, and agreed to as it is now:"
     yield from (f"  {line}" for line in wants)
@@ -165,6 +178,15 @@ def _gate(gate: GateResult) -> Iterator[str]:
         yield f"gate {gate.name}: {gate.counts.passing} passed, {failing} failed, {gate.counts.skipped} skipped"
     else:
         yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
+
+
+def _tool(tool: GateResult) -> Iterator[str]:
+    from flyball.core.text import scrub
+
+    if tool.broken:
+        yield f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
+    else:
+        yield f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
 
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:

@@ -1,11 +1,12 @@
 """Proposes a flyball.toml for a project from the files that lie in it; it runs nothing."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
 from flyball.config.stacks import Finding, Reader, stacks
+from flyball.core.questions import CHECKED_BY
 from flyball.core.task import CLI_TYPES, QaSettings
 
 LOGINS: dict[bool | None, str] = {True: "logged in", None: "login not known", False: "not logged in"}
@@ -67,6 +68,17 @@ def detect(
         agents=tuple(there),
         agent=_chosen(there, logged_in),
     )
+
+
+def without_tools(proposal: Proposal, unusable: Mapping[str, str]) -> Proposal:
+    """The same proposal with the checks off whose tool was tried and cannot run, each with the reason."""
+    off = list(proposal.qa_off)
+    for name, why in unusable.items():
+        command = proposal.lint.value if name == "lint" and proposal.lint else name
+        instead = f'; once it can, write lint = "{command}" above and remove this' if name == "lint" else ""
+        off.append(Line(CHECKED_BY[name], "off", f"{command} cannot be run here: {why}{instead}"))
+    lint = None if "lint" in unusable else proposal.lint
+    return msgspec.structs.replace(proposal, lint=lint, qa_off=tuple(off))
 
 
 def render(proposal: Proposal) -> str:

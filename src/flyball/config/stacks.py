@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -30,6 +30,9 @@ _SCRIPTS = tuple(
     for name in ("run", "run-tests", "run_tests", "runtests", "test", "tests")
     if folder or name != "run"
 )
+_FOR_TESTS = ("test", "tests", "testing", "dev")
+"""What extras, dependency groups and requirement files are called that bring what tests need, the smallest first."""
+_KNOWS_GROUPS = "pip>=25.1"
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -62,10 +65,13 @@ def python(files: frozenset[str], read: Reader, installed: Installed) -> Finding
     if not marks and not tests:
         return None
     manifest = _toml(read("pyproject.toml") if "pyproject.toml" in files else None)
-    setup, setup_reason = _python_setup(files, manifest, installed)
+    linted = bool(files & _RUFF) or "ruff" in _sub(manifest, "tool")
+    runner = _python_runner(files, read, tests)
+    tools = [runner] if runner == "pytest" else []
+    tools += ["ruff"] if linted and not installed("ruff") else []
+    setup, setup_reason = _python_setup(files, read, manifest, installed, tools)
     program = ".venv/bin/python" if setup or ".venv/bin/python" in files else "python3"
-    gate, gate_reason = _python_gate(files, read, tests, program)
-    linted = files & _RUFF or "ruff" in _sub(manifest, "tool")
+    gate, gate_reason = _python_gate(runner, tests, program)
     return Finding(
         "python", gate, gate_reason, setup, setup_reason,
         lint=_ruff(program, installed) if linted else "", lint_reason="ruff is configured",
@@ -77,9 +83,9 @@ def _ruff(program: str, installed: Installed) -> str:
     return "ruff check ." if installed("ruff") else f"{program} -m ruff check ."
 
 
-def _python_gate(files: frozenset[str], read: Reader, tests: list[str], program: str) -> tuple[str, str]:
+def _python_runner(files: frozenset[str], read: Reader, tests: list[str]) -> str:
     if not tests:
-        return "", ""
+        return ""
     configured = any(
         "pytest" in (read(name) or "") for name in ("pyproject.toml", "setup.cfg", "tox.ini") if name in files
     )
@@ -88,34 +94,77 @@ def _python_gate(files: frozenset[str], read: Reader, tests: list[str], program:
     )
     named = bool(files & {"pytest.ini", "conftest.py", "tests/conftest.py"})
     plain = all("import unittest" in (read(path) or "") for path in tests[:20])
-    if plain and not (configured or listed or named):
+    return "unittest" if plain and not (configured or listed or named) else "pytest"
+
+
+def _python_gate(runner: str, tests: list[str], program: str) -> tuple[str, str]:
+    if not runner:
+        return "", ""
+    if runner == "unittest":
         return f"{program} -m unittest discover", f"{tests[0]} uses unittest; its tests are not counted one by one"
     return f"{program} -m pytest -q --junit-xml={{junit}}", f"{tests[0]} is a pytest file"
 
 
-def _python_setup(files: frozenset[str], manifest: dict[str, Any], installed: Installed) -> tuple[str, str]:
+def _python_setup(
+    files: frozenset[str], read: Reader, manifest: dict[str, Any], installed: Installed, tools: list[str]
+) -> tuple[str, str]:
+    """What installs the project with what its tests need; `tools` are added where nothing that is installed names them."""
+    extras, groups = _sub(_sub(manifest, "project"), "optional-dependencies"), _sub(manifest, "dependency-groups")
+    extra, group = _for_tests(extras), _for_tests(groups)
     if "uv.lock" in files and installed("uv"):
-        return "uv sync --frozen", "there is a uv.lock"
+        more = (f" --group {group}" if group not in {"", "dev"} else "") + (f" --extra {extra}" if extra else "")
+        return f"uv sync --frozen{more}", "there is a uv.lock"
     if "poetry.lock" in files and installed("poetry"):
         return "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install", "there is a poetry.lock"
-    lists = [
-        n
-        for n in ("requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements/dev.txt")
-        if n in files
-    ]
-    wanted = "".join(f" -r {name}" for name in lists)
+    lists = [name for name in ("requirements.txt", _requirements_for_tests(files)) if name in files]
+    wanted, reasons = "".join(f" -r {name}" for name in lists), list(lists)
     if "setup.py" in files or "build-system" in manifest or "project" in manifest:
-        extra = next(
-            (e for e in ("dev", "test", "tests") if e in _sub(_sub(manifest, "project"), "optional-dependencies")), ""
-        )
         wanted += f" -e '.[{extra}]'" if extra else " -e ."
+        reasons += [f"the extra {extra}"] if extra else [] if lists else ["the project"]
+    if group:
+        wanted += f" --group {group}"
+        reasons.append(f"the dependency group {group}")
     if not wanted:
         return "", ""
-    # Packages in the virtual environment win over the machine's, which still lends pytest where none is listed.
-    return (
-        f"python3 -m venv --system-site-packages .venv && .venv/bin/python -m pip install -q{wanted}",
-        f"{', '.join(lists) or 'the project'} says what to install",
+    said = " ".join([*(read(name) or "" for name in lists), str(extras.get(extra)), *_group(groups, group)])
+    missing = [tool for tool in tools if not re.search(rf"\b{tool}\b(?!-)", said)]
+    wanted += "".join(f" {tool}" for tool in missing)
+    # Packages in the virtual environment win over the machine's, which still lends what nobody listed.
+    begun = "python3 -m venv --system-site-packages .venv"
+    reason = (
+        f"{', '.join(reasons)} says what to install"
+        if len(reasons) == 1
+        else f"{', '.join(reasons)} say what to install"
     )
+    reason += (
+        f"; {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} used here and not listed" if missing else ""
+    )
+    if installed("uv"):
+        return f"{begun} && uv pip install -q --python .venv/bin/python{wanted}", reason
+    newer = f".venv/bin/python -m pip install -q '{_KNOWS_GROUPS}' && " if group else ""
+    return f"{begun} && {newer}.venv/bin/python -m pip install -q{wanted}", reason
+
+
+def _for_tests(table: dict[str, Any]) -> str:
+    return next((name for word in _FOR_TESTS for name in table if name.lower() == word), "")
+
+
+def _requirements_for_tests(files: frozenset[str]) -> str:
+    shapes = (
+        "requirements/{}.txt", "requirements-{}.txt", "requirements_{}.txt", "requirements.{}.txt", "{}-requirements.txt",
+        "{}_requirements.txt", "{}.requirements.txt",
+    )  # fmt: skip
+    names = (shape.format(word) for word in (*_FOR_TESTS, "development") for shape in shapes)
+    return next((name for name in names if name in files), "")
+
+
+def _group(groups: dict[str, Any], name: str, seen: tuple[str, ...] = ()) -> Iterator[str]:
+    """The requirements of a dependency group and of those it includes."""
+    for each in groups.get(name) or () if isinstance(groups.get(name), list) and name not in seen else ():
+        if isinstance(each, dict):
+            yield from _group(groups, str(each.get("include-group")), (*seen, name))
+        else:
+            yield str(each)
 
 
 def node(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:

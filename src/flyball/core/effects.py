@@ -72,6 +72,7 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
     where tests failed.
+    `checks`: QA will judge this task, so its tools are tried too.
     """
 
     kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
@@ -89,6 +90,7 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     extendable: bool = False
     asked: tuple[Item, ...] = ()
     failed_exits: dict[str, int] = {}
+    checks: bool = False
 
 
 class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):

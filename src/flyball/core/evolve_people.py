@@ -19,6 +19,7 @@ from flyball.core.events import (
 from flyball.core.observation import begin_loop
 from flyball.core.outcomes import (
     Conflicted,
+    Measured,
 )
 from flyball.core.state import Draft
 from flyball.core.task import EffectId
@@ -99,6 +100,7 @@ def person_spoke(draft: Draft, fact: PersonSpoke) -> None:
 def _begin_anew(draft: Draft, guidance: str) -> None:
     """A person's word clears what was held against the loop, and a fresh context takes it up."""
     withdraw(draft)
+    _measure_again(draft)
     if guidance:
         draft.guidance = (*draft.guidance, guidance)[-RECENT_GUIDANCE:]
     draft.work = evolve_backlog.tried_again(draft.work)
@@ -117,14 +119,24 @@ def _begin_anew(draft: Draft, guidance: str) -> None:
 def _resume(draft: Draft) -> None:
     """A block without a question is looked at again, and one whose question may have been settled elsewhere."""
     draft.outcomes = {k: o for k, o in draft.outcomes.items() if not isinstance(o, Conflicted)}
+    _measure_again(draft)
     if draft.stopped is None or draft.stopped.kind != "blocked" or not is_put_again(draft):
         return
     if draft.stopped.question:
         withdraw(draft)
     baseline = draft.baseline
-    if baseline and (baseline.broken or ((baseline.untold or baseline.unseen) and not draft.iterations)):
+    if baseline and (
+        baseline.broken or baseline.unusable or ((baseline.untold or baseline.unseen) and not draft.iterations)
+    ):
         draft.baseline = None
     draft.stopped = None
+
+
+def _measure_again(draft: Draft) -> None:
+    """What a tool could not say may be said now."""
+    unsaid = (k for k, o in draft.outcomes.items() if isinstance(o, Measured) and o.measurement.unusable)
+    for key in tuple(unsaid):
+        del draft.outcomes[key]
 
 
 def is_put_again(known: Draft) -> bool:

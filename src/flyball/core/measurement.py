@@ -125,6 +125,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
 
     `unseen` says of a baseline why no new test could be seen to fail there.
+    `tools` are what QA uses beside the gates, with how each ran.
     """
 
     candidate: str
@@ -145,6 +146,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     files: Files = Files()
     quality: Quality | None = None
     checks: tuple[Check, ...] = ()
+    tools: tuple[GateResult, ...] = ()
     signature: Signature | None = None
     notes: tuple[str, ...] = ()
     commands_s: float = 0.0
@@ -164,6 +166,11 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
             for g in self.gates
             if g.exit_code is not None and g.counts and g.counts.failing + g.counts.known_failing
         }
+
+    @property
+    def unusable(self) -> GateResult | None:
+        """A tool QA needs that could not run, for a reason that is not the candidate's."""
+        return next((tool for tool in self.tools if tool.broken), None)
 
     @property
     def untold(self) -> GateResult | None:

@@ -5,38 +5,47 @@ from __future__ import annotations
 from flyball.core import kernel, questions
 from flyball.core.effects import Measure, Prepare
 from flyball.core.events import Consented, TaskStopped, TurnSetAside
-from flyball.core.measurement import Measurement
+from flyball.core.measurement import GateResult, Measurement
 from flyball.core.next import Next, perform, record
+from flyball.core.questions import CHECKED_BY, tool_failure
 from flyball.core.reporting import SEEN_BY, counted_by
 from flyball.core.state import State
 from flyball.core.task import EffectId
 
 
-def opened(state: State) -> Next | None:
-    """A workspace and a baseline whose gates can run."""
+def opened(state: State, *, checks: bool = False) -> Next | None:
+    """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
     if state.prepared is None:
         return perform(Prepare(EffectId("prepare")))
     if state.baseline is None:
-        return _baseline(state)
+        return _baseline(state, checks=checks)
     if state.baseline.broken:
         return _broken_baseline(state.baseline)
+    if state.baseline.unusable:
+        return _unusable(state.baseline.unusable)
     return None
 
 
-def _baseline(state: State) -> Next:
+def _baseline(state: State, *, checks: bool) -> Next:
     assert state.prepared is not None
     base = state.prepared.base
     return perform(
         Measure(
-            EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items
+            EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items,
+            checks=checks,
         )
-    )
+    )  # fmt: skip
 
 
 def _broken_baseline(baseline: Measurement) -> Next:
     broken = next(g for g in baseline.gates if g.broken)
     evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
     return record(TaskStopped("blocked", f"the gate {broken.name} cannot run: {broken.broken}", evidence))
+
+
+def _unusable(tool: GateResult) -> Next:
+    reason = f'{tool_failure(tool)}; install it in `setup` or correct its command, or switch the check off: qa.{CHECKED_BY[tool.name]} = "off"'
+    return record(TaskStopped("blocked", reason, (f"command: {tool.command}", *tool.output.splitlines()[-12:])))
 
 
 def told_apart(state: State) -> Next | None:

@@ -47,9 +47,9 @@ _ROLES = {
     ),
     "qa": (
         "Review the work of this task as it stands in this copy; your edits are discarded. You may run anything. Judge whether it\n"
-        "meets each criterion, and look for what the measurements below cannot see. Report `verdict` (`pass` or `fail`) and\n"
-        "`findings` with severity `critical`, `major`, `minor` or `suggestion`; the first two block. Approve with\n"
-        "`verdict` `pass` and `exit_signal` true."
+        "meets each criterion, and look for what the measurements below cannot see. Report `verdict` (`pass`, `warn` or\n"
+        "`fail`) and `findings` with severity `critical`, `major`, `minor` or `suggestion`; the first two block. Approve with\n"
+        "`verdict` `pass`, or `warn` where something should be seen to later, and `exit_signal` true."
     ),
 }
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from flyball.core.answers import taken
 from flyball.core.effects import Ask, Option, Question
 from flyball.core.events import Judged, LimitHit, TaskStopped
+from flyball.core.measurement import GateResult
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.quantities import plural
 from flyball.core.state import Asked, State
@@ -21,6 +22,9 @@ FOUR_CHOICES = (
 )
 CONFIRMATIONS_BY_DEFAULT = 2
 OUT_OF_REACH = "out-of-reach"
+TOOL_UNUSABLE = "tool-unusable"
+CHECKED_BY = {"lint": "lint_clean", "complexity": "complexity"}
+"""The criterion of QA that each tool is for."""
 
 
 def find(state: State, name: str) -> tuple[EffectId, Asked] | None:
@@ -67,11 +71,27 @@ def protected_change(state: State) -> Question:
     return Question("protected-change", text, options, detail="\n".join(state.consent_wanted))
 
 
+def tool_failure(tool: GateResult) -> str:
+    return f"the {tool.name} command cannot be run: {tool.broken}"
+
+
+def tool_unusable(tool: GateResult) -> Question:
+    """Put again on resuming: what was missing may be there without a word from anybody."""
+    options = (
+        Option("reset", "the tool can run now: measure again"),
+        Option("skip", "leave this stage unverified and go on; every report will say so"),
+        Option("abort", "end the task"),
+    )
+    evidence = (f"command: {tool.command}", *tool.output.splitlines()[-12:])
+    return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(evidence), again=True)
+
+
 def qa_rejected(state: State) -> Question:
     checks = state.last.checks if state.last else ()
     lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
     lines += [f"{f.severity}: {f.message}" for f in state.findings if not f.check]
-    text = f"QA rejected the work {state.qa_attempts} times"
+    why = f": {state.findings[0].message}" if state.findings else ""
+    text = f"QA rejected the work {state.qa_attempts} times{why}"
     return Question("qa-rejected", text, FOUR_CHOICES, detail="\n".join(lines))
 
 

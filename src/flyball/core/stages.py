@@ -17,6 +17,8 @@ DOCUMENTS_NEEDED = 3
 GREEN_RUNS_NEEDED = 2
 REFACTOR_ITERATIONS = 5
 COVERAGE = "criteria_covered"
+APPROVING = frozenset({"pass", "warn"})
+"""The verdicts of a reviewer that let work pass; what a warning says is shown and does not block."""
 SHOWN = 12
 
 
@@ -206,14 +208,14 @@ def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
     missing = [f"{c.name}: {c.detail}" for c in failed]
     missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
     missing += _doubts(measured)
-    if claim.verdict != "pass":
+    if claim.verdict not in APPROVING:
         missing.append("the reviewer rejected it" if claim.verdict == "fail" else "the reviewer gave no approval")
     passing = sum(c.status == "pass" for c in measured.checks)
     values: dict[str, Scalar] = {
         "checks_total": len(measured.checks),
         "checks_passing": passing,
         "blocking_issues": len(findings),
-        "verdict": "APPROVE" if claim.verdict == "pass" else "REJECT" if claim.verdict == "fail" else "",
+        "verdict": "APPROVE" if claim.verdict in APPROVING else "REJECT" if claim.verdict == "fail" else "",
     }
     last = state.judged.gate_1.values if state.judged and state.judged.stage == "QA" else {}
     progress = passing > int(last.get("checks_passing") or 0) or (
@@ -224,7 +226,7 @@ def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
         progress=progress,
         score=float(passing - len(findings)),
         findings=findings,
-        rejected=bool(findings) or (claim.verdict == "pass" and bool(missing)),
+        rejected=bool(findings) or (claim.verdict in APPROVING and bool(missing)),
     )
 
 

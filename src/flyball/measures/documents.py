@@ -13,6 +13,7 @@ _DOCUMENT = re.compile(r".*\.(md|rst|adoc)|(?:.*/)?(?:openapi|swagger)[^/]*\.(?:
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
 
 SHOWN = 20
+LOOKED_AT = 200
 
 
 def is_document(path: str) -> bool:
@@ -39,7 +40,12 @@ def measure_files(
         for number, source in enumerate(_diagrams(workspace, candidate, path), start=1)
     ]
     said = complaints([source for _, source in drawn]) if drawn else []
-    broken = [f"{place}: {what}" for (place, _), what in zip(drawn, said, strict=True) if what]
+    known = {path: set(_diagrams(workspace, base, path)) for path in documents} if any(said) else {}
+    broken = [
+        f"{place}: {what}"
+        for (place, source), what in zip(drawn, said, strict=True)
+        if what and source not in known[place.rpartition(", diagram ")[0]]
+    ]
     return Files(
         created=sum(status[:1] == "A" for status, _ in changes),
         modified=sum(status[:1] not in {"A", "D"} for status, _ in changes),
@@ -55,6 +61,12 @@ def measure_files(
 
 def _diagrams(workspace: Trees, candidate: Commit, path: str) -> list[str | None]:
     return diagrams_of((workspace.read_file(candidate, path) or b"").decode("utf-8", "replace"))
+
+
+def has_diagrams(workspace: Trees, commit: Commit) -> bool:
+    """Whether one of a commit's first documents holds a Mermaid diagram."""
+    documents = [path for path in workspace.list_files(commit) if is_document(path)][:LOOKED_AT]
+    return any(_diagrams(workspace, commit, path) for path in documents)
 
 
 def is_readme(path: str) -> bool:

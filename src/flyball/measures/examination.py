@@ -10,19 +10,20 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Trick
 from flyball.core.quantities import listed, plural
 from flyball.core.task import Commit, Gate, Settings
-from flyball.measures import canary, script_canary
-from flyball.measures.commands import Commands
+from flyball.measures import canary, lint, script_canary
+from flyball.measures.commands import Commands, Ran
 from flyball.measures.expectations import Expectations
 from flyball.measures.gate_tree import GateTree
 from flyball.measures.gates import Bench, GateRun, Round, runs_pytest
 from flyball.measures.junit import Outcome, TreeIndex
+from flyball.measures.lint import LintRun
 from flyball.measures.probes import Probe
 from flyball.measures.protected import Protection, changed_paths
-from flyball.measures.qa import LintRun
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.trees import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
+CANNOT_RUN = "the lint command cannot be run, so nothing was checked"
 _INSTALLS = re.compile(
     r"\b(?:uv run|uv sync|pip install|npm (?:ci|i|install)|pnpm|yarn|tox|nox|hatch|poetry|pdm|bundle|make|just)\b"
 )
@@ -217,23 +218,56 @@ class Examination:
         options = f"{planted.options} {planted.path}" if named else planted.options
         return self._bench.run(gate, TreeIndex((*self.index.files, planted.path)), options=options)
 
-    def lint(self) -> LintRun | None:
-        """Run the configured lint command on the measured tree; one that is not there is not clean."""
+    def try_lint(self) -> tuple[GateResult, str] | None:
+        """Run the configured lint command on the tree in use: how that ended, and what is to be remarked."""
         command = self.settings.lint
         if not command:
             return None
-        self._lay()
-        folder = self.commands.fresh_folder("lint")
-        ran = self.commands.run(
-            command, tree=self.tree.directory, folder=folder, timeout_s=self.settings.setup_timeout_s
-        )
+        ran = self._run_lint()
+        broken = lint.unusable(command, ran, self.settings.setup_timeout_s)
+        tried = _tool("lint", command, ran, broken)
+        return tried, "" if broken else lint.stood_before(command, ran)
+
+    def lint(self) -> tuple[LintRun, GateResult] | None:
+        """What the lint command says of the tree in use: findings that the untouched tree has too are known.
+
+        A command that cannot run here runs on the untouched tree or is no fault of the candidate's.
+        """
+        command = self.settings.lint
+        if not command:
+            return None
+        ran = self._run_lint()
         if ran.exit.code == 0:
-            return LintRun(clean=True, detail=f"{command} found nothing")
-        last = next((line.strip() for line in reversed(ran.text.splitlines()) if line.strip()), "it said nothing")
-        if ran.exit.code in {126, 127} or "No module named" in last:
-            return LintRun(clean=None, detail=f"the lint command cannot be run, so nothing was checked: {last[:200]}")
-        how = f"exit {ran.exit.code}" if ran.exit.ended_by == "exit" else "timed out"
-        return LintRun(clean=False, detail=f"{command}: {how}: {last[:200]}")
+            return LintRun(clean=True, detail=f"{command} found nothing"), _tool("lint", command, ran, "")
+        wait = self.settings.setup_timeout_s
+        broken = lint.unusable(command, ran, wait)
+        in_use = self._sha, self._rewritten
+        self.use(self.workspace.tree_of(self.request.base), {})
+        before = self._run_lint()
+        self.use(*in_use)
+        if broken_before := lint.unusable(command, before, wait):
+            return LintRun(clean=None, detail=f"{CANNOT_RUN}: {broken_before}"), _tool(
+                "lint", command, before, broken_before
+            )
+        if broken:
+            detail = f"{command} runs on the untouched tree and no longer on this one: {broken}"
+            return LintRun(clean=False, detail=detail), _tool("lint", command, ran, "")
+        return lint.compared(command, before, ran), _tool("lint", command, ran, "")
+
+    def _run_lint(self) -> Ran:
+        self._lay()
+        ran = self.commands.run(
+            self.settings.lint, tree=self.tree.directory, folder=self.commands.fresh_folder("lint"),
+            timeout_s=self.settings.setup_timeout_s, variables=lint.VARIABLES,
+        )  # fmt: skip
+        return replace(ran, text=lint.whole(ran))
+
+
+def _tool(name: str, command: str, ran: Ran, broken: str) -> GateResult:
+    return GateResult(
+        name, command, passed=ran.exit.code == 0, exit_code=ran.exit.code, seconds=round(ran.exit.seconds, 3),
+        broken=broken, output=ran.shown if ran.exit.code else "", log=str(ran.log),
+    )  # fmt: skip
 
 
 def _is_unbuilt(run: GateRun) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from flyball.core.measurement import Check, Files, NewTest, Quality, Trick
+from flyball.core.measurement import Check, Files, GateResult, NewTest, Quality, Trick
 from flyball.core.quantities import listed, plural
 from flyball.core.task import Commit
 from flyball.measures import documents, qa
@@ -12,9 +12,10 @@ from flyball.measures.diagrams import Complaints, Diagrams, shapes
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.gates import expects_report
 from flyball.measures.junit import Outcome
+from flyball.measures.missing import missing_modules
 from flyball.measures.probes import finds_tests, probes
 from flyball.measures.protected import Protection, changed_paths
-from flyball.measures.quality import ChangedCode, changed_code, measure_quality
+from flyball.measures.quality import ChangedCode, changed_code, measure_quality, trouble
 from flyball.measures.reasons import Project
 from flyball.measures.red import accepted_outcomes, new_tests, without_vacuous
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
@@ -36,6 +37,7 @@ class Found(msgspec.Struct, frozen=True):
     files: Files = Files()
     quality: Quality | None = None
     checks: tuple[Check, ...] = ()
+    tools: tuple[GateResult, ...] = ()
     notes: tuple[str, ...] = ()
     unseen: str = ""
 
@@ -55,11 +57,31 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
         notes += (
             f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {listed(trial.failing, 5)}",
         )
+    notes += missing_modules(trial.round.cases.values())
     if any(run.result.broken for run in runs):
         return Found(trial, outcomes, notes=notes)
     tricks, remarks = examination.canaries(trial.round)
     broken = "; ".join(f"{trick.kind}: {trick.detail}" for trick in (*trial.tricks, *tricks))
-    return Found(trial, outcomes, broken=broken, notes=(*notes, *remarks), unseen=_unseen(examination, trial))
+    tools, said = _tools(examination) if examination.request.checks else ((), ())
+    unseen = _unseen(examination, trial)
+    return Found(trial, outcomes, broken=broken, tools=tools, notes=(*notes, *remarks, *said), unseen=unseen)
+
+
+def _tools(examination: Examination) -> tuple[tuple[GateResult, ...], tuple[str, ...]]:
+    """What QA uses beside the gates, tried on the untouched tree: whether each can run, and what is to be remarked."""
+    on, request, workspace = examination.settings.qa, examination.request, examination.workspace
+    tools: list[GateResult] = []
+    notes: list[str] = []
+    if on.lint_clean == "on" and (tried := examination.try_lint()):
+        tools.append(tried[0])
+        notes += [tried[1]] if tried[1] else []
+    if on.complexity == "on" and (why := trouble(workspace, request.candidate)):
+        tools.append(GateResult("complexity", "built in: lizard", passed=False, broken=why))
+    if documents.has_diagrams(workspace, request.candidate):
+        diagrams = Diagrams(examination.commands, examination.tree.directory)
+        diagrams(["graph TD\n  a --> b\n"])
+        notes += diagrams.notes
+    return tuple(tools), tuple(notes)
 
 
 def _unseen(examination: Examination, trial: Trial) -> str:
@@ -183,15 +205,17 @@ def green(examination: Examination, protection: Protection) -> Found:
     numbers = measure_quality(code, examination.settings.code)
     first = examination.trial()
     clean = first.green and not _doubted(protection)
-    checks = _checks(examination, code, numbers, first, clean=clean) if examination.request.rejected else ()
+    checks, tools = (
+        _checks(examination, code, numbers, first, clean=clean) if examination.request.rejected else ((), ())
+    )
     if not clean:
-        return Found(first, files=files, quality=numbers, checks=checks)
+        return Found(first, files=files, quality=numbers, checks=checks, tools=tools)
     second = examination.trial()
     flaky = tuple(
         sorted(i for i in {**first.outcomes, **second.outcomes} if first.outcomes.get(i) != second.outcomes.get(i))
     )
     if not second.green or flaky:
-        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers, checks=checks)
+        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers, checks=checks, tools=tools)
     tricks, notes = examination.canaries(second.round)
     vacuous = () if tricks else _passing_on_rejected(examination, second.outcomes)
     return Found(
@@ -202,6 +226,7 @@ def green(examination: Examination, protection: Protection) -> Found:
         files=files,
         quality=numbers,
         checks=checks,
+        tools=tools,
         passing_on_rejected=vacuous,
     )
 
@@ -294,7 +319,7 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
     files = _files(examination, diagrams)
     clean = trial.green and not _doubted(protection)
     tricks, notes = examination.canaries(trial.round) if clean else ((), ())
-    checks = _checks(examination, code, numbers, trial, clean=clean and not tricks)
+    checks, tools = _checks(examination, code, numbers, trial, clean=clean and not tricks)
     notes += diagrams.notes
     return Found(
         trial,
@@ -303,13 +328,16 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
         files=files,
         quality=numbers,
         checks=checks,
+        tools=tools,
         notes=notes,
     )
 
 
 def _checks(
     examination: Examination, code: ChangedCode, numbers: Quality, trial: Trial, *, clean: bool
-) -> tuple[Check, ...]:
+) -> tuple[tuple[Check, ...], tuple[GateResult, ...]]:
+    """The eleven criteria, and how the tools they need ran."""
+    linted = examination.lint() if examination.settings.qa.lint_clean == "on" else None
     given = qa.Evidence(
         examination.request,
         examination.settings,
@@ -317,9 +345,9 @@ def _checks(
         code,
         numbers,
         tests=_tests_verdict(trial, clean=clean),
-        lint=examination.lint() if examination.settings.qa.lint_clean == "on" else None,
+        lint=linted[0] if linted else None,
     )
-    return qa.checks(given)
+    return qa.checks(given), (linted[1],) if linted else ()
 
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:

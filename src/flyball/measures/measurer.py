@@ -120,6 +120,7 @@ class TreeMeasurer:
             files=found.files,
             quality=found.quality,
             checks=found.checks,
+            tools=found.tools,
             signature=signature(trial.round.text, failing) if failed else None,
             notes=_once((*protection.notes, *trial.notes, *found.notes)),
             commands_s=round(examination.commands.seconds, 3),

@@ -11,8 +11,9 @@ from flyball.core.measurement import Check, Quality
 from flyball.core.quantities import listed, plural
 from flyball.core.task import Settings
 from flyball.measures.documents import is_changelog, is_decision_record, is_readme
+from flyball.measures.lint import LintRun
 from flyball.measures.protected import changed_paths
-from flyball.measures.quality import ChangedCode, Function
+from flyball.measures.quality import ChangedCode, Function, excesses
 from flyball.measures.reasons import top_names
 from flyball.measures.red import names
 from flyball.measures.sources import looks_like_test, parse, source_tests
@@ -34,13 +35,6 @@ _COMMON = re.compile(
 )
 
 Verdict = tuple[bool | None, str]
-
-
-class LintRun(msgspec.Struct, frozen=True):
-    """How the configured lint command ended: None when it could not be run at all."""
-
-    clean: bool | None
-    detail: str
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -110,10 +104,14 @@ def _lint_clean(given: Evidence) -> Verdict:
 def _complexity(given: Evidence) -> Verdict:
     if not given.code.sources:
         return None, given.quality.unmeasured or "no product code was changed"
-    limit = given.settings.code.complexity
-    over = [f"{f.where} ({f.complexity})" for f in given.code.changed if f.complexity >= limit]
+    limits = given.settings.code
+    over = [f.where for f in given.code.changed if "complexity" in excesses(f, given.code, limits)]
     if over:
-        return False, f"complexity must be under {limit}: {listed(over, 5)}"
+        numbers = {f.where: f.complexity for f in given.code.changed}
+        return (
+            False,
+            f"complexity must be under {limits.complexity}: {listed([f'{w} ({numbers[w]})' for w in over], 5)}",
+        )
     return True, f"the worst changed function has {given.quality.complexity_worst}"
 
 
@@ -170,19 +168,32 @@ def _duplication(given: Evidence) -> Verdict:
     if not given.code.sources:
         return None, given.quality.unmeasured or "no product code was changed"
     percent = given.quality.duplication_percent
-    return percent < DUPLICATION, f"{percent:g} % of the changed files' lines are duplicates (limit {DUPLICATION:g} %)"
+    return (
+        percent < DUPLICATION,
+        f"{percent:g} % of the changed files' lines are new duplicates (limit {DUPLICATION:g} %)",
+    )
 
 
 def _naming(given: Evidence) -> Verdict:
     modules = _python(given)
     if not modules:
         return None, "no Python was changed; names of other languages are not checked"
-    odd = [f"{path}:{line} {name}" for path, module in modules.items() for line, name in _odd_names(module)]
+    odd = [
+        f"{path}:{line} {name}"
+        for path, module in modules.items()
+        for known in [{name for _, name in _odd_names(_before(given, path))}]
+        for line, name in _odd_names(module)
+        if name not in known
+    ]
     return (
         (False, f"names that do not follow the language's custom: {listed(odd, 5)}")
         if odd
         else (True, "names follow custom")
     )
+
+
+def _before(given: Evidence, path: str) -> ast.Module:
+    return parse(given.workspace.read_file(given.request.base, path)) or ast.Module([], [])
 
 
 def _odd_names(module: ast.Module) -> Iterable[tuple[int, str]]:

@@ -29,7 +29,7 @@ _MODULES = (".py", ".so", ".pyd")
 
 def shadow(path: str, accepted: frozenset[str], candidate: frozenset[str]) -> Trick | None:
     """What a new file would be taken for, if anything."""
-    if is_shadow(path, candidate):
+    if is_shadow(path, candidate) and not _in_own_package(path, accepted):
         return Trick("runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own")
     if hidden := _hides(path, accepted):
         return Trick("runner-shadowed", path, f"a new file would be imported in place of the accepted {hidden}")
@@ -46,6 +46,13 @@ def is_shadow(path: str, files: frozenset[str]) -> bool:
         return False
     root, name = _place(path, files)
     return bool(_RUNNER.fullmatch(name)) or (name in _STARTED and root in _roots(files))
+
+
+def _in_own_package(path: str, accepted: frozenset[str]) -> bool:
+    """Whether the file joins a package that was there: a project may itself be what runners are made of."""
+    root, name = _place(path, accepted)
+    top = name if root == "." else f"{root}/{name}"
+    return path.endswith(_MODULES) and path.startswith(f"{top}/") and f"{top}/__init__.py" in accepted
 
 
 def _place(path: str, files: frozenset[str]) -> tuple[str, str]:

@@ -40,11 +40,13 @@ from flyball.core.outcomes import (
     Failed,
     Integrated,
     Measured,
+    Outcome,
     Prepared,
     PullRequested,
     Restored,
     Saved,
     Stale,
+    TurnEnded,
 )
 from flyball.core.task import EffectId
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
@@ -145,9 +147,17 @@ class Chronicle:
         where = self._turn_at.get(fact.id)
         if where is not None:
             self.turns[where] = turn_ended(self.turns[where], at, fact.outcome)
+            self._warned(self.turns[where].role, fact.outcome)
         apply = self._outcomes.get(type(fact.outcome))
         if effect is not None and apply is not None:
             apply(self, at, effect, fact.outcome)
+
+    def _warned(self, role: str, outcome: Outcome) -> None:
+        """An approval with a warning is one, and its words are kept for people."""
+        claim = outcome.claim if isinstance(outcome, TurnEnded) else None
+        if claim is not None and claim.verdict == "warn":
+            said = "; ".join([claim.summary, *(f.message for f in claim.findings)]).strip("; ")
+            self._note((f"{role} approves with a warning: {said or 'it gave no reason'}",))
 
     def _prepared(self, at: datetime, _effect: Effect, outcome: Prepared) -> None:
         self._note(outcome.notes)

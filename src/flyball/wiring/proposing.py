@@ -44,11 +44,12 @@ def login_wanted(proposal: Proposal) -> str:
 
 
 def trial_settings(proposal: Proposal) -> Settings:
-    """As much of a task's settings as its gates need."""
+    """As much of a task's settings as its gates and QA's tools need."""
     confined = not isinstance(available(), Unavailable)
     return Settings(
         gates=tuple(Gate(line.key, line.value) for line in proposal.gates),
         setup=proposal.setup.value if proposal.setup else "",
+        lint=proposal.lint.value if proposal.lint else "",
         environment_folders=proposal.environment or Settings().environment_folders,
         sandbox="bwrap" if confined else "none",
     )

@@ -37,7 +37,9 @@ def tried(site: Site, settings: Settings, *, environment: Mapping[str, str], not
             nonce=system_clock.nonce,
         )
         return measurer.measure(
-            Measure(EffectId("measure/baseline"), kind="baseline", candidate=head, base=head, accepted=head),
+            Measure(
+                EffectId("measure/baseline"), kind="baseline", candidate=head, base=head, accepted=head, checks=True
+            ),
             settings=settings,
             workspace=workspace,
             folder=folder / "logs",

@@ -43,7 +43,7 @@ def next_effects(state: State) -> Next:
 
 def _opening(state: State) -> Next | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state) or opening.told_apart(state)
+    first = opening.opened(state, checks=True) or opening.told_apart(state)
     if first is None and not state.items:
         return _plan_criteria(state)
     return first
@@ -116,6 +116,8 @@ def _review(state: State) -> Next:
         return perform(kernel.measure(state, stage, name, state.head))
     if not isinstance(measured, Measured):
         return NOTHING
+    if measured.measurement.unusable:
+        return questions.put(state, questions.tool_unusable(measured.measurement.unusable))
     if not state.pass_turn:
         return kernel.next_turn(state, stage, copy="qa")
     turn = kernel.ended_turn(state)
