@@ -154,19 +154,24 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
             return Verdict(*known["verdict"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # it is read anew
-    verdict = _evaluated(root, f"{path}-issues")
+    verdict = _evaluated(root)
     keep(path, json.dumps({"seen": seen, "verdict": list(verdict)}).encode())
     return verdict
 
 
-def _evaluated(root: str, kept: str) -> Verdict:
+def _evaluated(root: str) -> Verdict:
     # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
-    from flyball.documents.kept_backlog import KeptBacklog
     from flyball.documents.work_folder import WorkFolder
+    from flyball.wiring.evaluate_settings import evaluate_settings
     from flyball.wiring.weighing import Given, weigh
 
-    said = weigh(WorkFolder(root, KeptBacklog(kept)), Given()).evaluation
+    settings = evaluate_settings(root)
+    folder = WorkFolder(root, settings.ignore)
+    found = weigh(folder, Given(), validators=settings.validators)
+    said = found.evaluation
+    if said.trigger == "unverified" and not found.situation.backlog.unread and folder.is_done_still():
+        return Verdict("DONE", "The last decision was DONE, and no issue file has changed since.", "flyball evaluate")
     following = f" Next issue: {said.next_issue}." if said.next_issue else ""
     return Verdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
 

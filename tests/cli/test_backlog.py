@@ -80,4 +80,4 @@ def test_a_block_that_cannot_be_read_is_no_done(flyball, repository: Path) -> No
     work.put("low.md", "---\nid: BUG-001@aaaaaa\ntitle: [\nstatus: proposed\n---\n")
     blocked = flyball("run", "--from", ".work", *FLAGS)
     assert blocked.code == 3, blocked.out
-    assert "could not be read" in blocked.out
+    assert "low.md, line 7: block skipped: the header is not valid YAML" in blocked.out

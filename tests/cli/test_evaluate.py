@@ -18,7 +18,11 @@ GOOD = ("--build", "pass", "--gates", "met", "--validation", "review.md")
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
     made = Work(tmp_path)
-    (tmp_path / "review.md").write_text("## Code Review Summary\n**Result:** pass\n**Findings:** Minor: 1\n")
+    others = ("Security Audit", "Performance Review", "Spec Audit")
+    summaries = "".join(f"\n## {kind} Summary\n**Result:** pass\n" for kind in others)
+    (tmp_path / "review.md").write_text(
+        f"## Code Review Summary\n**Result:** pass\n**Findings:** Minor: 1\n{summaries}"
+    )
     (tmp_path / "failed.md").write_text("## Spec Audit Summary\n**Result:** fail\n")
     monkeypatch.chdir(tmp_path)
     return made
@@ -160,7 +164,7 @@ def test_the_text_has_the_known_headings_and_ends_with_the_promise(flyball, work
         "- Proposed issues remaining: 1",
         "- Overall: pass",
         "- Code review: pass (1 finding)",
-        "- Security audit: not given",
+        "- Security audit: pass (0 findings)",
         "**CONTINUE**",
         "Decision: CONTINUE",
         "Reason: 1 actionable issue remains.",

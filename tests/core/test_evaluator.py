@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.counting import Name, steps
 
-from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation, Validation
+from flyball.core.backlog import ISSUE_FILES, VALIDATORS, Backlog, Deviation, Issue, Session, Situation, Validation
 from flyball.core.evaluator import evaluate
 from flyball.core.evaluator_rules import RULES, Weighed
 
-PASSED = (Validation("code review", "pass"),)
+PASSED = tuple(Validation(kind, "pass") for kind in VALIDATORS)
 GOOD = Situation(validations=PASSED, build="pass", gates="met")
 
 
@@ -166,15 +166,27 @@ def test_a_failing_build_with_nothing_open_blocks_and_suggests_an_issue():
         ({"build": "unknown"}, "unverified"),
         ({"gates": "unknown"}, "unverified"),
         ({"validations": ()}, "unverified"),
-        ({"backlog": Backlog(malformed=1)}, "unverified"),
-        ({"validations": (Validation("code review", "warn", created=("X-001@a1b2c3",)),)}, "unverified"),
-        ({"validations": (Validation("code review", "warn"),)}, "done"),
+        ({"backlog": Backlog(unread=(Deviation("low.md", 3, "x"),))}, "unverified"),
+        ({"validations": (Validation("code review", "warn", created=("X-001@a1b2c3",)), *PASSED[1:])}, "unverified"),
+        ({"validations": PASSED[1:]}, "unverified"),
+        ({"validations": (Validation("code review", "warn"), *PASSED[1:])}, "done"),
+        ({"validations": (Validation("Code-Review", "pass"), *PASSED[1:])}, "done"),
+        ({"validations": PASSED[:1], "validators": ("code review",)}, "done"),
+        ({"validators": (*VALIDATORS, "licence review")}, "unverified"),
+        ({"validations": (), "validators": ()}, "unverified"),
     ],
 )
 def test_nothing_open_is_done_only_when_all_is_known_and_good(change, trigger):
     said = evaluate(msgspec.structs.replace(GOOD, **change))
     assert said.trigger == trigger
     assert (said.decision == "DONE") == (trigger == "done")
+
+
+@pytest.mark.req("E11")
+def test_every_validator_that_is_missing_is_named():
+    said = evaluate(msgspec.structs.replace(GOOD, validations=PASSED[:2]))
+    assert said.reason == "Nothing is left to work on, but no performance review and no spec audit was given"
+    assert said.blocked_on == ("no performance review and no spec audit was given",)
 
 
 @pytest.mark.req("E30")
@@ -273,7 +285,7 @@ SITUATIONS = st.builds(
     backlog=st.builds(
         Backlog,
         issues=st.lists(ISSUES, max_size=6).map(tuple),
-        malformed=st.sampled_from([0, 0, 0, 1]),
+        unread=st.sampled_from([(), (), (), (Deviation("low.md", 3, "x"),)]),
         finished=st.lists(IDS, max_size=2).map(tuple),
     ),
     validations=st.lists(VALIDATIONS, max_size=3).map(tuple),
@@ -293,9 +305,9 @@ def test_done_is_impossible_while_any_issue_is_open_and_without_proof(situation)
     said = evaluate(situation)
     if said.decision == "DONE":
         assert not any(each.status in ("proposed", "in-progress", "blocked") for each in situation.backlog.issues)
-        assert (situation.build, situation.gates, situation.backlog.malformed) == ("pass", "met", 0)
+        assert (situation.build, situation.gates, situation.backlog.unread) == ("pass", "met", ())
         assert all(v.result != "fail" and not v.created for v in situation.validations)
-        assert situation.validations or situation.untouched
+        assert situation.untouched or {v.kind for v in situation.validations} >= set(VALIDATORS)
 
 
 @pytest.mark.req("E14")

@@ -30,11 +30,11 @@ def read(text: str):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_as_it_occurs_is_read_with_every_deviation_named(path):
     expected = json.loads(path.with_suffix(".json").read_text())
-    backlog = gathered([read_issues(path.read_bytes().decode("utf-8", "surrogateescape"), path.name)])
+    backlog = gathered([read_issues(path.read_bytes().decode("utf-8", "surrogateescape"), "low.md")])
     assert [[i.id, i.status, i.line] for i in backlog.issues] == expected["issues"]
     assert [[d.line, d.message] for d in backlog.deviations] == expected["deviations"]
-    assert backlog.malformed == expected["malformed"]
-    assert {d.file for d in backlog.deviations} <= {path.name}
+    assert [place.line for place in backlog.unread] == expected["unread"]
+    assert {d.file for d in backlog.deviations} <= {"low.md"}
 
 
 def test_the_corpus_is_not_empty():
@@ -119,7 +119,7 @@ def test_a_header_made_to_break_parsers_is_one_skipped_block(header):
     text = f"---\nid: BUG-001@a1b2c3\nstatus: proposed\n{header}\n---\n" + block("BUG-002@b2b2b2")
     backlog = read(text)
     assert [issue.id for issue in backlog.issues] == ["BUG-002@b2b2b2"]
-    assert backlog.malformed == 1
+    assert len(backlog.unread) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_the_short_way_reads_nothing_but_what_yaml_reads(lines):
 )
 def test_no_text_whatever_raises(text):
     found = read_issues(text, "low.md")
-    assert found.malformed + len(found.issues) == len(found.blocks)
+    assert len(found.malformed) + len(found.issues) == len(found.blocks)
 
 
 def test_an_alias_bomb_costs_nothing():
@@ -203,10 +203,10 @@ REST = "title: x\ncreated: 2026-01-05\ntype: bug\npriority: high\nstatus: propos
     ],
 )
 @pytest.mark.parametrize("before", ["# High\n\n", f"---\nid: BUG-009@a1b2c3\n{REST}\n"], ids=["first", "after another"])
-def test_what_is_meant_as_an_issue_and_is_misspelt_is_malformed_and_named(before, block):
-    found = read_issues(before + block, "high.md")
-    assert found.malformed == 1
-    assert any("block skipped" in each.message for each in found.deviations)
+def test_what_is_meant_as_an_issue_and_is_misspelt_is_unread_and_named(before, block):
+    found = gathered([read_issues(before + block, "high.md")])
+    assert len(found.unread) == 1
+    assert found.unread[0] in found.deviations
     assert all("### Problem\nx" in issue.body for issue in found.issues)
 
 
@@ -221,12 +221,53 @@ def test_keys_in_quotes_are_keys():
     "body",
     [
         "id = BUG-002@a1b2c3 is the same.",
-        "The row was\n\n    id: BUG-002@a1b2c3\n    status: proposed\n\nand stayed.",
-        "```\n{id: BUG-002@a1b2c3, title: x, status: proposed}\n```",
-        '- `{"id": "BUG-002@a1b2c3", "status": "proposed"}` was sent',
+        "See BUG-002@a1b2c3, UTF-8, RFC-2119 and jane-2@example.org.",
+        "- related to BUG-002@a1b2c3",
+        '```json\n{"id": 7, "title": "x", "status": 200}\n```',
+        "**Status:** proposed since last week",
     ],
 )
-def test_an_issue_that_speaks_of_headers_is_one_issue(body):
-    found = read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")
-    assert (len(found.issues), found.malformed) == (1, 0)
-    assert body.splitlines()[0] in found.issues[0].body
+def test_an_issue_that_mentions_others_is_one_issue(body):
+    found = gathered([read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")])
+    assert (len(found.issues), found.unread) == (1, ())
+    assert body in found.issues[0].body
+
+
+@pytest.mark.req("E2")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "The row was\n\n    id: BUG-002@a1b2c3\n    status: proposed\n\nand stayed.",
+        "```\n{id: BUG-002@a1b2c3, title: x, status: proposed}\n```",
+        "- [ ] BUG-002@a1b2c3",
+    ],
+)
+def test_what_may_be_an_issue_in_the_body_of_another_is_unread_and_not_its_own(body):
+    found = gathered([read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")])
+    assert (len(found.issues), len(found.unread)) == (1, 1)
+    assert "BUG-002" not in found.issues[0].body
+    known = gathered(
+        [read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}- [ ] BUG-002@a1b2c3\n", "high.md")], (), ["BUG-002@a1b2c3"]
+    )
+    assert known.unread == ()
+
+
+@pytest.mark.req("E2")
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Old files are read as UTF-8 by RFC-2119; ask jane-2@example.org or see docs/BUG-001@a1b2c3.md.\n", []),
+        ("`status`: proposed, in-progress, blocked, completed or won't-fix\n", []),
+        ("```yaml\nid: PREFIX-NUM@HASH\ntitle: what is wrong\nstatus: proposed\n```\n", []),
+        ("id: <PREFIX>-<NUM>@<hash>\nstatus: proposed\n", []),
+        ("## Completed\n\n- BUG-001@a1b2c3: closed sockets\n- BUG-002@a1b2c3\n", []),
+        ("- BUG-001@a1b2c3: sockets stay open (done 2026-01-05)\n- ~~BUG-002@a1b2c3~~\n- ✅ BUG-003\n", []),
+        ("- BUG-001@a1b2c3: closed sockets leak\n- BUG-002: done callbacks are lost\n", [1, 2]),
+        ("| ID | Status |\n|---|---|\n| BUG-001@a1b2c3 | completed |\n| BUG-002@a1b2c3 | open |\n", [4]),
+        ("See BUG-001 and CR-PERF-003.\n", [1]),
+        ("- id: BUG-001@a1b2c3\n  status: completed\n- id: BUG-002@a1b2c3\n  status: proposed\n", [3]),
+    ],
+)
+def test_every_id_outside_the_blocks_is_accounted_for(text, lines):
+    found = gathered([read_issues(f"# High\n\n{text}", "high.md")])
+    assert [place.line - 2 for place in found.unread] == lines

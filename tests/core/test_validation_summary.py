@@ -124,3 +124,82 @@ def test_a_report_object_is_a_validation_too(text, file, expected):
 def test_the_kind_of_a_review_is_read_from_the_name_of_its_file():
     assert kind_of(".work/agent/validation-performance-review.json") == "performance review"
     assert kind_of("report.json") == "report"
+
+
+REVIEW = "## Code Review Summary\n**Result:** pass\n"
+
+
+@pytest.mark.req("E11")
+@pytest.mark.parametrize(
+    "more",
+    [
+        "**Result:** fail\n",
+        "**Result:** pass\n",
+        "- Result: FAIL\n",
+        "### Result: fail\n",
+        "> **Verdict:** fail\n",
+        "| Result | fail |\n",
+        "**Overall result:** fail\n",
+    ],
+)
+def test_a_summary_that_gives_its_result_twice_is_no_summary(more):
+    read = read_validations(f"{REVIEW}**Findings:** none\n\n{more}", "v.md")
+    assert isinstance(read, NoSummary)
+    assert (read.line, "gives its result 2 times (lines 2, 5)" in read.message) == (5, True)
+
+
+@pytest.mark.req("E11")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Findings:** Critical (2)",
+        "**Findings:** Critical [2], Minor [0]",
+        "**Findings:** Critical - 2",
+        "**Findings:** Critical 2, Minor 0",
+        "**Findings:** Critical issues: 2",
+        "**Findings:** 2x critical",
+        "**Findings:** **Critical** | 2",
+        "**Findings:** 2 **critical** findings",
+        "**Findings:** none\n\n### Critical (2)\n- a\n- b",
+        "### Critical findings: 2",
+    ],
+)
+def test_critical_findings_fail_a_review_however_they_are_counted(said):
+    (read,) = read_validations(f"{REVIEW}{said}\n", "v.md")  # type: ignore[misc]
+    assert (read.result, read.findings["critical"]) == ("fail", 2)
+
+
+@pytest.mark.req("E11")
+@pytest.mark.parametrize("said", ["Critical (two)", "some critical ones", "\n- Critical: SQL injection in src/db.py"])
+def test_critical_findings_without_a_number_are_not_taken_for_none(said):
+    read = read_validations(f"{REVIEW}**Findings:** {said}\n", "v.md")
+    assert isinstance(read, NoSummary)
+    assert "gives no number; write `Critical: 0`" in read.message
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["none", "no critical ones, 2 minor", "Critical: none", "Critical (0), Minor (2)", "0 critical", "Critical 0"],
+)
+def test_a_review_that_found_nothing_critical_passes(said):
+    (read,) = read_validations(f"{REVIEW}**Findings:** {said}\n", "v.md")  # type: ignore[misc]
+    assert read.passed
+
+
+@pytest.mark.req("E11")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind": "code review", "result": "fail", "result": "pass"}',
+        '{"kind": "code review", "verdict": "pass", "result": "fail"}',
+        '{"kind": "code review", "verdict": "fail", "result": "pass"}',
+    ],
+)
+def test_a_report_that_gives_its_result_twice_is_no_summary(text):
+    assert isinstance(read_validations(text, "r.json"), NoSummary)
+
+
+@pytest.mark.req("E11")
+def test_counts_of_findings_are_known_by_their_meaning():
+    (read,) = read_validations('{"kind": "x", "result": "pass", "findings": {"Critical": 1}}', "r.json")  # type: ignore[misc]
+    assert not read.passed

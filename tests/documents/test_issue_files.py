@@ -123,18 +123,59 @@ def test_a_history_above_150_kb_is_put_aside_under_the_next_number(work, files):
 
 
 @pytest.mark.req("E1")
-def test_a_file_that_was_split_counts_with_all_its_parts(work, files):
-    work.put("medium-2.md", block("BUG-010@a1b2c3", priority="medium"))
-    work.put("medium.md", block("BUG-011@a1b2c3", priority="medium"))
-    work.put("low.md", block("BUG-012@a1b2c3", "in-progress", priority="low"))
-    work.put("other.md", block("BUG-013@a1b2c3"))
+def test_every_markdown_file_below_the_folder_counts_after_low_and_before_the_backlog(work, files):
+    names = ("medium-2.md", "Critical.md", "migration-review.md", "HIGH_2.MD", "later/more.md")
+    for number, name in enumerate(names):
+        work.put(name, block(f"BUG-01{number}@a1b2c3"))
+    work.put("low.md", block("BUG-020@a1b2c3", "in-progress", priority="low"))
+    work.put("backlog.md", block("BUG-021@a1b2c3", "in-progress"))
+    work.put("notes.txt", block("BUG-022@a1b2c3"))
     backlog = WorkFolder(work.root).backlog()
-    assert [issue.file for issue in backlog.issues] == ["high.md"] * 3 + ["medium.md", "medium-2.md", "low.md"]
-    assert [each.file for each in backlog.deviations] == ["medium-2.md"]
-    assert [issue.file for issue in in_order(backlog.issues, {})][3:] == ["medium.md", "medium-2.md", "low.md"]
-    files.set_status("medium-2.md", "BUG-010@a1b2c3", "in-progress")
-    files.move_to_history("medium-2.md", "BUG-010@a1b2c3", at=AT)
-    assert files.revert("BUG-010@a1b2c3", at=AT, reason="x") == "medium-2.md"
+    assert [issue.file for issue in in_order(backlog.issues, {})] == [
+        *["high.md"] * 3,
+        "low.md",
+        *sorted(names),
+        "backlog.md",
+    ]
+    assert [each.file for each in backlog.deviations] == sorted(names)
+    assert backlog.unread == ()
+
+
+@pytest.mark.req("E1", "E31")
+@pytest.mark.parametrize("name", ["Critical.md", "later/more.md"])
+def test_an_issue_of_another_file_is_worked_and_moved_to_history_as_any_other(work, files, name):
+    work.put(name, block("BUG-010@a1b2c3", priority="medium"), block("BUG-011@a1b2c3"))
+    files.set_status(name, "BUG-010@a1b2c3", "in-progress")
+    files.move_to_history(name, "BUG-010@a1b2c3", at=AT)
+    assert "BUG-010@a1b2c3" not in work.text(name)
+    assert "BUG-011@a1b2c3" in work.text(name)
+    assert WorkFolder(work.root).backlog().finished == ("BUG-010@a1b2c3",)
+    assert files.revert("BUG-010@a1b2c3", at=AT, reason="x") == "medium.md"
+
+
+@pytest.mark.req("E1")
+def test_templates_are_left_out_and_files_of_the_format_never_are(work):
+    for name in ("template.md", "templates/bug.md", "notes.md"):
+        work.put(name, block("BUG-010@a1b2c3"))
+    found = WorkFolder(work.root, ("template*", "*.md")).backlog()
+    assert {issue.file for issue in found.issues} == {"high.md"}
+    found = WorkFolder(work.root, ("Template*.md", "templates/*")).backlog()
+    assert {issue.file for issue in found.issues} == {"high.md", "notes.md"}
+
+
+@pytest.mark.req("E1")
+def test_a_document_in_a_folder_may_mention_issues_and_what_it_defines_counts(work):
+    work.put("references/notes.md", "# Notes\n\nSEC-009@a1b2c3 was hard.\n")
+    assert WorkFolder(work.root).backlog().unread == ()
+    work.put("references/notes.md", "# Notes\n\n- [ ] SEC-009@a1b2c3\n")
+    assert [place.line for place in WorkFolder(work.root).backlog().unread] == [5]
+
+
+@pytest.mark.req("E14")
+def test_an_open_issue_that_stands_in_history_alone_is_named(work):
+    work.put("history.md", block("SEC-009@a1b2c3"), block("SEC-010@a1b2c3", "completed"))
+    (place,) = WorkFolder(work.root).backlog().unread
+    assert (place.file, place.message) == ("history.md", "SEC-009@a1b2c3 is proposed here, and no other file has it")
 
 
 def test_line_ends_of_the_file_survive_the_move(work, files):
@@ -190,7 +231,7 @@ def test_a_move_killed_at_any_step_loses_nothing_and_can_be_made_again(tmp_path,
     killed = prepared(tmp_path / "killed")
     crash_at(step, lambda: IssueFiles(killed.root).move_to_history("high.md", TWO, at=AT), monkeypatch)
     assert places(killed, TWO), f"in neither file after {seen[step - 1]}"
-    assert WorkFolder(killed.root).backlog().malformed == 0
+    assert WorkFolder(killed.root).backlog().unread == ()
     IssueFiles(killed.root).move_to_history("high.md", TWO, at="2026-03-09T12:00:00Z")
     assert places(killed, TWO) == {"history.md"}
     assert killed.text("history.md").count(f"id: {TWO}") == 1
@@ -259,7 +300,7 @@ def test_a_file_that_never_rests_is_left_alone(work, monkeypatch):
 def test_a_folder_where_a_file_should_be_is_named_and_counts_as_malformed(work):
     (work.issues / "medium.md").mkdir()
     backlog = WorkFolder(work.root).backlog()
-    assert backlog.malformed == 1
+    assert len(backlog.unread) == 1
     assert "medium.md is no regular file; expected a text file" in backlog.deviations[0].message
 
 
@@ -281,7 +322,7 @@ def test_no_link_is_followed(work, tmp_path):
     with pytest.raises(WorkFolderUnusable, match="not a link"):
         IssueFiles(work.root).set_status("low.md", ONE, "in-progress")
     backlog = WorkFolder(work.root).backlog()
-    assert backlog.malformed == 1
+    assert len(backlog.unread) == 1
     assert backlog.deviations[0].file == "low.md"
     work.issues.rename(tmp_path / "elsewhere")
     work.issues.symlink_to(tmp_path / "elsewhere")
@@ -314,7 +355,7 @@ def test_the_beginnings_of_constitution_and_memory_are_given_where_there_are_any
 def test_a_file_that_is_no_text_counts_as_malformed(work, raw, said):
     (work.issues / "low.md").write_bytes(raw)
     backlog = WorkFolder(work.root).backlog()
-    assert backlog.malformed == 1
+    assert len(backlog.unread) == 1
     assert said in backlog.deviations[0].message
 
 

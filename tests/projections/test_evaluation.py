@@ -17,7 +17,7 @@ def text(situation: Situation) -> list[str]:
 def test_warnings_and_deviations_are_shown_with_file_and_line():
     issues = (Issue("BUG-001@a1b2c3"),)
     deviations = (Deviation("high.md", 7, "block skipped: it has no id"), Deviation("low.md", 0, "the file is UTF-16"))
-    lines = text(Situation(backlog=Backlog(issues, deviations, 1), warnings=("slow \x1b[31mtests",)))
+    lines = text(Situation(backlog=Backlog(issues, deviations, deviations), warnings=("slow \x1b[31mtests",)))
     assert lines[lines.index("### Warnings") :][:6] == [
         "### Warnings",
         "- slow tests",

@@ -57,6 +57,7 @@ class FileConfig(msgspec.Struct, frozen=True):
     monitor: dict[str, int] = {}
     qa: dict[str, str] = {}
     code: dict[str, int] = {}
+    evaluate: dict[str, tuple[str, ...]] = {}
     ship: schema.ShipTable = schema.ShipTable()
 
 
@@ -188,6 +189,7 @@ def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
         monitor=said(section["monitor"]),
         qa=said(section["qa"]),
         code=said(section["code"]),
+        evaluate=said(section["evaluate"]),
         ship=cast("schema.ShipTable", section["ship"]),
     )
 

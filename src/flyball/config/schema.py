@@ -55,6 +55,7 @@ Words = Annotated[
     tuple[str, ...], Meta(min_length=1, description='a list of texts, the program first: ["program", "argument"]')
 ]
 Names = Annotated[tuple[Filled, ...], Meta(description='a list of texts: ["one", "two"]')]
+SomeNames = Annotated[tuple[Filled, ...], Meta(min_length=1, description='a list of one text or more: ["one", "two"]')]
 Paths = Annotated[
     tuple[Annotated[str, Meta(pattern=r"^(?!/|~)(?!(.*/)?\.\.(/|$)).*\S")], ...],
     Meta(description='a list of paths inside the repository: ["one", "two/three"]'),
@@ -152,6 +153,13 @@ class BreakerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cooldown: Time | None = None
 
 
+class EvaluateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[evaluate]`."""
+
+    validators: SomeNames | None = None
+    ignore: Names | None = None
+
+
 class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[ship]`."""
 
@@ -193,6 +201,7 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "monitor": MonitorTable,
     "qa": QaTable,
     "code": CodeTable,
+    "evaluate": EvaluateTable,
     "ship": ShipTable,
 }
 """Tables whose keys are all known."""

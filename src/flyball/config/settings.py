@@ -10,7 +10,16 @@ from flyball.config.agents import cast_roles
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, expectation, nearest, said, shown
 from flyball.core.decide import WORKFLOWS
-from flyball.core.task import AgentSpec, BreakerSettings, CodeLimits, Gate, Limits, QaSettings, Settings
+from flyball.core.task import (
+    AgentSpec,
+    BreakerSettings,
+    CodeLimits,
+    EvaluateSettings,
+    Gate,
+    Limits,
+    QaSettings,
+    Settings,
+)
 from flyball.core.verdict import Thresholds
 
 DEFAULT_WORKFLOW = "tdd"
@@ -95,6 +104,7 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         monitor=Thresholds(**(file.monitor if file else {})),
         code=CodeLimits(**(file.code if file else {})),
         qa=msgspec.convert(file.qa if file else {}, QaSettings),
+        evaluate=EvaluateSettings(**(file.evaluate if file else {})),
         sandbox=sandbox,
         network=_first(top.network, defaults.network),
         in_place=_first(flags.in_place, top.in_place, False),

@@ -16,6 +16,7 @@ from flyball.config.errors import HomeUnusable, NotTrusted
 from flyball.config.file import FileConfig, said
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import RunFlags
+from flyball.core.backlog import VALIDATORS
 from flyball.core.task import BreakerSettings, CodeLimits, Limits, Strikes
 from flyball.core.verdict import Thresholds
 
@@ -119,6 +120,11 @@ def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
     for name, mode in file.qa.items():
         if mode == "off":
             yield f"the check {name} is off"
+    lacking = [kind for kind in VALIDATORS if kind not in file.evaluate.get("validators", VALIDATORS)]
+    if lacking:
+        yield f"a backlog is done without: {', '.join(lacking)}"
+    if file.evaluate.get("ignore"):
+        yield f"issues are not looked for in: {', '.join(file.evaluate['ignore'])}"
     defaults = BreakerSettings()
     limits = msgspec.structs.asdict(Limits())
     given = {k: v for k, v in said(file.limits).items() if getattr(flags, k, None) is None}

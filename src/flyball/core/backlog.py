@@ -32,6 +32,8 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 ISSUE_FILES = ("shortlist.md", "critical.md", "high.md", "medium.md", "low.md", "backlog.md")
 """Where issues are, in the order they are worked."""
 HISTORY = "history.md"
+VALIDATORS = ("code review", "security audit", "performance review", "spec audit")
+"""The reviews that must be given and pass before anything is done, unless `evaluate.validators` names others."""
 OPEN: tuple[Status, ...] = ("proposed", "in-progress")
 FINAL: tuple[Status, ...] = ("completed", "won't-fix")
 
@@ -75,11 +77,13 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Backlog(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """All issue files as read; `malformed` blocks were skipped, `finished` are the ids that history holds as completed."""
+    """All issue files as read; `unread` are the places that name an issue and cannot be read, malformed blocks and whole files
+    among them; `finished` are the ids that history holds as completed.
+    """
 
     issues: tuple[Issue, ...] = ()
     deviations: tuple[Deviation, ...] = ()
-    malformed: Count = 0
+    unread: tuple[Deviation, ...] = ()
     finished: tuple[str, ...] = ()
 
 
@@ -123,8 +127,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Everything the evaluator is told; the same situation always gets the same answer.
 
-    `environment` is what this machine has, for issues that say what they require; `untouched` says that nothing was
-    changed in this session, so that there is nothing validators could look at.
+    `environment` is what this machine has, for issues that say what they require; `validators` are the kinds of review without
+    which nothing is done; `untouched` says that nothing was changed in this session, so that there is nothing they could look at.
     """
 
     backlog: Backlog = Backlog()
@@ -136,6 +140,7 @@ class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     build: Build = "unknown"
     gates: Gates = "unknown"
     environment: tuple[str, ...] = ("linux",)
+    validators: tuple[str, ...] = VALIDATORS
     untouched: bool = False
 
 

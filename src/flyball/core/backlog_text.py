@@ -6,15 +6,18 @@ from collections.abc import Iterable, Mapping
 
 from flyball.core.backlog import Backlog, Deviation
 from flyball.core.issue_blocks import ReadFile, gathered, read_issues
-from flyball.core.issue_history import finished
-from flyball.core.issue_words import is_issue_file
+from flyball.core.issue_history import finished, unfinished
+from flyball.core.issue_words import is_history
 
 
-def read_backlog(files: Mapping[str, str], unread: Iterable[Deviation] = ()) -> Backlog:
-    """The issues of all files, in the order given, and what those of history say is finished."""
-    done = finished(text for name, text in files.items() if not is_issue_file(name))
+def read_backlog(files: Mapping[str, str], lost: Iterable[Deviation] = ()) -> Backlog:
+    """The issues of all files, in the order given, and what those of history say is finished; `lost` could not be read."""
+    histories = {name: text for name, text in files.items() if is_history(name)}
     read: list[ReadFile] = []
     for name, text in files.items():
-        if is_issue_file(name):
+        if name not in histories:
             read.append(read_issues(text, name, sum(len(file.blocks) for file in read)))
-    return gathered(read, unread, done)
+    over = finished(histories.values())
+    elsewhere = {*over, *(issue.id for file in read for issue in file.issues)}
+    open_still = [each for id, each in unfinished(histories).items() if id not in elsewhere]
+    return gathered(read, (*lost, *open_still), over)

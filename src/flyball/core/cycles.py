@@ -38,6 +38,7 @@ def situation(state: State, seen: BacklogRead) -> Situation:
         build=_build(proven),
         gates=_gates(proven),
         environment=seen.environment,
+        validators=state.task.settings.evaluate.validators,
         untouched=not state.work.cycle,
     )
 

@@ -153,10 +153,11 @@ class Edit(_Effect, frozen=True, omit_defaults=True, tag="edit"):
 
 
 class ReadBacklog(_Effect, frozen=True, omit_defaults=True, tag="read_backlog"):
-    """Read a backlog folder as it is now; `issue` is the one whose whole text is wanted."""
+    """Read a backlog folder as it is now; `issue` is the one whose whole text is wanted, `ignore` what is no issue file."""
 
     path: str
     issue: str = ""
+    ignore: tuple[str, ...] = ()
 
 
 class EditBacklog(_Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
@@ -165,6 +166,7 @@ class EditBacklog(_Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
     path: str
     seen: dict[str, str]
     edits: tuple[WorkEdit, ...]
+    ignore: tuple[str, ...] = ()
 
 
 class Wait(_Effect, frozen=True, omit_defaults=True, tag="wait"):

@@ -5,16 +5,18 @@ DONE is the one answer that must be earned: nothing open anywhere, everything kn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import msgspec
 
-from flyball.core.backlog import Decision, Issue, Session, Situation, Trigger
+from flyball.core.backlog import Decision, Deviation, Issue, Session, Situation, Trigger
 from flyball.core.issue_words import number_of
 from flyball.core.selection import Candidates, is_called, needs_input
 
 FAILURES_THAT_BLOCK = 3
 CYCLES_THAT_BLOCK = 3
+SHOWN = 3
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -130,17 +132,20 @@ def _gates_unmet(weighed: Weighed) -> Answer | None:
 def _unverified(weighed: Weighed) -> Answer | None:
     if weighed.open:
         return None
-    unknown = tuple(_unknown(weighed.situation))
-    if not unknown:
+    places = [_place(each) for each in weighed.situation.backlog.unread]
+    unknown = [*_unknown(weighed.situation)]
+    if not places and not unknown:
         return None
-    return _blocked("unverified", f"Nothing is left to work on, but {'; '.join(unknown)}", *unknown)
+    more = [f"and {some(len(places) - SHOWN, 'more place')}"] if len(places) > SHOWN else []
+    reason = f"Nothing is left to work on, but {'; '.join((*places[:SHOWN], *more, *unknown))}"
+    return _blocked("unverified", reason, *places, *unknown)
 
 
 def _done(weighed: Weighed) -> Answer | None:
     situation = weighed.situation
-    validated = situation.untouched or bool(situation.validations)
-    good = validated and all(v.passed and not v.created for v in situation.validations)
-    if weighed.open or weighed.blocked or not good or situation.build != "pass" or situation.gates != "met":
+    validated = not missing_validators(situation) and all(v.passed and not v.created for v in situation.validations)
+    good = validated and not situation.backlog.unread and situation.build == "pass" and situation.gates == "met"
+    if weighed.open or weighed.blocked or not good:
         return None
     return Answer("DONE", "done", "All issues completed, no regressions found, quality gates met.")
 
@@ -194,19 +199,35 @@ def _blocked(trigger: Trigger, reason: str, *blocked_on: str) -> Answer:
     return Answer("BLOCKED", trigger, reason, tuple(each for each in blocked_on if each))
 
 
+def _place(unread: Deviation) -> str:
+    return f"{unread.file}{f', line {unread.line}' if unread.line else ''}: {unread.message}"
+
+
 def _unknown(situation: Situation) -> Iterator[str]:
     """What stands between an empty backlog and DONE, though nothing is known to be wrong."""
-    if situation.backlog.malformed:
-        yield f"{some(situation.backlog.malformed, 'block')} could not be read"
     if situation.build == "unknown":
         yield "nobody said whether the build passes"
     if situation.gates == "unknown":
         yield "nobody said whether the quality gates are met"
-    if not situation.validations and not situation.untouched:
-        yield "no validation was given"
+    missing = missing_validators(situation)
+    if missing:
+        yield f"no {' and no '.join(missing)} was given"
     created = [id for validation in situation.validations for id in validation.created]
     if created:
         yield f"validation created {', '.join(created)}, and nothing was validated since"
+
+
+def missing_validators(situation: Situation) -> list[str]:
+    """The validators whose word is required and was not given; none where nothing was changed that they could look at."""
+    if situation.untouched:
+        return []
+    given = {_words(validation.kind) for validation in situation.validations}
+    required = situation.validators or (() if given else ("validation",))
+    return [kind for kind in required if _words(kind) not in given]
+
+
+def _words(kind: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[-_\s]+", kind.strip().casefold()))
 
 
 def some(number: int, noun: str) -> str:

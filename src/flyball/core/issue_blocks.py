@@ -1,6 +1,7 @@
 """Reads the issues of a file: leniently, so that no real file is refused, and naming each place where it is not as asked.
 
-A block that cannot be understood is skipped, counted and reported; nothing here changes or drops a character.
+A block that cannot be understood, and whatever else names an issue, is skipped and reported; nothing here changes or drops a
+character.
 """
 
 from __future__ import annotations
@@ -10,42 +11,43 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue
+from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Issue
 from flyball.core.issue_fields import Fields, created_at
 from flyball.core.issue_header import Unreadable, Value, quoted_titles, read_header
 from flyball.core.issue_scan import Block, scan
 from flyball.core.issue_sections import Sections
-from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, is_issue_file, number_of, status_of
+from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, number_of, status_of
 from flyball.core.text import clean, scrub
+from flyball.core.unread_issues import Known, find_unread, trimmed
 
 MAX_BODY = 40_000
-_BULLET = r"(?am)^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?[*`]*([A-Za-z]\w*(?:-\w+)+@\w+)[^\r\n]*"
-_SAID_DONE = r"(?i)\[[xX]\]|\b(?:completed?|done|resolved|fixed|closed)\b|✅"
+_NESTED = re.compile(r"(?im)^(?:\s+|[ \t]*-\s+)[\"']?(id|status)[\"']?[ \t]*:")
 _KEYS = re.compile(r"^[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:", re.ASCII | re.MULTILINE)
 
 
 class ReadBlock(msgspec.Struct, frozen=True):
-    """A block and the issue it holds; no issue where it is malformed."""
+    """A block and the issue it holds, or why it is malformed."""
 
     block: Block
     issue: Issue | None
+    fault: Deviation | None = None
 
 
 class ReadFile(msgspec.Struct, frozen=True):
-    """An issue file as read; `listed` are ids, with their lines, that it names in a list and not in a block."""
+    """An issue file as read."""
 
     file: str
+    text: str
     blocks: tuple[ReadBlock, ...]
     deviations: tuple[Deviation, ...]
-    listed: tuple[tuple[str, int], ...] = ()
 
     @property
     def issues(self) -> tuple[Issue, ...]:
         return tuple(read.issue for read in self.blocks if read.issue is not None)
 
     @property
-    def malformed(self) -> int:
-        return sum(read.issue is None for read in self.blocks)
+    def malformed(self) -> tuple[Deviation, ...]:
+        return tuple(read.fault for read in self.blocks if read.fault is not None)
 
 
 def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
@@ -55,56 +57,68 @@ def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
     read: list[ReadBlock] = []
     order = first
     for block in blocks:
-        issue = _Reader(text, file, block, order, deviations).issue()
-        order += issue is not None
-        read.append(ReadBlock(block, issue))
-    in_order = tuple(sorted(deviations, key=lambda deviation: deviation.line))
-    return ReadFile(file, tuple(read), in_order, tuple(_listed(text, blocks)))
+        issue = _Reader(text, file, block, order, deviations).read()
+        read.append(issue)
+        order += issue.issue is not None
+    return ReadFile(file, text, tuple(read), tuple(deviations))
 
 
-def find_blocks(text: str, id: str) -> list[ReadBlock]:
-    """The blocks of one issue; others are passed over unread, unless the id is nowhere written as it is read."""
+def find_blocks(text: str, id: str, known: Known | None = None) -> list[ReadBlock]:
+    """The blocks of one issue; others are passed over unread, unless the id is nowhere written as it is read.
+
+    With `known` each ends before what it does not own.
+    """
     blocks = scan(text, "")[0]
     likely = [block for block in blocks if id in block.header(text)]
-    return _holding(text, likely, id) or _holding(text, blocks, id)
+    found = _holding(text, likely, id) or _holding(text, blocks, id)
+    if known is None or not found:
+        return found
+    ids = [read.issue.id if read.issue else "" for read in (_Reader(text, "", each, 0, []).read() for each in blocks)]
+    unread = find_unread(text, blocks, ids, known)
+    return [msgspec.structs.replace(read, block=trimmed(text, read.block, unread)) for read in found]
 
 
 def _holding(text: str, blocks: Iterable[Block], id: str) -> list[ReadBlock]:
-    read = (ReadBlock(block, _Reader(text, "", block, 0, []).issue()) for block in blocks)
+    read = (_Reader(text, "", block, 0, []).read() for block in blocks)
     return [found for found in read if found.issue is not None and found.issue.id == id]
 
 
-def gathered(files: Sequence[ReadFile], unread: Iterable[Deviation] = (), finished: Iterable[str] = ()) -> Backlog:
-    """All files as one backlog; `unread` are files that could not be read at all, which count as malformed."""
-    lost = tuple(unread)
-    issues = tuple(issue for file in files for issue in file.issues)
-    over = tuple(finished)
-    known = {*(issue.id for issue in issues), *over}
-    deviations = [deviation for file in files for deviation in file.deviations]
-    named = [
-        Deviation(file.file, line, f"{id} is listed here and has no block in any file")
-        for file in files
-        for id, line in file.listed
-        if id not in known
-    ]
+def gathered(files: Sequence[ReadFile], lost: Iterable[Deviation] = (), finished: Iterable[str] = ()) -> Backlog:
+    """All files as one backlog; `lost` are files that could not be read at all."""
+    unread, over = list(lost), tuple(finished)
+    deviations = [*unread]
+    known = Known.of((*(issue.id for file in files for issue in file.issues), *over))
+    issues: list[Issue] = []
+    for file in files:
+        own, left = _accounted(file, known)
+        issues += own
+        unread += [*file.malformed, *left]
+        deviations += sorted((*file.deviations, *left), key=lambda deviation: deviation.line)
     return Backlog(
-        issues=issues,
-        deviations=(*lost, *deviations, *named, *_repeated(issues)),
-        malformed=len(lost) + sum(file.malformed for file in files),
+        issues=tuple(issues),
+        deviations=(*deviations, *_repeated(issues)),
+        unread=tuple(unread),
         finished=over,
     )
 
 
-def _listed(text: str, blocks: Sequence[Block]) -> Iterator[tuple[str, int]]:
-    """Ids that stand at the beginning of a bullet outside every block, and are not said to be done."""
-    place, line = 0, 1
-    for start, end in [*((block.start, block.end) for block in blocks), (len(text), len(text))]:
-        between = text[place:start]
-        for found in re.finditer(_BULLET, between) if "@" in between else ():
-            if not re.search(_SAID_DONE, found[0]):
-                yield found[1], line + between.count("\n", 0, found.start())
-        line += text.count("\n", place, end)
-        place = end
+def _accounted(file: ReadFile, known: Known) -> tuple[list[Issue], list[Deviation]]:
+    """The issues of a file, each without what is not its own, and the places that are not accounted for.
+
+    The format knows no folders: a document in one may mention issues, but what it defines counts.
+    """
+    ids = [read.issue.id if read.issue else "" for read in file.blocks]
+    blocks = [read.block for read in file.blocks]
+    unread = find_unread(file.text, blocks, ids, known, mentions="/" not in file.file)
+    issues: list[Issue | None] = []
+    for read in file.blocks:
+        block = trimmed(file.text, read.block, unread)
+        if read.issue is not None and block.end != read.block.end:
+            issues.append(_Reader(file.text, file.file, block, read.issue.order, []).read().issue)
+        else:
+            issues.append(read.issue)
+    left = [Deviation(file.file, each.line, clean(each.message, 300)) for each in unread]
+    return [issue for issue in issues if issue is not None], left
 
 
 def _repeated(issues: Iterable[Issue]) -> Iterator[Deviation]:
@@ -131,8 +145,8 @@ def _place(issue: Issue) -> str:
 
 
 def _whole_file(text: str, file: str) -> Iterator[Deviation]:
-    if is_issue_file(file) and file not in ISSUE_FILES:
-        yield Deviation(file, 0, "not a file of the format; it is read as a part of the one it is named after")
+    if file not in (*ISSUE_FILES, HISTORY):
+        yield Deviation(file, 0, "not a file of the format; its issues count, after those of low.md")
     if text.startswith("\ufeff"):
         yield Deviation(file, 1, "the file begins with a byte order mark")
     if "\r" in text:
@@ -164,19 +178,23 @@ class _Reader:
         if self._header != raw:
             self._note(0, "control characters in the header; they are not shown")
 
-    def issue(self) -> Issue | None:
+    def read(self) -> ReadBlock:
         mapping = Unreadable(0, self._block.fault) if self._block.fault else self._mapping()
         if isinstance(mapping, Unreadable):
-            self._note(mapping.line, f"block skipped: {mapping.message}")
-            return None
+            return self._skipped(mapping.line, mapping.message)
+        if {found[1].lower() for found in _NESTED.finditer(self._header)} == {"id", "status"}:
+            return self._skipped(0, "it holds the header of another issue; give each a block of its own")
         fields = Fields(mapping)
         id = fields.text("id")
         if not id:
-            self._note(0, "block skipped: it has no id")
-            return None
+            return self._skipped(0, "it has no id")
         issue = self._made(id, fields)
         self._check(issue, fields)
-        return issue
+        return ReadBlock(self._block, issue)
+
+    def _skipped(self, line: int, message: str) -> ReadBlock:
+        self._note(line, f"block skipped: {message}")
+        return ReadBlock(self._block, None, self._deviations[-1])
 
     def _mapping(self) -> dict[str, Value] | Unreadable:
         mapping = read_header(self._header)

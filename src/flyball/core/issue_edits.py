@@ -10,6 +10,7 @@ import re
 from flyball.core.backlog import Issue, Status
 from flyball.core.issue_blocks import ReadBlock, find_blocks
 from flyball.core.lines import LINE_END, line_end
+from flyball.core.unread_issues import Known
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     "proposed": frozenset({"in-progress", "won't-fix"}),
@@ -70,15 +71,18 @@ def without_field(text: str, id: str, name: str) -> str:
     return text[: block.header_start] + _field(name).sub("", header) + text[block.header_end :]
 
 
-def without_block(text: str, id: str) -> str:
+def without_block(text: str, id: str, known: Known) -> str:
     """The text without an issue and what belongs to it; all that stands around it is kept."""
-    block = _find(text, id).block
+    block = _find(text, id, known).block
     return text[: block.start] + text[block.end :]
 
 
-def block_of(text: str, id: str) -> str:
-    """An issue's block as it stands, with fences where it lacks them and without the separator after it."""
-    block = _find(text, id).block
+def block_of(text: str, id: str, known: Known | None = None) -> str:
+    """An issue's block as it stands, with fences where it lacks them and without the separator after it.
+
+    In an issue file it ends before what it does not own, as far as others are `known`; in history all of it is its own.
+    """
+    block = _find(text, id, known).block
     eol = line_end(text)
     header = block.header(text).rstrip("\r\n")
     body = re.sub(LINE_END, lambda _: eol, block.body(text))
@@ -104,9 +108,9 @@ def find_issue(text: str, id: str) -> Issue | None:
         return None
 
 
-def _find(text: str, id: str) -> ReadBlock:
+def _find(text: str, id: str, known: Known | None = None) -> ReadBlock:
     """The block of an issue; of two with one id the one that is not finished."""
-    found = find_blocks(text, id)
+    found = find_blocks(text, id, known)
     if not found:
         raise IssueMissing(f"{id} is in no block of the file.")
     return next((read for read in found if not _issue(read).is_final), found[0])

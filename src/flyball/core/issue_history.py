@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from flyball.core.backlog import HISTORY, Issue
+from flyball.core.backlog import HISTORY, Deviation, Issue
 from flyball.core.issue_blocks import find_blocks, read_issues
 from flyball.core.issue_edits import block_of, with_field, with_status, without_field
+from flyball.core.unread_issues import Known
 
 _ID = r"[A-Za-z]\w*(?:-\w+)*(?:-[0-9]+|@\w+)"
 _ROW = rf"(?am)^(?:\|[ \t]*[`*]*({_ID})[`*]*[ \t]*\||#{{2,4}}[ \t].*\(({_ID})\)[ \t]*$)"
+REVERTED = "reverted"
 MAX_HISTORY = 150 * 1024
 HEADER = "# History\n\nFinished issues, oldest first. Nothing here is ever changed or removed.\n"
 
 
-def entry(text: str, id: str, *, file: str, at: str) -> str:
+def entry(text: str, id: str, *, file: str, at: str, known: Known) -> str:
     """An issue of a file's text as history keeps it: completed, with when, and the file it came from."""
-    block = with_status(block_of(text, id), id, "completed", forced=True)
+    block = with_status(block_of(text, id, known), id, "completed", forced=True)
     return with_field(with_field(block, id, "completed", at), id, "moved_from", file)
 
 
 def reverted_row(issue: Issue, *, at: str, reason: str) -> str:
     """What history says of an issue whose completion was rolled back."""
     said = " ".join(reason.replace("'", "\u2019").split())[:300]
-    return f"---\nid: {issue.id}\nstatus: reverted\nreverted: {at}\nreason: '{said}'\n---\n"
+    return f"---\nid: {issue.id}\nstatus: {REVERTED}\nreverted: {at}\nreason: '{said}'\n---\n"
 
 
 def reopened(entry_text: str, id: str) -> str:
@@ -46,7 +48,7 @@ def records(history: str, id: str) -> list[str]:
 
 def is_reverted(block: str) -> bool:
     """Whether a block is a `reverted` row."""
-    return any(issue.stated == "reverted" for issue in read_issues(block, HISTORY).issues)
+    return any(issue.stated == REVERTED for issue in read_issues(block, HISTORY).issues)
 
 
 def finished(histories: Iterable[str]) -> tuple[str, ...]:
@@ -62,6 +64,18 @@ def finished(histories: Iterable[str]) -> tuple[str, ...]:
         said += [(read.block.start, read.issue.id, read.issue.is_final) for read in blocks if read.issue]
         last.update((id, final) for _, id, final in sorted(said))
     return tuple(id for id, final in last.items() if final)
+
+
+def unfinished(histories: Mapping[str, str]) -> dict[str, Deviation]:
+    """Issues whose last block in history is not final, by id; a `reverted` row is what flyball writes, and is none."""
+    last: dict[str, Issue] = {}
+    for name, text in histories.items():
+        last.update((issue.id, issue) for issue in read_issues(text, name).issues)
+    return {
+        id: Deviation(issue.file, issue.line, f"{id} is {issue.status} here, and no other file has it")
+        for id, issue in last.items()
+        if not issue.is_final and issue.stated != REVERTED
+    }
 
 
 def _core(block: str, id: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 A block is a header of YAML lines, fenced by `---`, and the body up to the next block. Either fence may be missing: a
 header without an opening begins at its `id:`, one without a closing ends where its lines stop looking like YAML. A block
-never swallows another: when in doubt a header is a block, since an issue lost in a body would make the backlog look done.
+never swallows another: when in doubt a header is a block. What names an issue and is no block is found by `unread_issues`.
 Every place is an offset into the text as given, so that an edit can leave all other characters alone.
 """
 
@@ -21,20 +21,14 @@ from flyball.core.lines import LINE
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:(?:[ \t]|$)", re.ASCII)
 _LATER_KEY = r"[\"']?[a-z_][a-z0-9_-]*[\"']?:(?:[ \t]|$)"
 _ID = r"(?a)['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?"
-# A key however it is spelt: in braces, in quotes, indented, with `=`, with no space after its colon.
-_LOOSE_KEY = r"(?ai)(?:^ {0,3}|[{,])[ \t]*\{?[ \t]*[\"']?(id|title|status|type|priority)[\"']?[ \t]*[:=]"
-_LOOSE_ID = r"(?a) {0,3}(?:\{[ \t]*)?[\"']?[iI][dD][\"']?[ \t]*[:=][ \t]*[\"']?(?:[A-Za-z][\w-]*@\w|[A-Z][A-Z0-9-]*-\d)"
-_LOOSE_BEGINNINGS = frozenset(" {\"'iI")
-_MISSPELT = "its header is not one `key: value` in each line, with a space after the colon and none before the key"
 _TWO_IDS = "it has more than one id; give each issue a header of its own"
 _CODE = r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*(.*)"
 _HEADING = r"#{1,2}[ \t]+(.*?)[ \t#]*"
-_SECTIONS = frozenset(
+SECTIONS = frozenset(
     "acceptance criteria|affected files|context|description|evidence|importance|notes|problem|proposed solution"
     "|references|solution|steps to reproduce|summary|validation plan".split("|")
 )
 _LONGEST_EXAMPLE = 200
-_LONGEST_HEADER = 60
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -104,7 +98,7 @@ class _Scanner:
 
     def _headers(self) -> Iterator[tuple[_Header | None, int]]:
         """Each header with the line at which what came before it ends; at the end None."""
-        index, code, inside = 0, "", False
+        index, code, inside, opening = 0, "", False, 0
         while index < len(self._lines):
             line = self._lines[index]
             marker = _code_marker(line)
@@ -112,13 +106,16 @@ class _Scanner:
             if after:
                 index = after
                 continue
-            header = self._header_at(index) or (None if code else self._otherwise(index))
+            header = self._header_at(index) or (None if code or line[:1] != "#" else self._headed(index))
             if header is not None:
                 self._note_fences(header, code)
+                if code and self._next_filled(opening + 1) == header.begin:
+                    header = structs.replace(header, begin=opening)
                 yield header, header.begin
                 index, code, inside = header.after, "", True
                 continue
-            code = _code_state(code, marker) if marker else code
+            if marker:
+                code, opening = _code_state(code, marker), opening if code else index
             if inside and not code and self._is_stray(index):
                 self._note(index, f"a heading between issues: {line.strip()[:80]!r}")
                 yield None, index
@@ -150,32 +147,6 @@ class _Scanner:
                 return self._extent(index, first, opened=True)
             return None
         return self._extent(index, index, opened=False) if _names_issue(line) else None
-
-    def _otherwise(self, index: int) -> _Header | None:
-        """A header that begins with the heading above it, or one that is misspelt."""
-        first = self._lines[index][:1]
-        if first == "#":
-            return self._headed(index)
-        return self._misspelt(index) if first in _LOOSE_BEGINNINGS else None
-
-    def _misspelt(self, index: int) -> _Header | None:
-        """Lines that are meant as a header and are none: what they say cannot be known, and they must not be passed over."""
-        if not re.match(_LOOSE_ID, self._lines[index]):
-            return None
-        last, after = self._paragraph(index)
-        keys = {found[1].lower() for line in self._lines[index : last + 1] for found in re.finditer(_LOOSE_KEY, line)}
-        if not keys & {"status", "title"}:
-            return None
-        return _Header(index, index, last, after, opened=True, closed=True, fault=_MISSPELT)
-
-    def _paragraph(self, index: int) -> tuple[int, int]:
-        """The last of the lines that follow without a gap or a fence, and the line to go on with."""
-        end = min(index + _LONGEST_HEADER, len(self._lines) - 1)
-        for last in range(index, end):
-            below = self._lines[last + 1].lstrip(" ")
-            if not below or _is_fence(below):
-                return last, last + 2 if below else last + 1
-        return end, end + 1
 
     def _headed(self, index: int) -> _Header | None:
         """The header below a heading that only names its issue, and so belongs to it."""
@@ -248,9 +219,9 @@ class _Scanner:
         return line[:1] != "#" and bool(re.match(_LATER_KEY, following) or _is_fence(following))
 
     def _example(self, index: int, marker: re.Match[str]) -> int:
-        """The line after a labelled code block that begins with a header: an example, not an issue."""
+        """The line after a code block that begins with a header: whether that is an example or an issue nobody can say."""
         first = self._next_filled(index + 1)
-        if not marker[2].strip() or first >= len(self._lines):
+        if first >= len(self._lines):
             return 0
         if not _is_fence(self._lines[first]) and _id_in(self._lines[first]) is None:
             return 0
@@ -271,7 +242,7 @@ class _Scanner:
         """Whether a heading belongs to the file rather than to the issue above it."""
         line = self._lines[index]
         heading = re.fullmatch(_HEADING, line) if line.startswith("#") else None
-        return heading is not None and heading[1].rstrip(":").casefold() not in _SECTIONS
+        return heading is not None and heading[1].rstrip(":").casefold() not in SECTIONS
 
     def _note_fences(self, header: _Header, code: str) -> None:
         if code:

@@ -52,15 +52,13 @@ def number_of(id: str) -> str:
 
 
 def place_of(file: str) -> tuple[int, str]:
-    """Where a file comes in order: those of the format, each followed by the parts it was split into (`medium-2.md`)."""
-    for place, known in enumerate(ISSUE_FILES):
-        if file == known:
-            return place, ""
-        if file.startswith(f"{known.removesuffix('.md')}-") and file.endswith(".md"):
-            return place, file
-    return len(ISSUE_FILES), file
+    """Where a file comes in order: the five by priority, then whatever else there is by name, and the backlog last."""
+    last = len(ISSUE_FILES)
+    if file == ISSUE_FILES[-1]:
+        return last, ""
+    return (ISSUE_FILES.index(file), "") if file in ISSUE_FILES else (last - 1, file)
 
 
-def is_issue_file(file: str) -> bool:
-    """Whether issues are looked for in a file of that name."""
-    return place_of(file)[0] < len(ISSUE_FILES)
+def is_history(file: str) -> bool:
+    """Whether a file, in any case of letters, holds what is finished."""
+    return re.fullmatch(r"history(?:-[0-9]+)?\.md", file.casefold()) is not None

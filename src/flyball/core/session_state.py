@@ -1,8 +1,9 @@
 """The session in `orchestrator-state.json`: read from any of its known shapes, and what an evaluation changes in it.
 
-Loops that are not flyball's own count cycles and completed issues there; evaluating counts no cycle. What flyball has to
-count itself it keeps under the key `flyball`, together with what the file said then, so that asking twice in one cycle
-counts once, and a count that somebody else keeps is left alone.
+Loops that are not flyball's own count cycles and completed issues there; evaluating counts no cycle. A value goes back under
+the name it was read from, so that what one loop writes never hides what another counts. What flyball has to count itself it
+keeps under the key `flyball`, together with what the file said then, so that asking twice in one cycle counts once, and a
+count that somebody else keeps is left alone.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ from flyball.core.evaluator_rules import FAILURES_THAT_BLOCK, idle_cycles
 from flyball.core.text import clean
 
 OWN = "flyball"
-_COMPLETED = ("issues_completed", "issues_completed_session", "completed_issues")
-_CREATED = ("issues_created", "issues_created_session")
+_CYCLES = ("cycles", "iteration")
+_LIMIT = ("max_cycles", "max_iterations")
+_COMPLETED = ("issues_completed_session", "issues_completed", "completed_issues")
+_CREATED = ("issues_created_session", "issues_created")
+_FOCUS = ("current_issue", "last_issue")
+_STARTED = ("start_time", "started_at")
 _LONGEST_ID = 200
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What the last evaluation found and counted."""
+    """What the last evaluation found and counted; `done` is the digest of the backlog it said DONE of."""
 
     cycles: int = 0
     completed: int = 0
     cycles_without_completion: int = 0
     validation_failures: dict[str, int] = {}
     failed_in_cycle: dict[str, int] = {}
+    done: str = ""
 
 
 class StateRead(msgspec.Struct, frozen=True):
@@ -46,10 +52,10 @@ def read_state(raw: Mapping[str, Any]) -> StateRead:
     completed, completed_count = fields.listed(_COMPLETED)
     created, created_count = fields.listed(_CREATED)
     seen = _seen(raw)
-    cycles = fields.count("cycles", "iteration")
+    cycles = max(fields.count(name) for name in _CYCLES)
     session = Session(
         cycles=cycles,
-        max_cycles=fields.count("max_cycles"),
+        max_cycles=fields.count(*_LIMIT),
         completed=completed,
         created=created,
         completed_count=completed_count,
@@ -57,9 +63,9 @@ def read_state(raw: Mapping[str, Any]) -> StateRead:
         consecutive_failures=fields.count("consecutive_failures"),
         failures=fields.counts("validation_failures"),
         cycles_without_completion=_idle(raw, seen, cycles, completed_count),
-        focus=fields.issue("current_issue", "last_issue"),
+        focus=fields.issue(*_FOCUS),
         answered=fields.listed(("answered",))[0],
-        started_at=fields.text("start_time", "started_at"),
+        started_at=fields.text(*_STARTED),
     )
     return StateRead(session, seen, tuple(fields.problems))
 
@@ -82,26 +88,54 @@ def reset(session: Session) -> Session:
 
 
 def updated(
-    raw: Mapping[str, Any], read: StateRead, session: Session, evaluation: Evaluation, *, at: str
+    raw: Mapping[str, Any], read: StateRead, session: Session, evaluation: Evaluation, *, at: str, digest: str = ""
 ) -> dict[str, Any]:
-    """The state file with the decision and the counts in it; every other key is kept, in its place."""
+    """The state file with the decision and the counts in it; every other key is kept, in its place.
+
+    `digest` stands for the backlog that was evaluated.
+    """
     idle = idle_cycles(session)
     before = read.seen or Seen()
     failed = {id: cycle for id, cycle in before.failed_in_cycle.items() if cycle <= session.cycles}
     if session.failures.get(session.focus, 0) > read.session.failures.get(session.focus, 0):
         failed[session.focus] = session.cycles
-    seen = Seen(session.cycles, session.completed_count, idle, session.failures, failed)
+    done = digest if evaluation.decision == "DONE" else ""
+    seen = Seen(session.cycles, session.completed_count, idle, session.failures, failed, done)
     return {
         **raw,
         "last_decision": evaluation.decision,
         "last_decision_reason": evaluation.reason,
         "last_decision_time": at,
-        "cycles": session.cycles,
+        _counted_under(raw): session.cycles,
         "next_issue_hint": evaluation.next_issue,
         "validation_failures": session.failures,
         "cycles_without_completion": idle,
         OWN: msgspec.to_builtins(seen),
     }
+
+
+def _counted_under(raw: Mapping[str, Any]) -> str:
+    """The name the cycles were read from; of two counts the higher one was."""
+    fields = _Fields(raw)
+    return max((name for name in _CYCLES if name in raw), key=fields.count, default=_CYCLES[0])
+
+
+def placed(raw: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The state file with values under the names, and in the shapes, that it has for them; a count stays a count."""
+    new = dict(raw)
+    for name, value in values.items():
+        names = next((each for each in (_COMPLETED, _CREATED, _FOCUS, _STARTED) if name in each), (name,))
+        key = next((each for each in names if raw.get(each) is not None), name)
+        new[key] = _shaped(raw.get(key), value)
+    return new
+
+
+def _shaped(old: object, value: Any) -> Any:
+    if isinstance(old, int) and isinstance(value, list):
+        return len(value)
+    if isinstance(old, dict):
+        return {**old, "issue_id" if "issue_id" in old and "id" not in old else "id": value}
+    return value
 
 
 def _seen(raw: Mapping[str, Any]) -> Seen | None:

@@ -7,6 +7,7 @@ from typing import Literal, NewType, get_args
 
 import msgspec
 
+from flyball.core.backlog import VALIDATORS
 from flyball.core.verdict import Thresholds
 
 TaskId = NewType("TaskId", str)
@@ -121,6 +122,13 @@ class QaSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     comments: CheckMode = "on"
 
 
+class EvaluateSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the evaluator requires before it says DONE, and which files beside the issue files are none."""
+
+    validators: tuple[str, ...] = VALIDATORS
+    ignore: tuple[str, ...] = ()
+
+
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything a task was asked to respect; a snapshot taken when it was opened."""
 
@@ -137,6 +145,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     monitor: Thresholds = Thresholds()
     code: CodeLimits = CodeLimits()
     qa: QaSettings = QaSettings()
+    evaluate: EvaluateSettings = EvaluateSettings()
     sandbox: Literal["bwrap", "none"] = "bwrap"
     network: bool = True
     in_place: bool = False

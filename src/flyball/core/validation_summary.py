@@ -12,12 +12,22 @@ from flyball.core.backlog import Result, Validation
 from flyball.core.claim_values import Claim, meaning
 from flyball.core.fences import split_fences
 from flyball.core.report_object import Unusable, read_report
+from flyball.core.strict_json import JsonUnreadable, read_json
 from flyball.core.text import clean
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
 _SUMMARY = "summary"
 _FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\**([A-Za-z][A-Za-z ]{0,40}?)(?::\**|\**[ \t]*:\**)[ \t]*(.*)")
-_COUNT = re.compile(r"\b([A-Za-z]+)\**[ \t]*[:=][ \t]*\**([0-9]{1,6})\b|\b([0-9]{1,6})[ \t]+([A-Za-z]+)\b")
+_RESULT = re.compile(
+    r"(?i)[\s>#*+|_-]*(?:(?:overall|final)[ \t]+)?(?:result|verdict)[ \t*_|]*[:=|\u2013\u2014][ \t*_|]*(\S.*)"
+)
+_COUNT = re.compile(
+    r"\b([A-Za-z]+)\**(?:[ \t]+(?:findings?|issues?|problems?))?[ \t]*[:=(\[|x\u00d7\u2013\u2014-]*[ \t*_`|]*([0-9]{1,6})\b(?!\.?\w)"
+    r"|\b([0-9]{1,6})[ \t]*[x\u00d7]?[ \t*_`]*([A-Za-z]+)\b"
+)
+_NO_CRITICAL = re.compile(
+    r"(?i)\b(?:no|none|zero|nothing|without|not?)\b[^.;,]*\bcritical|\bcritical\b[^.;,]*\b(?:none|no|zero|n/a)\b"
+)
 # A bare number counts only where an entry begins: titles speak of UTF-8 and SHA-256.
 _CREATED = re.compile(
     r"(?:(?<!\w)([A-Za-z]\w*(?:-\w+)+@[\w-]+)|^[ \t]*(?:[-*+][ \t]+)?[*`]*([A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-[0-9]+)\b(?!@))"
@@ -58,7 +68,7 @@ def kind_of(file: str) -> str:
 
 def consistent(given: Validation) -> Validation:
     """A validation whose counts outweigh its word: with a critical finding it failed, and in a security audit it blocks."""
-    if not given.findings.get("critical"):
+    if not any(count for name, count in given.findings.items() if meaning("severity", name) == "critical"):
         return given
     security = given.critical_security or _is_security(given.kind)
     return msgspec.structs.replace(given, result="fail", critical_security=security)
@@ -143,13 +153,24 @@ def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequenc
 
 def _summary(lines: Sequence[str], first: int, kind: str, file: str) -> Validation | NoSummary:
     fields = list(_fields(lines))
+    results = [n for n, line in enumerate(lines) if _RESULT.fullmatch(line.rstrip())]
     said = next(((n, value) for n, name, value in fields if name == "result"), None)
     if said is None:
         return NoSummary(first, f"the {_kind(kind)} has no `**Result:**`; expected pass, warn or fail")
+    if len(results) > 1:
+        places = ", ".join(str(first + n + 1) for n in results)
+        return NoSummary(
+            first + results[1] + 1, f"the {_kind(kind)} gives its result {len(results)} times (lines {places})"
+        )
     word = meaning("verdict", re.sub(r"[^\w\s-]", "", said[1]))
     if not word:
         return NoSummary(first + said[0] + 1, f"Result is {clean(said[1], 60)!r}; expected pass, warn or fail")
     counts = _counts(lines, fields)
+    unclear = _unclear(lines, fields, counts)
+    if unclear:
+        return NoSummary(
+            first + said[0] + 1, f"the {_kind(kind)} says {unclear!r}, which gives no number; write `Critical: 0`"
+        )
     created = list(_created(lines, fields))
     security = _is_security(kind)
     critical = security and bool(counts.get("critical") or any(grave for _, grave in created))
@@ -186,14 +207,28 @@ def _below(lines: Sequence[str], fields: Sequence[tuple[int, str, str]], name: s
 
 
 def _counts(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> dict[str, int]:
+    """Findings by severity; a critical one counts wherever in the summary its number stands."""
     counts: dict[str, int] = {}
-    for line in _below(lines, fields, "findings"):
-        for found in _COUNT.finditer(line):
-            word, number = (found[1], found[2]) if found[1] else (found[4], found[3])
-            severity = meaning("severity", word)
-            if severity in _SEVERITIES:
-                counts[severity] = counts.get(severity, 0) + int(number)
-    return counts
+    for severity, number in _numbers(_below(lines, fields, "findings")):
+        counts[severity] = counts.get(severity, 0) + number
+    grave = max((number for severity, number in _numbers(lines) if severity == "critical"), default=0)
+    return {**counts, "critical": max(grave, counts.get("critical", 0))} if grave else counts
+
+
+def _numbers(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    for found in (match for line in lines for match in _COUNT.finditer(line)):
+        word, number = (found[1], found[2]) if found[1] else (found[4], found[3])
+        severity = meaning("severity", word)
+        if severity in _SEVERITIES:
+            yield severity, int(number)
+
+
+def _unclear(lines: Sequence[str], fields: Sequence[tuple[int, str, str]], counts: dict[str, int]) -> str:
+    """The line of findings that speaks of critical ones and says neither how many nor that there are none."""
+    if "critical" in counts:
+        return ""
+    grave = (line for line in _below(lines, fields, "findings") if re.search(r"(?i)\bcritical\b", line))
+    return next((clean(line, 80).strip() for line in grave if not _NO_CRITICAL.search(line)), "")
 
 
 def _created(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> Iterator[tuple[str, bool]]:
@@ -216,8 +251,8 @@ def _critical_place(lines: Sequence[str]) -> str:
 
 def _from_json(text: str, file: str, kind: str) -> tuple[Validation, ...] | NoSummary:
     try:
-        decoded = msgspec.json.decode(text.encode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
+        decoded = read_json(text.encode("utf-8", "replace"), object)
+    except JsonUnreadable as error:
         return NoSummary(0, f"not valid JSON ({clean(str(error), 120)}); expected a report object or a summary")
     found: list[Validation] = []
     for entry in decoded if isinstance(decoded, list) else [decoded]:
@@ -235,6 +270,9 @@ def _from_object(entry: Any, file: str, kind: str) -> Validation | NoSummary:
     if isinstance(entry.get("findings"), dict):
         return _from_counts(entry, file, named)
     report = {**entry, "nonce": "-"}
+    said = {meaning("verdict", entry[key]) for key in ("verdict", "result") if isinstance(entry.get(key), str)}
+    if len(said) > 1:
+        return NoSummary(0, "verdict and result say different things; expected one of them")
     if "verdict" not in report and isinstance(report.get("result"), str):
         report["verdict"] = report["result"]
     claim = read_report(msgspec.json.encode(report), "-", "report-file")

@@ -9,6 +9,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from flyball.core.backlog import Backlog, Evaluation, Issue, Status
 from flyball.core.effects import EditBacklog, ReadBacklog
 from flyball.core.issue_edits import find_issue
 from flyball.core.outcomes import BacklogRead, Edited, Stale
+from flyball.core.session_state import placed
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
@@ -62,7 +64,7 @@ class BacklogFolders:
 
     def _read(self, request: ReadBacklog) -> BacklogRead:
         root = self._above(request.path)
-        folder = WorkFolder(root)
+        folder = WorkFolder(root, request.ignore)
         for _ in range(_READS):
             before = _hashes(root)
             found = folder.read()
@@ -84,7 +86,7 @@ class BacklogFolders:
         """Make the edits in their order; none is made on a file that changed."""
         root = self._above(request.path)
         try:
-            editing = _Editing(root, dict(request.seen))
+            editing = _Editing(root, dict(request.seen), request.ignore)
             for edit in request.edits:
                 editing.make(edit)
         except _ChangedMeanwhile as changed:
@@ -98,9 +100,14 @@ class BacklogFolders:
 
 
 def _hashes(root: Path) -> dict[str, str]:
+    """The hashes of all issue files that can be read; what cannot is never edited."""
+    hashes: dict[str, str] = {}
     with KeptFolder.below(root, WORK, AGENT, ISSUES) as issues:
-        contents = {name: issues.read(name) for name in issue_files(issues)}
-    return {name: _hash(raw) for name, raw in contents.items() if raw is not None}
+        for name in issue_files(issues):
+            with suppress(DocumentError):
+                raw = issues.read(name)
+                hashes |= {name: _hash(raw)} if raw is not None else {}
+    return hashes
 
 
 def _hash(raw: bytes) -> str:
@@ -124,8 +131,9 @@ def _slim(issue: Issue, wanted: str) -> Issue:
 class _Editing:
     """The edits of one request; `expected` are the hashes of files as they were read, or as these edits left them."""
 
-    def __init__(self, root: Path, expected: dict[str, str]) -> None:
+    def __init__(self, root: Path, expected: dict[str, str], ignore: tuple[str, ...]) -> None:
         self._root = root
+        self._ignore = ignore
         self._files = IssueFiles(root)
         self._expected = expected
 
@@ -141,7 +149,7 @@ class _Editing:
                 self._files.revert(id, at=on, reason="rolled back")
             case KeepDecision():
                 said = Evaluation(edit.decision, edit.reason, edit.trigger, edit.next or None)
-                WorkFolder(self._root).record(edit.session, said, at=edit.at)
+                WorkFolder(self._root, self._ignore).record(edit.session, said, at=edit.at)
             case KeepSession():
                 with KeptFolder.below(self._root, WORK, AGENT) as agent:
                     agent.edit(STATE, lambda raw: _merged(raw, edit))
@@ -169,7 +177,7 @@ class _Editing:
 
 
 def _merged(raw: bytes | None, edit: KeepSession) -> bytes:
-    merged = {**(json.loads(raw) if raw else {}), **edit.values}
+    merged = placed(json.loads(raw) if raw else {}, edit.values)
     try:
         return f"{json.dumps(merged, indent=2, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:

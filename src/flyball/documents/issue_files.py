@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball import faults
 from flyball.core.backlog import HISTORY, ISSUE_FILES, Issue, Status
+from flyball.core.issue_blocks import read_issues
 from flyball.core.issue_edits import (
     EditRefused,
     IssueMissing,
@@ -33,9 +34,9 @@ from flyball.core.issue_history import (
     reopened,
     reverted_row,
 )
-from flyball.core.issue_words import place_of
 from flyball.core.new_issues import file_for, header_of, rendered
-from flyball.documents.errors import IssueNotInFile
+from flyball.core.unread_issues import Known
+from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, issue_files, rolled, text_of
 
@@ -71,11 +72,12 @@ class IssueFiles:
             if find_issue(text, id) is None and _is_finished(folder, id):
                 return
             with_status(text, id, "completed")
-            kept = entry(text, id, file=file, at=at)
+            known = _known(folder)
+            kept = entry(text, id, file=file, at=at, known=known)
             if not any(holds(text_of(folder.read(name) or b""), id, kept) for name in histories(folder)[-2:]):
                 _append(folder, kept)
             faults.point("work.history.written")
-            folder.edit(file, lambda raw: _without(text_of(raw or b""), id, kept, file, at))
+            folder.edit(file, lambda raw: _without(text_of(raw or b""), id, kept, file, at, known))
         faults.point("work.history.moved")
 
     def revert(self, id: str, *, at: str, reason: str) -> str:
@@ -106,11 +108,20 @@ def _append(folder: KeptFolder, block: str) -> None:
     folder.edit(HISTORY, lambda raw: bytes_of(with_block(text_of(raw) if raw else HEADER, block)))
 
 
-def _without(text: str, id: str, kept: str, file: str, at: str) -> bytes:
+def _without(text: str, id: str, kept: str, file: str, at: str, known: Known) -> bytes:
     """The file without the issue, if that still is what was written into history."""
-    if not holds(kept, id, entry(text, id, file=file, at=at)):
+    if not holds(kept, id, entry(text, id, file=file, at=at, known=known)):
         raise EditRefused(f"{id} was changed while it was moved; it is in history and here, and nothing is lost.")
-    return bytes_of(without_block(text, id))
+    return bytes_of(without_block(text, id, known))
+
+
+def _known(folder: KeptFolder) -> Known:
+    """Every issue that has a block in a file that can be read, or stands in history."""
+    ids: list[str] = []
+    for name in (*issue_files(folder), *histories(folder)):
+        with suppress(WorkFolderUnusable):
+            ids += (issue.id for issue in read_issues(text_of(folder.read(name) or b""), name).issues)
+    return Known.of((*ids, *finished(text_of(folder.read(name) or b"") for name in histories(folder))))
 
 
 def _with_reopened(raw: bytes | None, file: str, done: str, id: str) -> bytes | None:
@@ -123,13 +134,17 @@ def _is_finished(folder: KeptFolder, id: str) -> bool:
 
 
 def _present_in(folder: KeptFolder, id: str) -> str:
-    return next((name for name in issue_files(folder) if find_issue(text_of(folder.read(name) or b""), id)), "")
+    for name in issue_files(folder):
+        with suppress(WorkFolderUnusable):
+            if find_issue(text_of(folder.read(name) or b""), id):
+                return name
+    return ""
 
 
 def _return_to(done: str, id: str) -> str:
     """The file a finished issue goes back to: the one it came from, but the shortlist is its owner's alone."""
     origin = _MOVED_FROM.search(done)
-    if origin is not None and 0 < place_of(origin[1])[0] < len(ISSUE_FILES):
+    if origin is not None and origin[1] in ISSUE_FILES[1:]:
         return origin[1]
     issue = find_issue(done, id)
     return file_for(issue.priority if issue else "")

@@ -43,11 +43,39 @@ class KeptFolder:
         finally:
             os.close(descriptor)
 
+    @contextmanager
+    def within(self, name: str) -> Iterator["KeptFolder"]:
+        """A folder in this one."""
+        inner = _opened(f"{self.path}/{name}", name, self._descriptor)
+        try:
+            yield KeptFolder(f"{self.path}/{name}", inner)
+        finally:
+            os.close(inner)
+
     def names(self) -> list[str]:
         return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - an open folder has no path of its own
 
+    def paths(self) -> list[str]:
+        """Every file below, from here, in folders that are not hidden; a link to a folder is not followed and ends in `/`."""
+        found: list[str] = []
+        with os.scandir(self._descriptor) as entries:
+            there = sorted(entries, key=lambda entry: entry.name)
+        for entry in there:
+            if not entry.is_dir():
+                found.append(entry.name)
+            elif entry.is_symlink():
+                found.append(f"{entry.name}/")
+            elif not entry.name.startswith("."):
+                with self.within(entry.name) as inner:
+                    found += (f"{entry.name}/{path}" for path in inner.paths())
+        return found
+
     def read(self, name: str) -> bytes | None:
-        """What a file holds; None where there is none."""
+        """What a file holds, here or below; None where there is none."""
+        folder, slash, rest = name.partition("/")
+        if slash:
+            with self.within(folder) as inner:
+                return inner.read(rest)
         try:
             descriptor = os.open(name, _READ, dir_fd=self._descriptor)
         except FileNotFoundError:
@@ -67,6 +95,10 @@ class KeptFolder:
 
     def edit(self, name: str, change: Callable[[bytes | None], bytes | None]) -> bool:
         """Replace a file by what `change` makes of it, anew when somebody wrote meanwhile; None leaves it as it is."""
+        folder, slash, rest = name.partition("/")
+        if slash:
+            with self.within(folder) as inner:
+                return inner.edit(rest, change)
         for _ in range(_ATTEMPTS):
             before = self.read(name)
             after = change(before)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
+from flyball.core.backlog_text import read_backlog
 from flyball.core.focus_text import focused_issue, with_decision
-from flyball.core.issue_words import is_issue_file, place_of
+from flyball.core.issue_words import is_history, place_of
 from flyball.core.session_state import StateRead, read_state, updated
 from flyball.documents.errors import WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
+from flyball.documents.own_files import key_of
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
-
-    from flyball.documents.kept_backlog import KeptBacklog
 
 WORK, AGENT, ISSUES = ".work", "agent", "issues"
 STATE, FOCUS, CONSTITUTION, MEMORY = "orchestrator-state.json", "focus.md", "constitution.md", "memory.md"
@@ -49,11 +51,11 @@ def find_root(start: Path) -> Path:
 
 
 class WorkFolder:
-    """The `.work/` folder below `root`; a backlog that is `kept` is read anew only when a file of it has changed."""
+    """The `.work/` folder below `root`; of the files the format does not name, those that match `ignore` are left out."""
 
-    def __init__(self, root: str | os.PathLike[str], kept: KeptBacklog | None = None) -> None:
+    def __init__(self, root: str | os.PathLike[str], ignore: Iterable[str] = ()) -> None:
         self._root = root
-        self._kept = kept
+        self._ignore = tuple(ignore)
 
     def read(self) -> WorkRead:
         """Everything an evaluation needs; nothing is written."""
@@ -61,7 +63,9 @@ class WorkFolder:
         with KeptFolder.below(self._root, WORK) as work:
             constitution = work.read(CONSTITUTION)
         warnings = (
-            [] if constitution is not None else ["there is no .work/constitution.md; write one with: flyball init"]
+            []
+            if constitution is not None
+            else ["there is no .work/constitution.md; write one with: flyball init --constitution"]
         )
         with KeptFolder.below(self._root, WORK, AGENT) as agent:
             raw, problem = _decoded(agent.read(STATE))
@@ -72,29 +76,28 @@ class WorkFolder:
         if not state.session.focus and focus:
             focused = msgspec.structs.replace(state.session, focus=focused_issue(text_of(focus)))
             state = msgspec.structs.replace(state, session=focused)
+        if self._ignore:
+            with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
+                left_out = sorted({*issue_files(issues)} - {*issue_files(issues, self._ignore)})
+            warnings += [f"evaluate.ignore leaves out: {', '.join(left_out)}"] if left_out else []
         return WorkRead(backlog, state, (*warnings, *state.problems))
 
     def backlog(self) -> Backlog:
-        """The issue files and what history says is finished; a file that cannot be read counts as malformed."""
-        unread: list[Deviation] = []
+        """The issue files and what history says is finished; a file that cannot be read is told among what is unread."""
+        lost: list[Deviation] = []
+        texts: dict[str, str] = {}
         with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
-            files = {name: issues.read(name) or b"" for name in histories(issues)}
-            for name in issue_files(issues):
+            for name in (*_past(issues), *issue_files(issues, self._ignore)):
                 try:
-                    files[name] = issues.read(name) or b""
-                    problem = _no_text(files[name])
+                    raw = issues.read(name) or b""
+                    problem = _no_text(raw)
                 except WorkFolderUnusable as error:
-                    problem = str(error)
+                    raw, problem = b"", str(error)
                 if problem:
-                    unread.append(Deviation(name, 0, problem))
-                    files.pop(name, None)
-
-        def read() -> Backlog:
-            from flyball.core.backlog_text import read_backlog  # noqa: PLC0415 - for a kept one it is not needed
-
-            return read_backlog({name: text_of(raw) for name, raw in files.items() if raw}, unread)
-
-        return read() if self._kept is None or unread else self._kept.of(files, read)
+                    lost.append(Deviation(name, 0, problem))
+                elif raw:
+                    texts[name] = text_of(raw)
+        return read_backlog(texts, lost)
 
     def excerpts(self, limit: int = 8000) -> dict[str, str]:
         """The beginnings of the constitution and the memory, for prompts; only those that are there."""
@@ -106,25 +109,53 @@ class WorkFolder:
                 found[name] = raw.decode("utf-8", "replace").strip()[:limit]
         return found
 
+    def is_done_still(self) -> bool:
+        """Whether the last decision was DONE, and the issue files still are what they were then."""
+        with KeptFolder.below(self._root, WORK, AGENT) as agent:
+            seen = read_state(_decoded(agent.read(STATE))[0]).seen
+        return seen is not None and bool(seen.done) and seen.done == self._digest()
+
+    def _digest(self) -> str:
+        """What tells the issue files from the same ones later."""
+        found: list[str | bytes] = []
+        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
+            for name in (*_past(issues), *issue_files(issues, self._ignore)):
+                found += (name, issues.read(name) or b"")
+        return key_of(*found)
+
     def record(self, session: Session, evaluation: Evaluation, *, at: str) -> None:
         """Write the decision into the state and the focus, durably and by the smallest change."""
         with KeptFolder.below(self._root, WORK, AGENT) as agent:
             before = agent.read(STATE)
             if _decoded(before)[1]:
                 agent.move(STATE, agent.free_name(f"{STATE}.bak"))
-            agent.edit(STATE, lambda raw: _state(raw, session, evaluation, at))
+            digest = self._digest() if evaluation.decision == "DONE" else ""
+            agent.edit(STATE, lambda raw: _state(raw, session, evaluation, at, digest))
             agent.edit(FOCUS, lambda raw: bytes_of(with_decision(text_of(raw or b""), evaluation, at)))
 
 
 def histories(issues: KeptFolder) -> list[str]:
-    """The files of history, oldest first."""
+    """The files of history that flyball writes, oldest first."""
     return [*(f"history-{number}.md" for number in rolled(issues)), HISTORY]
 
 
-def issue_files(issues: KeptFolder) -> list[str]:
-    """The names of the files that hold issues, in order; those of the format are named whether they exist or not."""
-    parts = (name for name in issues.names() if is_issue_file(name))
-    return sorted({*ISSUE_FILES, *parts}, key=place_of)
+def _past(issues: KeptFolder) -> list[str]:
+    """Every file of history, in any case of letters, oldest first."""
+    own = histories(issues)
+    return [*(name for name in issues.names() if is_history(name) and name not in own), *own]
+
+
+def issue_files(issues: KeptFolder, ignore: Iterable[str] = ()) -> list[str]:
+    """The files that hold issues, in order: those of the format, there or not, and every other `*.md` that is not ignored."""
+    globs = [glob.casefold() for glob in ignore]
+
+    def counts(path: str) -> bool:
+        folded = path.casefold()
+        if not folded.endswith((".md", "/")) or is_history(path):
+            return False
+        return not any(fnmatchcase(name, glob) for glob in globs for name in (folded, folded.rpartition("/")[2]))
+
+    return sorted({*ISSUE_FILES, *(path for path in issues.paths() if counts(path))}, key=place_of)
 
 
 def rolled(issues: KeptFolder) -> list[int]:
@@ -155,9 +186,9 @@ def _decoded(raw: bytes | None) -> tuple[dict[str, Any], str]:
     return value, ""
 
 
-def _state(raw: bytes | None, session: Session, evaluation: Evaluation, at: str) -> bytes:
+def _state(raw: bytes | None, session: Session, evaluation: Evaluation, at: str, digest: str) -> bytes:
     values, _ = _decoded(raw)
-    new = updated(values, read_state(values), session, evaluation, at=at)
+    new = updated(values, read_state(values), session, evaluation, at=at, digest=digest)
     try:
         return f"{json.dumps(new, indent=2, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from flyball.core.backlog import Evaluation, Situation, Validation
+from flyball.core.evaluator_rules import missing_validators
 from flyball.core.quantities import plural
 from flyball.core.text import one_line
 
-_ALWAYS = ("code review", "security audit", "performance review", "spec audit")
 _MOST_DEVIATIONS = 50
 _PROMISE = re.compile(r"<\s*/?\s*promise\s*>", re.IGNORECASE)
 _MOST_BLOCKERS = 20
@@ -43,11 +43,11 @@ def _metrics(situation: Situation, said: Evaluation) -> Iterator[str]:
 def _validations(situation: Situation) -> Iterator[str]:
     given = situation.validations
     yield "### Validation Summary"
-    overall = "unknown" if not given else "pass" if all(v.passed for v in given) else "fail"
+    missing = missing_validators(situation)
+    overall = "fail" if not all(v.passed for v in given) else "unknown" if missing or not given else "pass"
     yield f"- Overall: {overall}"
-    known = {validation.kind for validation in given}
     yield from (_validation(validation) for validation in given)
-    yield from (f"- {kind.capitalize()}: not given" for kind in _ALWAYS if kind not in known)
+    yield from (f"- {_line(kind).capitalize()}: not given" for kind in missing)
 
 
 def _validation(validation: Validation) -> str:

@@ -28,6 +28,7 @@ class Work:
         (root / ".work" / "constitution.md").write_text("# Constitution\n\nBe kind.\n")
 
     def put(self, file: str, *blocks: str) -> None:
+        (self.issues / file).parent.mkdir(exist_ok=True)
         (self.issues / file).write_bytes(f"# {file}\n\n{''.join(blocks)}".encode())
 
     def text(self, file: str) -> str:

@@ -16,6 +16,6 @@ def looked_at(site: Site, state: State) -> State:
     """What a prompt would be made of now; other workflows have no such folder."""
     if state.task.workflow != "backlog":
         return state
-    request = ReadBacklog(EffectId("read/now"), path=folder(state), issue=state.work.selected)
+    request = ReadBacklog(EffectId("read/now"), folder(state), state.work.selected, state.task.settings.evaluate.ignore)
     seen = BacklogFolders(site.repository.root).read(request)
     return replace(state, work=replace(state.work, seen=seen))

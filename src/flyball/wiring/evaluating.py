@@ -15,6 +15,7 @@ from flyball.core.validation_summary import NoSummary, consistent, read_validati
 from flyball.documents.errors import EvaluationInputInvalid
 from flyball.documents.work_folder import WorkFolder, find_root
 from flyball.ports import Clock
+from flyball.wiring.evaluate_settings import evaluate_settings
 from flyball.wiring.weighing import Evaluated, Given, weigh
 
 MAX_INPUT = 256 * 1024 * 1024
@@ -24,8 +25,10 @@ _PATH = re.compile(r"\$[.\[][\w.\[\]]*")
 def evaluate_folder(root: Path | None, given: Given, clock: Clock, *, write: bool) -> Evaluated:
     """Evaluate the backlog below `root`; the decision is on disk when this returns, unless nothing is to be written."""
     validations = tuple(each for path in given.validations for each in _validations(path))
-    folder = WorkFolder(root or find_root(Path.cwd()))
-    evaluated = weigh(folder, given, validations)
+    where = root or find_root(Path.cwd())
+    settings = evaluate_settings(where)
+    folder = WorkFolder(where, settings.ignore)
+    evaluated = weigh(folder, given, validations, settings.validators)
     if write:
         session, evaluation = evaluated.situation.session, evaluated.evaluation
         folder.record(session, evaluation, at=f"{clock.now():%Y-%m-%dT%H:%M:%SZ}")

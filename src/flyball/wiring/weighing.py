@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Session, Situation, Validation
+from flyball.core.backlog import VALIDATORS, Backlog, Build, Evaluation, Gates, Session, Situation, Validation
 from flyball.core.evaluator import evaluate
 from flyball.core.selection import is_called
 from flyball.core.session_state import counted, reset
@@ -42,8 +42,10 @@ class Evaluated(msgspec.Struct, frozen=True):
     evaluation: Evaluation
 
 
-def weigh(folder: WorkFolder, given: Given, validations: tuple[Validation, ...] = ()) -> Evaluated:
-    """Evaluate a backlog together with what was typed and what validators said."""
+def weigh(
+    folder: WorkFolder, given: Given, validations: tuple[Validation, ...] = (), validators: tuple[str, ...] = VALIDATORS
+) -> Evaluated:
+    """Evaluate a backlog together with what was typed and what validators said; `validators` must all have said something."""
     read = folder.read()
     session = counted(read.state, _session(read.state.session, given), validations)
     session = reset(session) if given.reset else session
@@ -52,11 +54,12 @@ def weigh(folder: WorkFolder, given: Given, validations: tuple[Validation, ...] 
         validations=validations,
         session=session,
         errors=given.errors,
-        warnings=(*read.warnings, *_unknown_focus(read.backlog, given.focus)),
+        warnings=(*read.warnings, *_unknown_focus(read.backlog, given.focus), *_not_required(validators)),
         unrecoverable=given.unrecoverable,
         build=given.build,
         gates=given.gates,
         environment=(_SYSTEMS.get(sys.platform, sys.platform),),
+        validators=validators,
     )
     return Evaluated(situation, evaluate(situation))
 
@@ -64,6 +67,11 @@ def weigh(folder: WorkFolder, given: Given, validations: tuple[Validation, ...] 
 def _session(session: Session, given: Given) -> Session:
     limit = session.max_cycles if given.max_cycles is None else given.max_cycles
     return msgspec.structs.replace(session, focus=given.focus or session.focus, max_cycles=limit)
+
+
+def _not_required(validators: tuple[str, ...]) -> tuple[str, ...]:
+    lacking = [kind for kind in VALIDATORS if kind not in validators]
+    return (f"evaluate.validators does not require: {', '.join(lacking)}",) if lacking else ()
 
 
 def _unknown_focus(backlog: Backlog, focus: str) -> tuple[str, ...]:

@@ -75,7 +75,8 @@ def _seen(state: State, issue: str = "") -> Next | BacklogRead:
     # An edit that a new session makes again must have ended: what is read beside it may be neither old nor new.
     if any(isinstance(o.effect, ReadBacklog | EditBacklog) for o in state.open.values()):
         return NOTHING
-    return perform(ReadBacklog(EffectId(f"read/{state.work.reads + 1}"), path=cycles.folder(state), issue=issue))
+    ignore = state.task.settings.evaluate.ignore
+    return perform(ReadBacklog(EffectId(f"read/{state.work.reads + 1}"), cycles.folder(state), issue, ignore))
 
 
 def _written(state: State, name: str, *edits: WorkEdit) -> Next | None:
@@ -90,7 +91,7 @@ def _written(state: State, name: str, *edits: WorkEdit) -> Next | None:
         return seen
     if state.work.stale >= STALE_THAT_BLOCK:
         return questions.put(state, cycles.unwritable(edits, state.work.stale))
-    return perform(EditBacklog(key, path=cycles.folder(state), seen=seen.files, edits=edits))
+    return perform(EditBacklog(key, cycles.folder(state), seen.files, edits, state.task.settings.evaluate.ignore))
 
 
 def _select(state: State) -> Next:
