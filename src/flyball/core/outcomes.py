@@ -87,6 +87,7 @@ class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
     branch: str
     notes: tuple[str, ...] = ()
     onto: str = ""
+    left: tuple[str, ...] = ()
 
 
 class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):

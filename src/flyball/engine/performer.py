@@ -109,13 +109,15 @@ class Performer:
 
     def _prepare(self, effect: Prepare, state: State, stop: Stop) -> Outcome:
         notes = self._workspace.prepare()
-        started = self._workspace.start(self._begun_at(effect, state))
+        at = self._begun_at(effect, state)
+        started = self._workspace.start(at)
         failed = self._setup(self._workspace.root, self._folder / "setup", stop)
         if failed:
             return Interrupted(failed) if stop.is_set() else Failed(f"setup failed: {failed}")
+        left = self._workspace.leave_out(Commit(started.commit), at) if state.task.settings.setup else ()
         self._workspace.set_aside()
         space, said = self._workspace, (*notes, *started.notes)
-        return Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto)
+        return Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto, left)
 
     def _run_agent(self, effect: RunAgent, state: State, stop: Stop) -> Outcome:
         agent = self._agents.get(effect.agent)

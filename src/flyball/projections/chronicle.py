@@ -48,6 +48,7 @@ from flyball.core.outcomes import (
     Stale,
     TurnEnded,
 )
+from flyball.core.quantities import listed
 from flyball.core.task import EffectId
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.recording import judgement, learning, turn_begun, turn_ended, verification
@@ -69,6 +70,7 @@ from flyball.projections.records import (
 from flyball.projections.wording import plain, short
 
 MOST_NOTES = 100
+LEFT_NAMED = 20
 
 
 class Chronicle:
@@ -160,7 +162,9 @@ class Chronicle:
             self._note((f"{role} approves with a warning: {said or 'it gave no reason'}",))
 
     def _prepared(self, at: datetime, _effect: Effect, outcome: Prepared) -> None:
-        self._note(outcome.notes)
+        left = listed([plain(name) for name in outcome.left], LEFT_NAMED)
+        said = f"Set-up created or changed these files, which are no work and not on the branch: {left}" if left else ""
+        self._note((*outcome.notes, said) if said else outcome.notes)
         self._keep(Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
 
     def _pull_requested(self, _at: datetime, _effect: Effect, outcome: PullRequested) -> None:

@@ -14,6 +14,7 @@ from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
+from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.staging import stage
 from flyball.workspace.trees import changed, entries, overlay_tree
@@ -65,12 +66,13 @@ class WorkingTree(msgspec.Struct, frozen=True):
     task: str
     excludes: Path | None = None
     ignored: Ignored = Ignored()
+    leftovers: Leftovers = Leftovers()
 
     def git(self, index: Path) -> Git:
         return self.vault.git(self.folder, index, self.excludes)
 
     def save_tree(self, parent: str | None) -> tuple[str, tuple[str, ...]]:
-        """Write the folder's files as a tree into the vault; with notes on what was left out."""
+        """Write the folder's files, but for what set-up left, as a tree into the vault; with notes on what was left out."""
         with scratch_copy(self.index) as scratch:
             git = self.git(scratch)
             faults.point("checkpoint.stage.before")
@@ -79,7 +81,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
             tree = git.line("write-tree")
             faults.point("checkpoint.tree.after")
         self.vault.known.know_tree(tree)
-        return tree, notes
+        return self.leftovers.taken_out(self.vault, tree), notes
 
     def snapshot(
         self, parent: str | None, message: str, at: datetime, author: Author, refs: tuple[RefUpdate, ...] = ()
@@ -132,7 +134,8 @@ class WorkingTree(msgspec.Struct, frozen=True):
         tree = self.vault.tree(commit)
         files = entries(self.vault, tree) if self.ignored.paths else ()
         held = [entry.path for entry in files if self.ignored.holding(entry.path)]
-        return overlay_tree(self.vault, tree, {LOOP: now, **dict.fromkeys(held)})
+        left = self.leftovers.laid(self.vault, tree, now)
+        return overlay_tree(self.vault, tree, {LOOP: now, **left, **dict.fromkeys(held)})
 
     def _clear_way(self, now: str, target: str) -> None:
         """Remove what is ignored but stands where a file or folder of `target` must be."""

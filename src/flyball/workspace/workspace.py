@@ -7,19 +7,34 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from flyball.core.task import Commit, TaskId
+from flyball.core.text import storable
 from flyball.workspace import checkout as checkouts, merged, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
-from flyball.workspace.checkpoint import Author, Snapshot, WorkingTree, commit_tree, label_name, label_of, save_labelled
+from flyball.workspace.checkpoint import (
+    Author,
+    Snapshot,
+    WorkingTree,
+    commit_tree,
+    label_name,
+    label_of,
+    parent_of,
+    save_labelled,
+)
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.ignored import Ignored
+from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.sandbox import Mount
 from flyball.workspace.trees import Lines
 from flyball.workspace.vault import Vault
+
+_MOST_NAMED = 200
 
 
 class GitWorkspace:
@@ -43,6 +58,7 @@ class GitWorkspace:
         self.environment = environment
         self.checkout = Checkout(home.resolve(), task)
         self._vault: Vault | None = None
+        self._left: tuple[str, Leftovers] | None = None
 
     @property
     def root(self) -> Path:
@@ -103,6 +119,26 @@ class GitWorkspace:
     def set_aside(self) -> None:
         """Remember what is ignored in the tree, before an agent has seen it, as what stays out of all that is saved."""
         self._work().ignored_now(self.tip).write(self.checkout.ignored)
+
+    def leave_out(self, since: Commit, at: datetime) -> tuple[str, ...]:
+        """Take what changed since a checkpoint as left by set-up: it stays out of all that is saved. Gives back its names."""
+        work = msgspec.structs.replace(self._work(), leftovers=Leftovers())
+        tree, _ = work.save_tree(since)
+        commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at, author=Author())
+        prefix, known = self._refs()
+        before = known.get("setup")
+        self.vault.move([RefUpdate(f"{prefix}setup", commit, before)] if before != commit else [])
+        return tuple(storable(name) for name in self._leftovers().names[:_MOST_NAMED])
+
+    def _leftovers(self) -> Leftovers:
+        commit = self._refs()[1].get("setup")
+        if commit is None:
+            return Leftovers()
+        if self._left is None or self._left[0] != commit:
+            before = parent_of(self.vault, commit)
+            assert before is not None
+            self._left = commit, Leftovers.between(self.vault, self.vault.tree(before), self.vault.tree(commit))
+        return self._left[1]
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
@@ -277,4 +313,6 @@ class GitWorkspace:
 
     def _work(self) -> WorkingTree:
         ignored = Ignored.read(self.checkout.ignored)
-        return WorkingTree(self.vault, self.root, self.checkout.index, self.task, self.checkout.excludes, ignored)
+        return WorkingTree(
+            self.vault, self.root, self.checkout.index, self.task, self.checkout.excludes, ignored, self._leftovers()
+        )

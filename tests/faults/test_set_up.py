@@ -1,0 +1,27 @@
+"""A whole task whose set-up litters the tree: none of it is on the branch, and the report names it once."""
+
+import json
+
+import pytest
+from tests.faults.world import BRANCH, TASK, World
+
+pytestmark = pytest.mark.slow
+
+SET_UP = "mkdir -p greeter.egg-info && echo 1 > greeter.egg-info/PKG-INFO && echo {} > package-lock.json && echo more >> lock.txt"
+
+
+@pytest.mark.req("C8")
+@pytest.mark.parametrize("where", [(), ("--in-place",)], ids=["isolated", "in place"])
+def test_a_task_ends_done_without_what_set_up_left_on_its_branch(world: World, where: tuple[str, ...]) -> None:
+    world.write("lock.txt", "tracked\n")
+    world.git("add", "-A")
+    world.git("commit", "-q", "-m", "All of it")
+    code, said = world.flyball(*world.run_arguments("--setup", SET_UP, *where))
+    assert code == 0, said
+    there = world.git("ls-tree", "-r", "--name-only", BRANCH).splitlines()
+    assert [path for path in there if "egg-info" in path or path == "package-lock.json"] == []
+    assert world.git("show", f"{BRANCH}:lock.txt") == "tracked"
+    told = json.loads(world.flyball("report", TASK, "--json")[1])
+    naming = [note for note in told["notes"] if "egg-info" in note]
+    assert len(naming) == 1
+    assert "greeter.egg-info, lock.txt, package-lock.json" in naming[0]
