@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.events import BatchJudged
+from flyball.core.events import BatchJudged, HistoryImported
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
@@ -286,3 +287,58 @@ def test_a_name_and_the_stream_exclude_each_other(repository, flyball, words):
     done = flyball(*words, input="")
     assert done.code == 2
     assert "flyball monitor --help" in done.err
+
+
+FOREIGN = """\
+# Loop State
+
+**Iteration**: 2
+
+## History
+| Iter | Attempted | Passed | Failed | Notes |
+|------|-----------|--------|--------|-------|
+| 1    | 1.1, 1.2  | 1.1    | 1.2    | Initial |
+| 2    | 1.2       |        | 1.2    | Again  |
+
+## Pattern Detection
+- Same-error streak: 2 — TypeError in parse_row
+"""
+
+
+@pytest.mark.req("M34")
+@pytest.mark.req("M31")
+def test_a_page_of_another_monitor_is_the_history_so_far_once_and_is_named_in_the_journal(repository, flyball):
+    page = repository / ".loop" / "demo" / "loop-state.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(FOREIGN)
+    told = (
+        "Batch: 1.2, 1.3\nReview: CHANGES_REQUESTED, approved: 1.3\nPassed: 1.3\nFailed: 1.2 TypeError in parse_row\n"
+    )
+    done = flyball("monitor", "demo", "--json", input=told)
+    answer = json.loads(done.out)
+    assert (answer["status"], answer["iteration"]) == ("STALLED", 3)
+    assert answer["evidence"] == "same error 3x: TypeError in parse_row, iterations 1, 2, 3"
+    assert "the history so far was read from .loop/demo/loop-state.md: 2 iterations" in done.err
+    assert "| 1 | 1.1, 1.2 | 1.1 | 1.2 | Initial |" in page.read_text()
+    assert [kept.read_text() for kept in page.parent.glob("loop-state.md.edited-*")] == [FOREIGN]
+    read, _ = facts()
+    assert isinstance(read, HistoryImported)
+    assert (read.path, read.sha256) == (".loop/demo/loop-state.md", hashlib.sha256(FOREIGN.encode()).hexdigest())
+    page.write_text(FOREIGN)
+    again = flyball("monitor", "demo", "--json", input=told)
+    assert (json.loads(again.out)["iteration"], len(facts())) == (4, 3)
+    assert "read from" not in again.err
+
+
+@pytest.mark.req("M34")
+def test_a_page_of_another_monitor_that_cannot_be_read_is_named_by_line_and_nothing_is_written(repository, flyball):
+    page = repository / ".loop" / "demo" / "loop-state.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(FOREIGN.replace("| 2    | 1.2       |        | 1.2    | Again  |", "| 2 | 1.2 |"))
+    before = page.read_text()
+    done = flyball("monitor", "demo", input=batch(["a"]))
+    assert (done.code, done.out) == (2, "")
+    assert ".loop/demo/loop-state.md, line 9: " in done.err
+    assert "move the file away to begin a new history" in done.err
+    assert page.read_text() == before
+    assert not Loops.find(repository).folder.exists()

@@ -91,6 +91,16 @@ def read_batch(text: str) -> BatchResult:
     )
 
 
+def read_names(line: int, text: str) -> tuple[str, ...]:
+    """The ids of a list that stands on one line."""
+    return _names((_Line(line, 0, text),))
+
+
+def read_entries(line: int, text: str, known: set[str]) -> list[tuple[str, str]]:
+    """The ids on one line, each with what is said of it; `known` are the ids told elsewhere."""
+    return list(_entries((_Line(line, 0, text),), known))
+
+
 class _Line(msgspec.Struct):
     """A line of a section, or an entry of one with the lines that go on below it."""
 

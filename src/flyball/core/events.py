@@ -12,6 +12,7 @@ from flyball.core.batch import BatchResult
 from flyball.core.breaker import Breaker
 from flyball.core.claims import ProposedIssue
 from flyball.core.effects import Effect, Question
+from flyball.core.loop_page import PastRow
 from flyball.core.measurement import Finding, Scalar
 from flyball.core.monitor import Verdict
 from flyball.core.observation import Observation
@@ -100,6 +101,14 @@ class BatchJudged(_Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
     batch: BatchResult
     observation: Observation
     verdict: Verdict
+
+
+class HistoryImported(_Fact, frozen=True, omit_defaults=True, tag="history.imported"):
+    """The history so far was read from a `loop-state.md` that flyball did not write; in no journal of a task."""
+
+    path: str
+    sha256: str
+    rows: tuple[PastRow, ...] = ()
 
 
 class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
@@ -306,6 +315,7 @@ Fact = (
     | Ended
     | Judged
     | BatchJudged
+    | HistoryImported
     | TurnSetAside
     | Moved
     | Held

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from flyball.core.events import BatchJudged
+from flyball.core.events import BatchJudged, HistoryImported
+from flyball.core.loop_page import PastRow
 from flyball.core.monitor import Verdict, observe
-from flyball.core.observation import History
+from flyball.core.observation import History, Observation
 from flyball.core.quantities import listed
 from flyball.projections.loop_state import Page, written
 from flyball.projections.records import Row
 from flyball.projections.wording import plain
 
+Told = BatchJudged | HistoryImported
 
-def history_of(judged: Iterable[BatchJudged]) -> History:
+
+def history_of(facts: Iterable[Told]) -> History:
     """What the monitor knows of the loop."""
     history = History()
-    for fact in judged:
-        history = observe(history, fact.observation)
+    for seen in _observations(facts):
+        history = observe(history, seen)
     return history
 
 
-def batch_page(judged: Sequence[BatchJudged]) -> str:
-    """`loop-state.md` after the last of at least one batch."""
-    last = judged[-1]
+def next_iteration(facts: Iterable[Told]) -> int:
+    """The number of the next batch."""
+    return max((seen.iteration for seen in _observations(facts)), default=0) + 1
+
+
+def is_rolled_back(facts: Sequence[Told]) -> bool:
+    """Whether the history that was read ends with a rollback, and no batch followed it yet."""
+    last = facts[-1] if facts else None
+    return isinstance(last, HistoryImported) and bool(last.rows) and last.rows[-1].observation is None
+
+
+def _observations(facts: Iterable[Told]) -> Iterator[Observation]:
+    for fact in facts:
+        if isinstance(fact, BatchJudged):
+            yield fact.observation
+        else:
+            yield from (row.observation for row in fact.rows if row.observation is not None)
+
+
+def batch_page(facts: Sequence[Told]) -> str:
+    """`loop-state.md` after the last fact, which is a batch."""
+    last = facts[-1]
+    assert isinstance(last, BatchJudged)
     seen, verdict = last.observation, last.verdict
-    repeated = [item for item in history_of(judged).items if seen.iteration in item.repeats]
+    repeated = [item for item in history_of(facts).items if seen.iteration in item.repeats]
     worst = max(repeated, key=lambda item: item.count, default=None)
     return written(
         Page(
@@ -36,8 +59,8 @@ def batch_page(judged: Sequence[BatchJudged]) -> str:
             attempted=seen.batch,
             passed=seen.passed,
             failed=seen.failed,
-            rows=_rows(judged),
-            failures_running=_failures_running(judged),
+            rows=_rows(facts),
+            failures_running=_failures_running([*_observations(facts)]),
             streak=worst.count if worst else 0,
             error=worst.summary if worst else "",
             trend=verdict.trend,
@@ -60,14 +83,21 @@ def answer(verdict: Verdict, iteration: int) -> dict[str, Any]:
     }
 
 
-def _rows(judged: Sequence[BatchJudged]) -> list[Row]:
+def _rows(facts: Sequence[Told]) -> list[Row]:
     rows: list[Row] = []
     passed = failed = 0
-    for fact in judged:
-        seen = fact.observation
+    for past in (row for fact in facts for row in _past(fact)):
+        seen = past.observation or Observation(past.iteration, batch=("ROLLBACK",))
         passed, failed = passed + len(seen.passed), failed + len(seen.failed)
-        rows.append(Row(seen.iteration, seen.batch, seen.passed, tuple(seen.failed), _notes(fact), passed, failed))
+        rows.append(Row(seen.iteration, seen.batch, seen.passed, tuple(seen.failed), past.note, passed, failed))
     return rows
+
+
+def _past(fact: Told) -> tuple[PastRow, ...]:
+    """The rows a fact adds to the table."""
+    if isinstance(fact, HistoryImported):
+        return fact.rows
+    return (PastRow(fact.observation.iteration, _notes(fact), fact.observation),)
 
 
 def _notes(fact: BatchJudged) -> str:
@@ -76,11 +106,11 @@ def _notes(fact: BatchJudged) -> str:
     return plain(f"{learnt}{fact.verdict.health}: {fact.verdict.evidence}", 160)
 
 
-def _failures_running(judged: Sequence[BatchJudged]) -> int:
+def _failures_running(observations: Sequence[Observation]) -> int:
     """How many of the latest batches passed nothing."""
     count = 0
-    for fact in reversed(judged):
-        if fact.observation.passed or not (fact.observation.batch or fact.observation.failed):
+    for seen in reversed(observations):
+        if seen.passed or not (seen.batch or seen.failed):
             break
         count += 1
     return count

@@ -16,18 +16,21 @@ import msgspec
 from flyball.clock import system_clock
 from flyball.config.home import RepositoryHome, home_folder
 from flyball.core.batch import BatchResult, Failure, of_batch
-from flyball.core.events import BatchJudged
+from flyball.core.events import BatchJudged, HistoryImported
+from flyball.core.loop_page import PageUnreadable, read_page
 from flyball.core.monitor import Thresholds, Verdict, follow
-from flyball.core.naming import slug
+from flyball.core.naming import LOOP, slug
+from flyball.core.quantities import plural
 from flyball.core.task import TaskId
 from flyball.documents.errors import DocumentError
+from flyball.documents.kept_files import KeptFolder
 from flyball.documents.loop_folder import MONITOR_PAGE, LoopFolder
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import TaskRecord, task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
-from flyball.projections.batch_state import batch_page, history_of
+from flyball.projections.batch_state import batch_page, history_of, is_rolled_back, next_iteration
 from flyball.wiring.thresholds import thresholds_in
 from flyball.workspace.errors import NotARepository
 from flyball.workspace.repository import Repository
@@ -42,6 +45,10 @@ _TRIES, _PAUSE_S = 100, 0.05
 
 class NameRefused(Refusal):
     """The name cannot be that of a loop others drive."""
+
+
+class PageRefused(Refusal):
+    """A `loop-state.md` that flyball did not write cannot be read to its end."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -78,8 +85,10 @@ class Loops(msgspec.Struct, frozen=True):
         thresholds = thresholds_in(self.root)
         seen = of_batch(result, 1)
         if not seen.reviewed:
-            known = history_of(self._known(name))
-            return Told(follow(known, seen, thresholds)[1], known.iterations)
+            known = self._known(name)
+            return Told(follow(history_of(known), seen, thresholds)[1], next_iteration(known) - 1)
+        if not self._known(name):
+            self._foreign_history(name)
         self.home.prepare()
         self.folder.mkdir(mode=0o700, exist_ok=True)
         with SqliteJournal.open(self._journal) as journal:
@@ -89,14 +98,35 @@ class Loops(msgspec.Struct, frozen=True):
         self, journal: SqliteJournal, record: TaskRecord, name: str, result: BatchResult, thresholds: Thresholds
     ) -> Told:
         with self._lease(journal, task_scope(record.id)) as lease:
-            judged = _judged(journal, record.id)
-            history = history_of(judged)
-            seen = of_batch(result, history.iterations + 1)
-            _, verdict = follow(history, seen, thresholds)
+            known = _facts(journal, record.id)
+            read = () if known else self._foreign_history(name)
+            told = [*known, *read]
+            if is_rolled_back(told):
+                result = msgspec.structs.replace(result, restored=True)
+            seen = of_batch(result, next_iteration(told))
+            _, verdict = follow(history_of(told), seen, thresholds)
             fact = BatchJudged(_stored(result), seen, verdict)
-            journal.append(record.id, [fact], epoch=lease.epoch, at=system_clock.now())
-            notes = self._rendered(name, record.id, batch_page([*judged, fact]))
+            journal.append(record.id, [*read, fact], epoch=lease.epoch, at=system_clock.now())
+            notes = (*map(_sentence, read), *self._rendered(name, record.id, batch_page([*told, fact])))
         return Told(verdict, seen.iteration, notes)
+
+    def _foreign_history(self, name: str) -> tuple[HistoryImported, ...]:
+        """The history in a page that flyball did not write, read once, before the first batch (M34)."""
+        page = f"{LOOP}/{name}/{MONITOR_PAGE}"
+        try:
+            with KeptFolder.below(self.root, LOOP, name) as folder:
+                raw = folder.read(MONITOR_PAGE)
+        except DocumentError:
+            return ()
+        if raw is None:
+            return ()
+        try:
+            rows = read_page(raw.decode("utf-8-sig", "replace"))
+        except PageUnreadable as error:
+            raise PageRefused(
+                f"{page}, {error}. Mend the line, or move the file away to begin a new history; nothing was written."
+            ) from error
+        return (HistoryImported(page, hashlib.sha256(raw).hexdigest(), rows),) if rows else ()
 
     def _rendered(self, name: str, record: TaskId, page: str) -> tuple[str, ...]:
         """The page put in place; where it cannot be, the verdict stands all the same and the next batch tries again."""
@@ -125,13 +155,13 @@ class Loops(msgspec.Struct, frozen=True):
     def _journal(self) -> Path:
         return self.folder / "journal.sqlite"
 
-    def _known(self, name: str) -> list[BatchJudged]:
+    def _known(self, name: str) -> list[BatchJudged | HistoryImported]:
         """What the journal has of the loop; a journal that is not there is not made."""
         if not self._journal.exists():
             return []
         with SqliteJournal.open(self._journal) as journal:
             record = _find(journal, name)
-            return _judged(journal, record.id) if record else []
+            return _facts(journal, record.id) if record else []
 
     def _record(self, journal: SqliteJournal, name: str) -> TaskRecord:
         """The loop's place in the journal, made by whoever comes first."""
@@ -159,8 +189,13 @@ def _find(journal: SqliteJournal, name: str) -> TaskRecord | None:
     return next((record for record in journal.tasks() if record.title == name), None)
 
 
-def _judged(journal: SqliteJournal, loop: TaskId) -> list[BatchJudged]:
-    return [event.fact for event in journal.read(loop) if isinstance(event.fact, BatchJudged)]
+def _facts(journal: SqliteJournal, loop: TaskId) -> list[BatchJudged | HistoryImported]:
+    return [event.fact for event in journal.read(loop) if isinstance(event.fact, BatchJudged | HistoryImported)]
+
+
+def _sentence(read: HistoryImported) -> str:
+    iterations = sum(row.observation is not None for row in read.rows)
+    return f"the history so far was read from {read.path}: {plural(iterations, 'iteration')}"
 
 
 def _stored(result: BatchResult) -> BatchResult:
