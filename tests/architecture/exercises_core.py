@@ -1,9 +1,13 @@
 """Pure work for the audit hook to watch; each function is one exercise (see audit.py)."""
 
 from flyball.core.backlog import Situation
+from flyball.core.batch import of_batch
+from flyball.core.batch_text import batch_of
 from flyball.core.evaluator import evaluate
 from flyball.core.issue_blocks import gathered, read_issues
 from flyball.core.issue_edits import with_status
+from flyball.core.loop_page import read_page
+from flyball.core.monitor import History, follow
 from flyball.core.signature import signature
 from flyball.core.status_block import parse
 
@@ -27,3 +31,9 @@ def exercise_evaluation() -> None:
     text = "---\nid: BUG-001@a1b2c3\ntitle: 'it''s'\nstatus: proposed\n---\n"
     backlog = gathered([read_issues(with_status(text, "BUG-001@a1b2c3", "in-progress"), "high.md")])
     assert evaluate(Situation(backlog=backlog)).next_issue == "BUG-001@a1b2c3"
+
+
+def exercise_the_monitor() -> None:
+    result = batch_of(b"Batch: 1.1\nReview: CHANGES_REQUESTED\nFailed: 1.1 boom\n")
+    assert follow(History(), of_batch(result, 1))[1].cure == "continue"
+    assert read_page("| Iter | Attempted | Passed | Failed | Notes |\n|-|-|-|-|-|\n| 1 | a | a | | x |\n")
