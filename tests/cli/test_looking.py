@@ -35,13 +35,13 @@ def test_a_repository_without_tasks_says_how_to_start_one(repository: Path, flyb
 
 
 @pytest.mark.req("C68")
-def test_list_shows_state_stage_age_branch_spend_and_request(told, site, flyball):
+def test_list_shows_state_stage_age_branch_spend_space_and_request(told, site, flyball):
     told(short_tdd_run())
     (line,) = flyball("list").out.splitlines()
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
     assert cells[:3] == [TASK, "DONE", "SHIP"]
     assert cells[3].endswith(" d ago")
-    assert cells[4:] == [f"flyball/{TASK}", "6 turns, 0.30 USD", "parse the rows"]
+    assert cells[4:] == [f"flyball/{TASK}", "6 turns, 0.30 USD", "0 B", "parse the rows"]
     (row,) = json.loads(flyball("list", "--json").out)
     assert (row["task"], row["state"], row["decision"]) == (TASK, "DONE", "DONE")
     assert row["usage"]["usd"] == pytest.approx(0.3)

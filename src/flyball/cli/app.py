@@ -8,6 +8,7 @@ import typer
 
 from flyball.cli import (
     agents,
+    clean,
     demo,
     dispatch,
     doctor,
@@ -60,6 +61,7 @@ for panel, name, command in (
     (GO_BACK, "checkpoints", history.checkpoints),
     (GO_BACK, "diff", history.diff),
     (GO_BACK, "rollback", history.rollback),
+    (GO_BACK, "clean", clean.clean),
     (ALONE, "evaluate", evaluate.evaluate),
     (ALONE, "monitor", monitor.monitor),
     (ALONE, "dispatch", dispatch.dispatch),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def list_tasks(as_json: AsJson = False) -> None:
-    """List the tasks of this repository: state, age, branch, spend and request of each."""
+    """List the tasks of this repository: state, age, branch, spend, disk space and request of each."""
     from flyball.wiring.site import Site
 
     with told():
@@ -38,7 +38,8 @@ def _cells(site: Site, task: TaskId) -> list[str]:
     from flyball.clock import system_clock
     from flyball.projections.situation import sentence, situation
     from flyball.projections.standing import is_delivered
-    from flyball.projections.wording import age, plain
+    from flyball.projections.wording import age, plain, size
+    from flyball.wiring.cleaning import space
     from flyball.wiring.surroundings import look_around
     from flyball.wiring.words import waiting
 
@@ -48,7 +49,8 @@ def _cells(site: Site, task: TaskId) -> list[str]:
     word = sentence(state, situation(state, seen, answered), seen)
     since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
     branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
-    return [task, word, state.stage, since, branch, _spent(state), plain(state.task.request, 60)]
+    disk = size(space(site, state.task))
+    return [task, word, state.stage, since, branch, _spent(state), disk, plain(state.task.request, 60)]
 
 
 def _spent(state: State) -> str:
@@ -62,6 +64,7 @@ def _spent(state: State) -> str:
 
 def _row(site: Site, task: TaskId) -> dict[str, object]:
     from flyball.projections.status import status
+    from flyball.wiring.cleaning import space
     from flyball.wiring.surroundings import look_around
     from flyball.wiring.words import waiting
 
@@ -77,6 +80,7 @@ def _row(site: Site, task: TaskId) -> dict[str, object]:
         "branch": shown.branch,
         "merged_into": shown.merged_into,
         "usage": shown.usage,
+        "disk_bytes": space(site, dossier.state.task),
         "started_at": shown.started_at,
         "updated_at": shown.updated_at,
     }

@@ -39,7 +39,7 @@ def decide(state: State) -> Next:
 
 def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
     """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
-    theirs = key == "prepare" or key.startswith(("read/", "edit/"))
+    theirs = key.startswith(("prepare", "read/", "edit/"))
     return TaskStopped("blocked" if theirs else "error", failed.detail)
 
 

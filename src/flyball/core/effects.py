@@ -39,7 +39,7 @@ class _Effect(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect
 
 
 class Prepare(_Effect, frozen=True, omit_defaults=True, tag="prepare"):
-    """Make the task's workspace: isolated checkout (or the tree in place), vault, branch, setup command."""
+    """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command."""
 
 
 class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):

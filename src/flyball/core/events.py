@@ -299,6 +299,17 @@ class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.chan
     attended: bool = False
 
 
+class WorkspaceRemoved(_Fact, frozen=True, omit_defaults=True, tag="workspace.removed"):
+    """The task's checkout is gone, with what set-up had installed there: `cleaned` away, or `found` missing.
+
+    It is made again, from what was saved, when the task goes on.
+    """
+
+    by: Literal["cleaned", "found"]
+    parts: tuple[str, ...] = ()
+    freed: int = 0
+
+
 class TaskStopped(_Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
     """The loop ends here; all but `done` and `aborted` can be taken up again."""
 
@@ -336,6 +347,7 @@ Fact = (
     | PersonSpoke
     | QuestionClosed
     | SettingsChanged
+    | WorkspaceRemoved
     | TaskStopped
 )
 

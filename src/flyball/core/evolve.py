@@ -43,6 +43,7 @@ from flyball.core.events import (
     TaskStopped,
     TurnSetAside,
     WindowOpened,
+    WorkspaceRemoved,
 )
 from flyball.core.evolve_effects import JournalOutOfOrder, begun, ended
 from flyball.core.evolve_people import (
@@ -127,7 +128,8 @@ def _add(draft: Draft, event: Event) -> None:
     elif at > draft.now and draft.session_epoch == event.epoch:
         # What is done by hand after a session has an epoch of its own: nobody was at work in between.
         draft.elapsed += at - draft.now
-    draft.now = max(at, draft.now)
+    # What is tidied away later is no work on the task, which is as old as it was.
+    draft.now = draft.now if kind is WorkspaceRemoved else max(at, draft.now)
     _TABLE[kind](draft, fact)
 
 
@@ -315,6 +317,11 @@ def _nothing(_draft: Draft, _fact: Any) -> None:
     """Told for people; nothing follows from it."""
 
 
+def _workspace_removed(draft: Draft, _fact: WorkspaceRemoved) -> None:
+    draft.removed = draft.prepared is not None
+    draft.removals += 1
+
+
 def _stopped(draft: Draft, fact: TaskStopped) -> None:
     draft.stopped = fact
     draft.pausing = False
@@ -350,5 +357,6 @@ _TABLE: dict[type, Callable[[Draft, Any], None]] = {
     PersonSpoke: person_spoke,
     QuestionClosed: question_closed,
     SettingsChanged: settings_changed,
+    WorkspaceRemoved: _workspace_removed,
     TaskStopped: _stopped,
 }

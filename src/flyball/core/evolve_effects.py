@@ -84,6 +84,11 @@ def _reading_begun(draft: Draft, _effect: ReadBacklog, first: bool) -> None:
 
 
 def _prepared(draft: Draft, _effect: Effect, outcome: Prepared) -> None:
+    draft.removed = False
+    if draft.prepared is not None:
+        # Made once more: the base, the branch and all that was accepted on it are what they were.
+        draft.prepared = replace(draft.prepared, notes=outcome.notes, left=outcome.left)
+        return
     start = Checkpoint("start", outcome.base, outcome.tree, draft.now, accepted=True, stage=draft.stage)
     draft.prepared = outcome
     draft.head = outcome.base

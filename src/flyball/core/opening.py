@@ -15,8 +15,8 @@ from flyball.core.task import EffectId
 
 def opened(state: State, *, checks: bool = False) -> Next | None:
     """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
-    if state.prepared is None:
-        return perform(Prepare(EffectId("prepare")))
+    if state.prepared is None or state.removed:
+        return perform(Prepare(EffectId(f"prepare/{state.removals}" if state.removed else "prepare")))
     if state.baseline is None:
         return _baseline(state, checks=checks)
     if state.baseline.broken:

@@ -121,6 +121,8 @@ class Draft(msgspec.Struct):
     items: tuple[Item, ...] = ()
     work: Work = Work()
     prepared: Prepared | None = None
+    removed: bool = False
+    removals: int = 0
     baseline: Measurement | None = None
     entry: Measurement | None = None
     last: Measurement | None = None

@@ -111,10 +111,11 @@ class Performer:
         notes = self._workspace.prepare()
         at = self._begun_at(effect, state)
         started = self._workspace.start(at)
+        since = self._workspace.tip if state.prepared is not None else Commit(started.commit)
         failed = self._setup(self._workspace.root, self._folder / "setup", stop)
         if failed:
             return Interrupted(failed) if stop.is_set() else Failed(f"setup failed: {failed}")
-        left = self._workspace.leave_out(Commit(started.commit), at) if state.task.settings.setup else ()
+        left = self._workspace.leave_out(since, at) if state.task.settings.setup else ()
         self._workspace.set_aside()
         space, said = self._workspace, (*notes, *started.notes)
         return Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto, left)

@@ -23,6 +23,11 @@ _CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache
 Fingerprint = dict[str, tuple[int, int, int]]
 
 
+def gate_folder(directory: Path) -> tuple[Path, ...]:
+    """All that is kept of a gate directory; the mark that its environment is set up goes before the environment does."""
+    return (directory.with_name(directory.name + ".setup"), directory)
+
+
 class GateTree:
     """Lays out trees in one directory; nobody but the gates' own commands can write there."""
 
@@ -31,7 +36,7 @@ class GateTree:
         self._repository = repository
         self._settings = settings
         self._workspace = workspace
-        self._mark = directory.with_name(directory.name + ".setup")
+        self._mark, _ = gate_folder(directory)
 
     def lay(self, tree: str, rewritten: Mapping[str, bytes]) -> None:
         """Make the directory that tree and nothing else but environment folders and carried files."""

@@ -31,6 +31,7 @@ from flyball.core.events import (
     TaskOpened,
     TaskStopped,
     TurnSetAside,
+    WorkspaceRemoved,
 )
 from flyball.core.measurement import Trick
 from flyball.core.outcomes import (
@@ -165,7 +166,8 @@ class Chronicle:
         left = listed([plain(name) for name in outcome.left], LEFT_NAMED)
         said = f"Set-up created or changed these files, which are no work and not on the branch: {left}" if left else ""
         self._note((*outcome.notes, said) if said else outcome.notes)
-        self._keep(Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
+        if not self.checkpoints:
+            self._keep(Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
 
     def _pull_requested(self, _at: datetime, _effect: Effect, outcome: PullRequested) -> None:
         self._note((f"The pull request is {outcome.url}" if outcome.url else outcome.detail,))
@@ -345,7 +347,7 @@ def shows(event: Event) -> bool:
     if isinstance(fact, Ended):
         unaccepted = isinstance(fact.outcome, Saved) and not fact.outcome.accepted
         return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead)
-    return not isinstance(fact, DocumentSeen)
+    return not isinstance(fact, DocumentSeen | WorkspaceRemoved)
 
 
 def _row_note(fact: Judged) -> str:

@@ -34,6 +34,7 @@ from flyball.core.events import (
     TaskStopped,
     TurnSetAside,
     WindowOpened,
+    WorkspaceRemoved,
 )
 from flyball.core.measurement import GateResult, Measurement
 from flyball.core.outcomes import (
@@ -58,7 +59,7 @@ from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections.situation import situation
 from flyball.projections.standing import next_command
-from flyball.projections.wording import duration, money, plain, short, stamp
+from flyball.projections.wording import duration, money, plain, short, size, stamp
 
 PLACE_WIDTH = 11
 LONGEST = 240
@@ -250,6 +251,12 @@ def _spoke(_state: State, fact: PersonSpoke) -> str | None:
     return None if fact.word == "answer" else f"a person says {fact.word} {fact.text}".rstrip()
 
 
+def _removed(_state: State, fact: WorkspaceRemoved) -> str:
+    if fact.by == "found":
+        return "the checkout is gone; it is made again from what was saved"
+    return f"cleaned up: {listed(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
+
+
 def _saved(_state: State, _id: str, outcome: Saved) -> str | None:
     return f"checkpoint {outcome.label} {short(outcome.commit)} accepted" if outcome.accepted else None
 
@@ -295,5 +302,6 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     PersonSpoke: _spoke,
     SettingsChanged: lambda _s, _f: "settings changed by a person",
+    WorkspaceRemoved: _removed,
     TaskStopped: _stopped,
 }

@@ -59,6 +59,15 @@ def stamp(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def size(count: int) -> str:
+    """An amount of bytes in the unit that makes it short: `812 B`, `4.0 KiB`, `1.3 GiB`."""
+    amount, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount >= 1024:
+            amount, unit = amount / 1024, larger
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
 def clock_time(at: datetime, now: datetime) -> str:
     """A time of today as `15:40 UTC`, of another day with its date."""
     at, now = at.astimezone(UTC), now.astimezone(UTC)

@@ -25,6 +25,8 @@ from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
+from flyball.projections.wording import size
+from flyball.wiring.cleaning import finished_tasks, space
 from flyball.wiring.presence import controller_of
 from flyball.wiring.programs import missing_programs, programs_of
 from flyball.wiring.roster import Listed, listed, roster
@@ -154,6 +156,18 @@ def _tasks(site: Site) -> Iterator[Check]:
     elif not damaged:
         yield Check("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
     yield from _locks(site)
+    if not damaged:
+        yield _space(site)
+
+
+def _space(site: Site) -> Check:
+    """What tasks take up of the disk that could be made again, and how to have it back."""
+    taken = {record.id: space(site, site.state(record.id).task) for record in site.journal.tasks()}
+    free = sum(taken[task] for task in finished_tasks(site))
+    told = f"checkouts, gate folders and environments of tasks take up {size(sum(taken.values()))}"
+    return Check(
+        "space", "ok", f"{told}, {size(free)} of it of finished ones" + (": flyball clean --finished" if free else "")
+    )
 
 
 def _forgotten(site: Site, tasks: list[str]) -> Check:

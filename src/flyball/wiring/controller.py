@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flyball import __version__, process
 from flyball.clock import system_clock
-from flyball.core.events import Fact, SessionStarted
+from flyball.core.events import Fact, SessionStarted, WorkspaceRemoved
 from flyball.core.state import State
 from flyball.core.task import Settings, Task, TaskId
 from flyball.core.text import decode, scrub
@@ -64,7 +64,9 @@ class Controller:
             dossier = self._site.dossier(self._task)
             workspace = self._site.workspace(task, self._environment)
             if dossier.state.prepared is not None:
+                self._note_if_gone(workspace, held)
                 workspace.prepare()
+                dossier = self._site.dossier(self._task)
             rendering = Rendering(self._site, self._task, workspace.root)
             driver = Driver(
                 self._task,
@@ -80,6 +82,12 @@ class Controller:
                 check=held.lease.check,
             )
             return asyncio.run(_driven(driver, self._task, said, self._notify))
+
+    def _note_if_gone(self, workspace: GitWorkspace, held: Holding) -> None:
+        """Put it down before the checkout is made again that what set-up installed there is gone with it."""
+        if not workspace.is_made:
+            gone = WorkspaceRemoved("found")
+            self._site.journal.append(self._task, [gone], epoch=held.lease.epoch, at=system_clock.now())
 
     def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
         settings, home = task.settings, self._site.home

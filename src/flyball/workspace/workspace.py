@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from flyball.core.naming import LOOP
 from flyball.core.task import Commit, TaskId
 from flyball.core.text import storable
 from flyball.workspace import checkout as checkouts, merged, publish as publishing, trees
@@ -107,7 +108,7 @@ class GitWorkspace:
         self.checkout.folder.mkdir(parents=True, exist_ok=True)
         self._sweep()
         write_file(self.checkout.excludes, self.repository.excludes())
-        if not self.checkout.ready.exists() or not self.root.is_dir():
+        if not self.checkout.ready.exists() or not self.is_made:
             self._make_tree()
             write_file(self.checkout.ready, base.encode() + b"\n")
         if not self.in_place:
@@ -115,6 +116,25 @@ class GitWorkspace:
         elif not self.checkout.ignored.exists():
             self.set_aside()
         return checkouts.notes_on(self.vault, base)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the tree is there, whole; one that was removed is made again by `prepare`."""
+        return self.in_place or (self.checkout.ready.exists() and self.root.is_dir())
+
+    @property
+    def removable(self) -> dict[str, tuple[Path, ...]]:
+        """What can be made again from the vault, in the order it may be removed in; in place the tree is the user's."""
+        own = self.checkout
+        copies: dict[str, tuple[Path, ...]] = {"copies": (own.copies, own.exports)}
+        checkout = (own.ready, own.tree, own.index, own.agent_git, own.history)
+        return copies if self.in_place else {"checkout": checkout, **copies}
+
+    def unsaved(self) -> tuple[str, ...]:
+        """Files of the tree that the newest checkpoint has not; what flyball renders into it is left out."""
+        tree, _ = self._work().save_tree(self.tip)
+        differing = trees.changed(self.vault, self.tip, tree)
+        return tuple(each.path for each in differing if not each.path.startswith(f"{LOOP}/"))
 
     def set_aside(self) -> None:
         """Remember what is ignored in the tree, before an agent has seen it, as what stays out of all that is saved."""
