@@ -1,8 +1,11 @@
 """The demo runs a whole loop for real, and refuses what it cannot show."""
 
 import json
+import os
+import resource
 import subprocess
 import sys
+import tomllib
 from importlib import resources
 from pathlib import Path
 
@@ -10,7 +13,9 @@ import pytest
 import yaml
 
 from flyball.agents.script import read_script
-from flyball.cli import demo
+from flyball.workspace.sandbox import Unavailable, available
+
+SOURCES = Path(__file__).parents[2]
 
 
 def test_the_script_and_the_sample_that_ship_are_sound():
@@ -34,11 +39,6 @@ def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
     refused = flyball("demo", "--workflow", "nonsense")
     assert refused.code == 2
     assert "tdd" in refused.err
-
-
-def test_a_flyball_installed_in_a_temporary_folder_plays_without_the_sandbox_that_covers_it(monkeypatch):
-    monkeypatch.setattr(sys, "prefix", "/tmp/venv")
-    assert demo._sandbox() == "none"
 
 
 @pytest.mark.slow
@@ -86,17 +86,37 @@ def test_the_demo_of_a_backlog_rejects_once_blocks_once_and_completes_all_three_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `flyball` that pip brought from the sources into an environment of its own, in a folder that sandboxes cover."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    words = ("-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", str(SOURCES))
+    subprocess.run([str(folder / "bin" / "python"), *words], check=True)
+    return folder / "bin" / "flyball"
+
+
 @pytest.mark.slow
 @pytest.mark.e2e
-def test_pip_install_of_the_sources_is_enough_for_the_demo(tmp_path: Path, monkeypatch):
+@pytest.mark.parametrize("words", [(), ("--workflow", "backlog")])
+def test_pip_install_of_the_sources_is_enough_for_the_demo(
+    installed: Path, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The wheel names every dependency of the demo: nothing that only the development environment has is used."""
-    python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
-    sources = str(Path(__file__).parents[2])
-    subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--no-input", sources], check=True)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
-    command = [str(python.with_name("flyball")), "demo", "--json"]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", os.defpath)
+    command = [str(installed), "demo", *words, "--keep", "--json"]
+    before = _work_of_children()
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["decision"] == "DONE"
+    [settings] = tmp_path.glob("flyball-demo-*/basket/flyball.toml")
+    there = not isinstance(available(), Unavailable)
+    assert tomllib.loads(settings.read_text())["sandbox"] == ("bwrap" if there else "none")
+    assert _work_of_children() - before < 60, "under a minute, and on a busy machine by the processor's time"
+
+
+def _work_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -26,6 +26,7 @@ from flyball.process import Stop
 from flyball.testing.model_script import Script, Step
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
+from flyball.wiring.controller import program_folders
 from flyball.workspace import sandbox
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flyball-agents"
@@ -184,7 +185,7 @@ class Live:
             return sandbox.Unconfined()
         hidden = sandbox.secret_paths(self.home)
         # What lies in the test's folder cannot be seen in the sandbox; a user's HOME is there and read-only.
-        programs = (Path(sys.prefix), BIN.parent)
+        programs = program_folders(self.environment())
         return sandbox.Confined(program, self.repository, hidden=hidden, programs=programs, readable=(self.home,))
 
     def transcript(self, name: str = "stdout") -> str:

@@ -27,7 +27,6 @@ PROJECT = "basket"
 DOCUMENT = "docs/discount.md"
 WORK = ".work"
 ANSWER = "Amounts are in euro: write EUR after them."
-_UNSEEN = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - the sandbox covers these two
 
 
 def demo(
@@ -119,12 +118,8 @@ def _sample(folder: Path, workflow: str, script: bytes) -> Site:
 
 
 def _sandbox() -> str:
-    """The sandbox covers temporary folders, so a flyball that is installed in one can run only without it."""
     from flyball.workspace.sandbox import Unavailable, available
 
-    ours = (Path(sys.prefix).resolve(), Path(__file__).resolve())
-    if any(path.is_relative_to(covered) for path in ours for covered in _UNSEEN):
-        return "none"
     return "none" if isinstance(available(), Unavailable) else "bwrap"
 
 

@@ -161,14 +161,14 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
         program,
         root,
         hidden=(*secret_paths(user), site.home.home),
-        programs=_programs(environment),
+        programs=program_folders(environment),
         git_dirs=workspace.git_dirs,
         environments=environment_folders(root, settings.environment_folders),
         network=settings.network,
     )
 
 
-def _programs(environment: Mapping[str, str]) -> tuple[Path, ...]:
+def program_folders(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Where programs and their libraries lie: this Python, this package, and the folders of PATH."""
     found = [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[2]]
     for entry in environment.get("PATH", os.defpath).split(os.pathsep):
