@@ -1,20 +1,125 @@
-"""Options that `run` and `resume` share, as typer knows them."""
+"""The options of `run` and `resume` that are settings: each is declared once, under the name of its field in `RunFlags`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import copy
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-MaxIterations = Annotated[int | None, typer.Option(help="Stop after so many iterations.", min=1)]
-MaxCycles = Annotated[int | None, typer.Option(help="Stop after so many issues taken up (backlog).", min=1)]
-MaxTurns = Annotated[int | None, typer.Option(help="Stop after so many turns.", min=1)]
-MaxHours = Annotated[float | None, typer.Option(help="Stop after so many hours.")]
-BudgetUsd = Annotated[float | None, typer.Option(help="Stop before the turn that would spend more.")]
-BudgetTokens = Annotated[int | None, typer.Option(help="Stop before the turn that would use more.")]
-TurnTimeout = Annotated[str | None, typer.Option(help="End a turn after so long: seconds, or 30m.")]
-IdleTimeout = Annotated[str | None, typer.Option(help="End a turn that was silent for so long.")]
-Attended = Annotated[
-    bool | None, typer.Option("--attended/--unattended", help="Whether a person can be asked. Default: on a terminal.")
+
+def _count(help_: str) -> Any:
+    return Annotated[int | None, typer.Option(help=help_, metavar="N", min=1)]
+
+
+def _text(help_: str, metavar: str) -> Any:
+    return Annotated[str | None, typer.Option(help=help_, metavar=metavar)]
+
+
+SETTINGS: dict[str, Any] = {
+    "workflow": _text("Workflow: tdd or backlog. Default: tdd; backlog for a .work folder.", "NAME"),
+    "agent": _text(
+        "Agent to drive: a name in flyball.toml, or one of `flyball agents`. Default: as flyball.toml says.", "NAME"
+    ),
+    "agent_command": _text("Any program as the agent, with its arguments. Default: none.", "'PROG ARG …'"),
+    "model": _text("Model of the agent. Default: the agent's own.", "NAME"),
+    "gates": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gate",
+            metavar="NAME=COMMAND",
+            help="Gate to measure with, repeatable; {junit} in COMMAND is the report's path. Default: those of flyball.toml.",
+        ),
+    ],
+    "setup": _text("Command to run once in the task's own checkout. Default: none.", "COMMAND"),
+    "attended": Annotated[
+        bool | None,
+        typer.Option(
+            "--attended/--unattended",
+            help="Whether a person can be asked; without one, defaults are taken. Default: attended on a terminal.",
+        ),
+    ],
+    "sandbox": _text(
+        "auto, bwrap or none. Default: auto, which is bwrap; where bwrap is missing, none if attended, a refusal if not.",
+        "KIND",
+    ),
+    "in_place": Annotated[
+        bool | None,
+        typer.Option("--in-place", help="Work in this tree. Default: in an isolated checkout."),
+    ],
+    "parallel": _count("Run at most this many turns at once. Default: as many as the workflow has."),
+    "max_iterations": _count("Stop after this many iterations. Default: no limit."),
+    "max_cycles": _count("Stop after this many issues (backlog). Default: no limit."),
+    "max_turns": _count("Stop after this many turns. Default: no limit."),
+    "max_hours": Annotated[
+        float | None, typer.Option(metavar="HOURS", help="Stop after this many hours (8, 0.5). Default: no limit.")
+    ],
+    "budget_usd": Annotated[
+        float | None,
+        typer.Option(metavar="USD", help="Stop before the turn that would spend more (5, 2.50). Default: no limit."),
+    ],
+    "budget_tokens": Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stop before the turn that would use more tokens. Default: no limit."),
+    ],
+    "turn_timeout": _text("Kill a turn after this long (90, 30m, 2h). Default: 1h.", "TIME"),
+    "idle_timeout": _text(
+        "Kill a turn after this long without output (90, 15m); 0 never does. Default: 15m.",
+        "TIME",
+    ),
+    "approve_plan": Annotated[
+        bool | None,
+        typer.Option("--approve-plan", help="Ask about the criteria even if the document gives them. Default: no."),
+    ],
+}
+AT_RESUME = (
+    *("attended", "max_iterations", "max_cycles", "max_turns", "max_hours"),
+    *("budget_usd", "budget_tokens", "turn_timeout", "idle_timeout"),
+)
+"""What may be typed anew for a task that is open already."""
+
+JsonEvents = Annotated[
+    bool, typer.Option("--json", help="Print one JSON event a line, and the status as the last line.")
 ]
-JsonEvents = Annotated[bool, typer.Option("--json", help="One JSON event a line, and the status as the last line.")]
+
+
+def takes(*names: str, default: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these settings as options; it receives them together, as `typed`.
+
+    `default` is what stands in for every setting that is not typed, where it is not the setting's own default.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        types = get_type_hints(command, localns={"RunFlags": object}, include_extras=True)
+        settings = [_option(name, default) for name in names]
+        parameters: list[inspect.Parameter] = []
+        for name, own in inspect.signature(command).parameters.items():
+            parameters += settings if name == "typed" else [own.replace(annotation=types[name])]
+
+        @functools.wraps(command)
+        def taking(**values: Any) -> None:
+            from flyball.config.settings import RunFlags
+
+            given = {name: values.pop(name) for name in names}
+            if "gates" in given:
+                given["gates"] = tuple(given["gates"] or ())
+            command(**values, typed=RunFlags(**given))
+
+        taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        taking.__annotations__ = {p.name: p.annotation for p in parameters}
+        return taking
+
+    return decorate
+
+
+def _option(name: str, default: str) -> inspect.Parameter:
+    declared = SETTINGS[name]
+    if default:
+        kind, info = get_args(declared)
+        info = copy.copy(info)
+        info.help = f"{info.help.partition('Default: ')[0]}Default: {default}."
+        declared = Annotated[kind, info]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
