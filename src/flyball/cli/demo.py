@@ -18,6 +18,7 @@ from flyball.cli.exits import told
 from flyball.cli.output import put
 
 if TYPE_CHECKING:
+    from flyball.cli.seat import Seat
     from flyball.core.task import TaskId
     from flyball.projections.chronicle import Chronicle
     from flyball.projections.records import Judgement
@@ -35,11 +36,14 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line, and the status last.")] = False,
 ) -> None:
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
+    from flyball.cli.seat import take_seat
+
     with told():
         script = _script(workflow)
+        seat = take_seat(as_json=as_json)
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
         try:
-            code = _play(folder, workflow, script, keep=keep, as_json=as_json)
+            code = _play(folder, workflow, script, seat, keep=keep)
         finally:
             if not keep:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -57,25 +61,25 @@ def _script(workflow: str) -> bytes:
     return data.joinpath(f"{workflow}.yaml").read_bytes()
 
 
-def _play(folder: Path, workflow: str, script: bytes, *, keep: bool, as_json: bool) -> int:
+def _play(folder: Path, workflow: str, script: bytes, seat: Seat, *, keep: bool) -> int:
     from flyball.cli.driving import drive
 
     site = _sample(folder, workflow, script)
     task = _opened(site, workflow)
-    if not as_json:
+    if not seat.as_json:
         source = WORK if workflow == "backlog" else DOCUMENT
         put(
             f"A sample project in {site.repository.root}; its task is {source}. The agent is a script, the rest is real."
         )
-    code = drive(site, task, attended=False, as_json=as_json)
+    code = drive(site, task, attended=False, seat=seat)
     if workflow == "backlog":
-        code = _answered(site, task, code, as_json=as_json)
-    if not as_json:
+        code = _answered(site, task, code, seat)
+    if not seat.as_json:
         put("\n".join(_seen(site, task, keep=keep)))
     return code
 
 
-def _answered(site: Site, task: TaskId, code: int, *, as_json: bool) -> int:
+def _answered(site: Site, task: TaskId, code: int, seat: Seat) -> int:
     """What a person would do now: one issue waits for a word of theirs."""
     from flyball.cli.driving import drive
     from flyball.cli.exits import BLOCKED
@@ -84,11 +88,11 @@ def _answered(site: Site, task: TaskId, code: int, *, as_json: bool) -> int:
     stopped = site.state(task).stopped
     if code != BLOCKED or stopped is None or not stopped.question:
         return code
-    if not as_json:
+    if not seat.as_json:
         put(f"\nBLOCKED, exit {code}. Here a person answers, which the demo does for you:")
         put(f'  flyball answer {task} {stopped.question} "{ANSWER}" && flyball resume {task}\n')
     speak(site, task, "answer", text=ANSWER, question=stopped.question)
-    return drive(site, task, attended=False, as_json=as_json)
+    return drive(site, task, attended=False, seat=seat)
 
 
 def _sample(folder: Path, workflow: str, script: bytes) -> Site:

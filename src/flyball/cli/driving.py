@@ -12,8 +12,9 @@ from flyball import process
 from flyball.cli.choosing import NewRequest, chosen
 from flyball.cli.exits import DONE, exit_code, say
 from flyball.cli.output import asked, put_json
-from flyball.cli.people import NobodyThere, TerminalPeople
+from flyball.cli.people import NobodyThere, SomebodyThere, TerminalPeople
 from flyball.cli.screen import screen
+from flyball.cli.seat import Leaving, Seat
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.file import FileConfig
@@ -49,7 +50,7 @@ class Start(msgspec.Struct, frozen=True):
     request: str
     source: Path | None
     new: bool = False
-    as_json: bool = False
+    seat: Seat = Seat()
 
 
 class NothingAsked(Refusal):
@@ -73,38 +74,39 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     if not order.new:
         known = _known(site, configured, order, source)
         if known is not None:
-            return _taken_up(site, known, flags, as_json=order.as_json)
+            return _taken_up(site, known, flags, order.seat)
     configured = _in_place_settled(site, configured)
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
     task = _opened(site, configured, order, source)
     for note in configured.notes:
         say(note)
-    return drive(site, task, attended=configured.settings.attended, as_json=order.as_json)
+    return drive(site, task, attended=configured.settings.attended, seat=order.seat)
 
 
-def take_up(here: Path, words: str, flags: RunFlags, *, as_json: bool) -> int:
+def take_up(here: Path, words: str, flags: RunFlags, seat: Seat) -> int:
     """Go on with a task that was stopped."""
     site = Site.find(here)
     try:
         task = chosen(site, words, may_start=True)
     except NewRequest as new:
-        return start(here, Start(new.text, None, as_json=as_json), flags)
-    return _taken_up(site, task, flags, as_json=as_json)
+        return start(here, Start(new.text, None, seat=seat), flags)
+    return _taken_up(site, task, flags, seat)
 
 
-def drive(site: Site, task: TaskId, *said: Fact, attended: bool, as_json: bool) -> int:
+def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> int:
     """Run the controller with a screen and, where somebody is there, a person to ask."""
     chronicle = site.dossier(task).chronicle
-    with screen(chronicle, as_json=as_json, terminal=_shown_to_person()) as shown:
-        people = TerminalPeople(shown) if attended else NobodyThere()
+    leaving = Leaving(site, task, seat)
+    terminal = _shown_to_person() and not seat.detach
+    with screen(chronicle, as_json=seat.as_json and not seat.detach, terminal=terminal) as shown:
         controller = Controller(
             site,
             task,
             environment=environment(),
-            people=people,
+            people=SomebodyThere(shown, leaving) if attended else NobodyThere(),
             notify=shown.notify,
-            listeners=(shown.listener,),
+            listeners=(*((leaving.at_once,) if seat.detach else ()), shown.listener),
         )
         try:
             state = controller.run(*said)
@@ -230,13 +232,13 @@ def _resumed(task: TaskId, order: Start, changed: SourceDocument | None) -> Task
     return task
 
 
-def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> int:
+def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     state = site.dossier(task).state
     over = finished(state)
     if over is not None:
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
-        return _left_alone(site, state, as_json=as_json)
+        return _left_alone(site, state, as_json=seat.as_json)
     if state.task.workflow == "backlog":
         require_constitution(site.repository.root / folder(state))
     changed = _changed(state, flags)
@@ -245,8 +247,8 @@ def _taken_up(site: Site, task: TaskId, flags: RunFlags, *, as_json: bool) -> in
         require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)
     said = _worth_saying(state, changed)
     if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=changed.attended):
-        return _left_alone(site, state, as_json=as_json)
-    return drive(site, task, *said, attended=changed.attended, as_json=as_json)
+        return _left_alone(site, state, as_json=seat.as_json)
+    return drive(site, task, *said, attended=changed.attended, seat=seat)
 
 
 def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bool) -> bool:

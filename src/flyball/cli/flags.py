@@ -81,6 +81,13 @@ AT_RESUME = (
 )
 """What may be typed anew for a task that is open already."""
 
+Detach = Annotated[
+    bool,
+    typer.Option(
+        "--detach",
+        help="Run in the background, also after this terminal is closed; print how to follow and how to stop. Default: no.",
+    ),
+]
 JsonEvents = Annotated[
     bool, typer.Option("--json", help="Print one JSON event a line, and the status as the last line.")
 ]

@@ -6,7 +6,9 @@ import os
 import select
 import sys
 import termios
+import threading
 from contextlib import nullcontext
+from typing import Protocol
 
 from flyball.cli.answers import NotAnAnswer, understood
 from flyball.cli.output import tell
@@ -67,7 +69,7 @@ class TerminalPeople:
         """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
         source = self._source
         while b"\n" not in self._typed:
-            if stop.is_set() or self._too_late(question):
+            if stop.is_set() or _too_late(question, self._clock):
                 return None
             readable, _, _ = select.select([source], [], [], POLL_S)
             piece = os.read(source, 4096) if readable else b""
@@ -77,8 +79,37 @@ class TerminalPeople:
         line, _, self._typed = self._typed.partition(b"\n")
         return line.decode("utf-8", "backslashreplace")
 
-    def _too_late(self, question: Question) -> bool:
-        return question.deadline_at is not None and self._clock.now() >= question.deadline_at
+
+class InboxPeople:
+    """Somebody who answers from elsewhere, with `flyball answer`: the question waits for that, or for its deadline."""
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
+        while not stop.is_set() and not _too_late(question, system_clock):
+            threading.Event().wait(POLL_S)
+        return None
+
+
+class Elsewhere(Protocol):
+    """Whether the terminal was left."""
+
+    @property
+    def gone(self) -> bool: ...
+
+
+class SomebodyThere:
+    """A person: at the terminal, or elsewhere once they have left it."""
+
+    def __init__(self, screen: Screen, leaving: Elsewhere) -> None:
+        self._leaving = leaving
+        self._terminal = TerminalPeople(screen)
+        self._inbox = InboxPeople()
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
+        return (self._inbox if self._leaving.gone else self._terminal).ask(task, question, stop)
+
+
+def _too_late(question: Question, clock: Clock) -> bool:
+    return question.deadline_at is not None and clock.now() >= question.deadline_at
 
 
 def shown(task: Task, question: Question) -> str:

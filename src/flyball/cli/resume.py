@@ -18,10 +18,12 @@ def resume(
     task: arguments.MaybeTask = "",
     *,
     typed: RunFlags,
+    detach: flags.Detach = False,
     as_json: flags.JsonEvents = False,
 ) -> None:
     """Go on where a task stopped: after a pause, a limit, an answer, a crash."""
     from flyball.cli.driving import take_up
+    from flyball.cli.seat import take_seat
 
     with told():
-        sys.exit(take_up(Path.cwd(), task, typed, as_json=as_json))
+        sys.exit(take_up(Path.cwd(), task, typed, take_seat(as_json=as_json, detach=detach)))

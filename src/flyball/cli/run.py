@@ -27,6 +27,7 @@ def run(
     ] = False,
     *,
     typed: RunFlags,
+    detach: flags.Detach = False,
     as_json: flags.JsonEvents = False,
 ) -> None:
     """Start a task and go on until it is DONE, BLOCKED or at a limit.
@@ -34,6 +35,8 @@ def run(
     Options win over flyball.toml, which wins over the defaults named here.
     """
     from flyball.cli.driving import Start, start
+    from flyball.cli.seat import take_seat
 
     with told():
-        sys.exit(start(Path.cwd(), Start(request, from_, new=new, as_json=as_json), typed))
+        seat = take_seat(as_json=as_json, detach=detach)
+        sys.exit(start(Path.cwd(), Start(request, from_, new=new, seat=seat), typed))

@@ -2,6 +2,7 @@
 
 from flyball.process.capturing import Captured, capture, kill_captured
 from flyball.process.errors import CommandTimedOut, ProgramMissing, WardenFailed
+from flyball.process.front import Front, step_behind
 from flyball.process.output import OnOutput
 from flyball.process.running import run
 from flyball.process.stop import Stop
@@ -12,6 +13,7 @@ __all__ = [
     "CommandTimedOut",
     "EndedBy",
     "Exit",
+    "Front",
     "OnOutput",
     "ProgramMissing",
     "Stop",
@@ -19,4 +21,5 @@ __all__ = [
     "capture",
     "kill_captured",
     "run",
+    "step_behind",
 ]

@@ -31,6 +31,8 @@ from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, availab
 from flyball.workspace.workspace import GitWorkspace
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ONE_WORD_S = 0.3
+"""Signals that come within this time are one: who signals a process group reaches the controller twice, through its front too."""
 
 
 class SandboxMissing(Refusal):
@@ -125,15 +127,17 @@ class Controller:
 async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Notify) -> State:
     """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
     loop = asyncio.get_running_loop()
-    seen: list[int] = []
+    seen: list[float] = []
 
     def on_signal(number: int) -> None:
+        if seen and system_clock.monotonic() - seen[0] < ONE_WORD_S:
+            return
         if seen:
             process.kill_captured()
             with suppress(OSError):
                 os.write(2, f"ended at once; go on with: flyball resume {task}\n".encode())
             os._exit(130)
-        seen.append(number)
+        seen.append(system_clock.monotonic())
         again = "press Ctrl-C again" if number == signal.SIGINT else "a second signal is needed"
         notify("stopping", f"stopping: what is under way is ended and saved; {again} to end at once")
         driver.interrupt(f"interrupted by {signal.Signals(number).name}")
