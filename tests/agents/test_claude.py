@@ -37,6 +37,19 @@ def test_a_result_without_an_error_is_ok_with_its_words_its_session_and_its_cost
 
 
 @pytest.mark.req("C2")
+def test_the_model_is_the_one_that_answered_last_in_the_main_conversation(tmp_path: Path) -> None:
+    told = json.loads((RECORDED / "ok.jsonl").read_text().splitlines()[0])["model"]
+    assert played("ok").model == told
+    other = {"type": "assistant", "message": {"id": "x", "model": "claude-other-1", "content": []}}
+    made_up = {"type": "assistant", "message": {"id": "y", "model": "<synthetic>", "content": []}}
+    below = {"type": "assistant", "parent_tool_use_id": "t", "message": {"id": "z", "model": "claude-small-1"}}
+    lines = (RECORDED / "ok.jsonl").read_text().splitlines()
+    recorded = tmp_path / "switched.jsonl"
+    recorded.write_text("\n".join([*lines[:-1], *map(json.dumps, (other, made_up, below)), lines[-1]]))
+    assert replayed(CLAUDE, recorded).model == "claude-other-1"
+
+
+@pytest.mark.req("C2")
 def test_a_resumed_conversation_tells_its_total_and_the_turn_gets_its_share() -> None:
     turn = played("resumed", session=session_of("resumed"), before=Usage(300, 60, 0.0024))
 

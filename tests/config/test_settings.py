@@ -98,29 +98,35 @@ def test_reviewers_get_another_model_than_the_implementer_and_it_is_said() -> No
     found = built('agent = "main"\n' + TWO + GATE)
     assert found.settings.choice("implementer") == AgentChoice("main", "large")
     assert found.settings.choice("qa") == AgentChoice("second", "small")
-    assert found.notes == ("qa uses second (small), another model than the implementer's main (large)",)
+    assert found.notes == ("qa is to use second (small), another model than the implementer's main (large)",)
 
 
 @pytest.mark.req("C2")
 def test_a_second_agent_with_the_same_model_is_no_other_model() -> None:
     found = built('agent = "main"\n' + TWO.replace("small", "large") + GATE)
     assert found.settings.choice("qa").agent == "main"
-    assert found.notes == ("qa uses the same model as the implementer: no other is configured",)
+    assert found.notes == (
+        "qa is to use the same model as the implementer: the author reviews its own work, since no other model is configured",
+    )
 
 
 @pytest.mark.req("C2")
 def test_a_model_named_for_another_role_serves_for_reviews() -> None:
     found = built(AGENT + '[roles.implementer]\nmodel = "large"\n' + GATE)
-    assert found.settings.choice("implementer") == AgentChoice("main", "large")
+    assert found.settings.choice("implementer") == AgentChoice("main", "large", fixed=True)
     assert found.settings.choice("qa") == AgentChoice("main", "")
-    assert "another model" in found.notes[0]
+    assert found.notes == (
+        "qa is to use main; whether that is another model than the implementer's main (large) is not known",
+    )
 
 
 @pytest.mark.req("C2")
 def test_a_reviewer_set_by_the_user_is_kept_even_with_the_same_model() -> None:
     found = built('agent = "main"\n' + TWO + '[roles.qa]\nagent = "main"\n' + GATE)
-    assert found.settings.choice("qa") == AgentChoice("main", "large")
-    assert found.notes == ("qa uses the same model as the implementer: as configured",)
+    assert found.settings.choice("qa") == AgentChoice("main", "large", fixed=True)
+    assert found.notes == (
+        "qa is to use the same model as the implementer, as configured: the author reviews its own work",
+    )
 
 
 @pytest.mark.req("C2")
@@ -128,9 +134,48 @@ def test_what_is_true_of_several_reviewers_is_said_once() -> None:
     found = built('agent = "main"\nworkflow = "backlog"\n' + TWO + '[roles.spec-auditor]\nagent = "main"\n' + GATE)
     others, own = found.notes
     assert others.startswith(
-        "code-reviewer, security-auditor and performance-reviewer use second (small), another model"
+        "code-reviewer, security-auditor and performance-reviewer are to use second (small), another model"
     )
-    assert own == "spec-auditor uses the same model as the implementer: as configured"
+    assert own.startswith("spec-auditor is to use the same model as the implementer, as configured")
+
+
+@pytest.mark.req("C2")
+def test_one_agent_of_several_models_reviews_with_the_other_one() -> None:
+    opus = built(GATE, RunFlags(agent="claude", model="opus"))
+    assert opus.settings.choice("qa") == AgentChoice("claude", "sonnet")
+    assert opus.notes[0] == "qa is to use claude (sonnet), another model than the implementer's claude (opus)"
+    sonnet = built('agent = "claude"\nmodel = "claude-sonnet-4-5"\n' + GATE)
+    assert sonnet.settings.choice("qa") == AgentChoice("claude", "opus")
+    own = built('[agents.main]\ncommand = ["a", "{model}"]\nmodel = "x"\nmodels = ["x", "y"]\n' + GATE)
+    assert own.settings.choice("qa") == AgentChoice("main", "y")
+    by_itself = built(GATE, RunFlags(agent="claude"))
+    assert by_itself.settings.choice("qa") == AgentChoice("claude")
+    assert by_itself.notes == (
+        "qa is to use another model of claude than the one that will have implemented: opus or sonnet",
+    )
+
+
+@pytest.mark.req("C2")
+def test_two_names_of_one_program_are_not_two_models() -> None:
+    two = '[agents.a]\ntype = "qwen"\n[agents.b]\ntype = "qwen"\n'
+    found = built('agent = "a"\n' + two + GATE)
+    assert "the author reviews its own work" in found.notes[0]
+
+
+@pytest.mark.req("C2")
+def test_a_typed_model_is_for_all_roles_or_it_is_said_for_whom_not_and_why() -> None:
+    roles = '[roles.planner]\nmodel = "haiku"\n'
+    found = built('agent = "claude"\n' + GATE + roles, RunFlags(model="opus"))
+    choices = {role: found.settings.choice(role).model for role in ("planner", "tester", "implementer", "qa")}
+    assert choices == {"planner": "haiku", "tester": "opus", "implementer": "opus", "qa": "sonnet"}
+    assert found.notes[1:] == (
+        "--model opus is not for planner (claude (haiku)), as flyball.toml sets",
+        "--model opus is not for qa: another model reviews; to change that, set model below [roles.qa]",
+    )
+    untold = built(flags=RunFlags(agent_command="prog", model="m", gates=("test=t",)))
+    assert "has no {model} in it" in untold.notes[1]
+    silent = built('agent = "claude"\n' + GATE + '[roles.qa]\nmodel = "opus"\n', RunFlags(model="opus"))
+    assert len(silent.notes) == 1
 
 
 @pytest.mark.req("C12")
@@ -138,7 +183,7 @@ def test_fallback_agents_come_with_the_agent_or_the_role() -> None:
     text = 'agent = "main"\n' + TWO.replace('model = "large"\n', 'model = "large"\nfallback = ["second"]\n') + GATE
     assert built(text).settings.choice("tester").fallback == ("second",)
     own = built(text + '[roles.tester]\nmodel = "tiny"\nfallback = []\n').settings.choice("tester")
-    assert own == AgentChoice("main", "tiny")
+    assert own == AgentChoice("main", "tiny", fixed=True)
 
 
 def test_a_typed_agent_command_plays_every_role_and_no_agent_of_the_file_runs() -> None:
@@ -252,7 +297,7 @@ def test_roles_and_fallbacks_may_name_agents_flyball_knows() -> None:
         ("main", "command"),
         *(("codex", "codex"), ("gemini", "gemini"), ("goose", "goose")),
     ]
-    assert found.settings.roles["qa"] == AgentChoice("codex", "", ("gemini",))
+    assert found.settings.roles["qa"] == AgentChoice("codex", "", ("gemini",), fixed=True)
 
 
 def test_a_table_sets_up_an_agent_flyball_knows_under_its_own_name_or_another() -> None:

@@ -18,6 +18,8 @@ from flyball.core.outcomes import TurnKind, Usage
 NO_RESULT = "Claude Code ended without a result"
 GONE = "No conversation found with session ID"
 ASK = "AskUserQuestion"
+_SYNTHETIC = "<synthetic>"
+"""The model of messages that no model wrote: errors, for example."""
 _OBEYED = (
     "settings.json",
     "settings.local.json",
@@ -60,7 +62,7 @@ class _Story:
     """What the events of one run add up to."""
 
     def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.text, self.error = "", "", ""
+        self.session, self.text, self.error, self.model = "", "", "", ""
         self.result: Event | None = None
         self.limit: Event = {}
         self.question: Event = {}
@@ -70,6 +72,8 @@ class _Story:
             match event.get("type"):
                 case "result":
                     self.result = event
+                case "system" if event.get("subtype") == "init":
+                    self.model = str(event.get("model") or "")
                 case "rate_limit_event":
                     self.limit = as_dict(event.get("rate_limit_info"))
                 case "assistant":
@@ -80,6 +84,8 @@ class _Story:
         self.error = str(event.get("error") or "")
         if event.get("parent_tool_use_id"):
             return
+        named = str(message.get("model") or "")
+        self.model = self.model if named in ("", _SYNTHETIC) else named
         if message.get("id"):
             self._usages[str(message["id"])] = as_dict(message.get("usage"))
         for part in message_parts(event):
@@ -152,6 +158,7 @@ class Claude:
                 final_message=story.text,
                 usage=story.seen_usage,
                 session=story.session,
+                model=story.model,
             )
         kind, detail, reset_at = _outcome(story, story.result, heard.now)
         asks, options = question(story.question) if kind == "question" else ("", ())
@@ -165,6 +172,7 @@ class Claude:
             reset_at=reset_at,
             question=asks,
             options=options,
+            model=story.model,
         )
 
     def show(self, event: Event) -> list[Shown]:

@@ -24,6 +24,7 @@ from flyball.process import Exit
 
 MESSAGE_BYTES = 64 * 1024
 DETAIL = 500
+NAME = 100
 _AMOUNTS = ("input_tokens", "output_tokens", "usd")
 CLEAN_EXIT = 'a clean exit counts as its signal (exit_signal = "exit-0")'
 
@@ -46,13 +47,14 @@ def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
         kind,
         detail[:DETAIL],
         claim,
-        cost(kind, told_usage(claim), ran.turn.request.model),
+        cost(kind, told_usage(claim), told_model(claim) or ran.turn.request.model),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,
         transcript=str(ran.transcript.folder),
         final_message=scrub(message)[-MESSAGE_BYTES:],
         stray_processes=end.strays,
+        model=told_model(claim) or ran.turn.request.model,
     )
 
 
@@ -161,6 +163,12 @@ def told_usage(claim: Claim) -> Usage:
         return Usage(estimated=True)
     usd = rounded_up(told["usd"]) if "usd" in told else None
     return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), usd)
+
+
+def told_model(claim: Claim) -> str:
+    """The model a report's metrics name."""
+    told = claim.metrics.get("model")
+    return told.strip()[:NAME] if isinstance(told, str) else ""
 
 
 def cost(kind: TurnKind, usage: Usage, model: str) -> Usage:

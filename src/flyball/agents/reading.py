@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.agents.dialect import Heard, Reading
 from flyball.agents.frame import Ran
-from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, claim_of, cost, ending, told_usage, zones
+from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, NAME, claim_of, cost, ending, told_usage, zones
 from flyball.core.claims import Claim, OpenQuestion
 from flyball.core.limits import recognise
 from flyball.core.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
@@ -51,6 +51,7 @@ def settled(
         transcript=str(ran.transcript.folder),
         final_message=scrub(message),
         stray_processes=end.strays,
+        model=scrub(reading.model)[:NAME] or asked.model,
     )
 
 

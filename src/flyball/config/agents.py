@@ -8,12 +8,12 @@ import msgspec
 from flyball.config import schema
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, nearest
+from flyball.config.reviewers import spoken, takes_no_model, with_reviewers
+from flyball.core.casting import REVIEWING
 from flyball.core.task import CLI_TYPES, AgentChoice, AgentSpec
 
 TYPED = "command"
 """The name of an agent given by --agent-command alone."""
-REVIEWING = frozenset({"qa", "reviewer", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"})
-IMPLEMENTER = "implementer"
 KNOWN: dict[str, AgentSpec] = {name: AgentSpec(name, name) for name in CLI_TYPES}
 """Agents that need no table."""
 
@@ -41,7 +41,8 @@ def cast_roles(
     """
     if command is not None:
         spec = _typed(agent or TYPED, command, model or "")
-        return _with_reviewers(AgentChoice(spec.name, spec.model), {}, {spec.name: spec}, roles)
+        made = with_reviewers(AgentChoice(spec.name, spec.model), {}, (spec,), roles)
+        return Cast((spec,), made.roles, (*made.notes, *_on_model(model, made.roles, (spec,), roles)))
     named = {name: _spec(file, name, table) for name, table in file.agents.items()} if file else {}
     if file:
         _check_names(file, named, tuple(known) or roles)
@@ -52,7 +53,9 @@ def cast_roles(
     default = AgentChoice(leading.name, own_model, leading.fallback)
     tables = file.roles if file else {}
     chosen = {role: _choice(table, default, specs) for role, table in tables.items()}
-    return _with_reviewers(default, chosen, specs, roles, {role: _is_explicit(t) for role, t in tables.items()})
+    agents = tuple(specs.values())
+    made = with_reviewers(default, chosen, agents, roles)
+    return Cast(agents, made.roles, (*made.notes, *_on_model(model, made.roles, agents, roles)))
 
 
 def _typed(name: str, line: str, model: str) -> AgentSpec:
@@ -83,6 +86,8 @@ def _spec(file: FileConfig, name: str, table: schema.AgentTable) -> AgentSpec:
         table.args,
         table.max_turns,
         table.budget_usd,
+        table.models,
+        table.account,
     )
 
 
@@ -100,6 +105,8 @@ def _faults(kind: str, table: schema.AgentTable) -> Iterator[tuple[tuple[str | i
         yield ("script",), 'expected none, unless type is "scripted"'
     if kind in KNOWN and table.exit_signal != "report":
         yield ("exit_signal",), "expected none: this agent can report"
+    if kind == "command" and table.models and not any("{model}" in word for word in table.command or ()):
+        yield ("models",), "expected none, unless the command has {model} in it"
     for name in ("args", "max_turns", "budget_usd") if kind not in KNOWN else ():
         if getattr(table, name):
             yield (name,), f"expected none, unless type is a known agent: {', '.join(KNOWN)}"
@@ -167,60 +174,25 @@ def _choice(table: schema.RoleTable, default: AgentChoice, specs: Mapping[str, A
     spec = specs[table.agent or default.agent]
     own = default if spec.name == default.agent else AgentChoice(spec.name, spec.model, spec.fallback)
     fallback = own.fallback if table.fallback is None else table.fallback
-    return AgentChoice(spec.name, table.model or own.model, tuple(name for name in fallback if name != spec.name))
+    kept = tuple(name for name in fallback if name != spec.name)
+    fixed = table.agent is not None or table.model is not None
+    return AgentChoice(spec.name, table.model or own.model, kept, fixed)
 
 
-def _is_explicit(table: schema.RoleTable) -> bool:
-    return table.agent is not None or table.model is not None
-
-
-def _with_reviewers(
-    default: AgentChoice,
-    chosen: Mapping[str, AgentChoice],
-    specs: Mapping[str, AgentSpec],
-    roles: Iterable[str],
-    explicit: Mapping[str, bool] | None = None,
-) -> Cast:
-    given = explicit or {}
-    result = {"default": default, **chosen}
-    implementer = result.get(IMPLEMENTER, default)
-    said: dict[str, list[str]] = {}
-    for role in (role for role in dict.fromkeys(roles) if role in REVIEWING):
-        choice = result.get(role, default)
-        if not given.get(role) and (other := _other(implementer, result.values(), specs)) is not None:
-            kept = choice.fallback if role in chosen else other.fallback
-            choice = AgentChoice(other.agent, other.model, tuple(name for name in kept if name != other.agent))
-        result[role] = choice
-        said.setdefault(_note(choice, implementer, chosen_by_person=bool(given.get(role))), []).append(role)
-    return Cast(tuple(specs.values()), result, tuple(_of_all(names, note) for note, names in said.items()))
-
-
-def _other(
-    implementer: AgentChoice, choices: Iterable[AgentChoice], specs: Mapping[str, AgentSpec]
-) -> AgentChoice | None:
-    configured = (*(AgentChoice(s.name, s.model, s.fallback) for s in specs.values()), *choices)
-    # Which model an agent takes where none is named is not known, so that it is another one is not either.
-    sure = (choice for choice in configured if choice.model or choice.agent != implementer.agent)
-    return next((choice for choice in sure if _model(choice) != _model(implementer)), None)
-
-
-def _model(choice: AgentChoice) -> str:
-    """What tells models apart: the name, or the agent where none is given."""
-    return choice.model or f"agent {choice.agent}"
-
-
-def _of_all(roles: list[str], note: str) -> str:
-    """One sentence for all roles of which the same is true."""
-    *others, last = roles
-    return f"{', '.join(others)} and {last} use {note}" if others else f"{last} uses {note}"
-
-
-def _note(choice: AgentChoice, implementer: AgentChoice, *, chosen_by_person: bool) -> str:
-    if _model(choice) != _model(implementer):
-        return f"{_spoken(choice)}, another model than the implementer's {_spoken(implementer)}"
-    why = "as configured" if chosen_by_person else "no other is configured"
-    return f"the same model as the implementer: {why}"
-
-
-def _spoken(choice: AgentChoice) -> str:
-    return f"{choice.agent} ({choice.model})" if choice.model else choice.agent
+def _on_model(
+    model: str | None, cast: Mapping[str, AgentChoice], agents: Iterable[AgentSpec], roles: Iterable[str]
+) -> Iterator[str]:
+    """Whom a typed model is not for, and why."""
+    if model is None:
+        return
+    leading = cast["default"].agent
+    for spec in agents:
+        if spec.name == leading and takes_no_model(spec):
+            yield f"--model {model}: the command of {spec.name} has no {{model}} in it, so it is not told; the model is noted as yours"
+    kept = [role for role in dict.fromkeys(roles) if role in cast and cast[role].fixed and cast[role].model != model]
+    others = [f"{role} ({spoken(cast[role])})" for role in kept]
+    if others:
+        yield f"--model {model} is not for {', '.join(others)}, as flyball.toml sets"
+    reviews = [r for r in dict.fromkeys(roles) if r in REVIEWING and r not in kept and cast[r].model != model]
+    if reviews:
+        yield f"--model {model} is not for {', '.join(reviews)}: another model reviews; to change that, set model below [roles.{reviews[0]}]"

@@ -96,6 +96,8 @@ class AgentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     args: Names = ()
     max_turns: Count | None = None
     budget_usd: Amount | None = None
+    models: Names = ()
+    account: Text = ""
 
 
 class RoleTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

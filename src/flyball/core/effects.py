@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core.outcomes import Usage
-from flyball.core.task import Commit, EffectId, Item
+from flyball.core.task import Author, Commit, EffectId, Item
 from flyball.core.work_edits import WorkEdit
 
 
@@ -45,7 +45,8 @@ class Prepare(_Effect, frozen=True, omit_defaults=True, tag="prepare"):
 class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the task's own workspace.
 
-    `session_usage` is what the conversation had used before, for agents that only tell its total.
+    `session_usage` is what the conversation had used before, for agents that only tell its total. A reviewer is told apart from
+    the `authors` of what it reviews.
     """
 
     role: str
@@ -63,6 +64,7 @@ class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     commit: Commit = Commit("")
     access: Literal["write", "read"] = "write"
     purpose: str = ""
+    authors: tuple[Author, ...] = ()
 
 
 class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):

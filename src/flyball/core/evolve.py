@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from flyball.core import evolve_backlog
 from flyball.core.breaker import CLOSED
+from flyball.core.casting import account
 from flyball.core.events import (
     BatchJudged,
     Begun,
@@ -143,6 +144,7 @@ def _session_started(draft: Draft, _fact: SessionStarted) -> None:
     draft.session_began_at = draft.now
     draft.pausing = False
     draft.absent = ()
+    draft.unusable = ()
     draft.work = evolve_backlog.taken_up(draft.work)
     draft.held = None
     draft.outcomes = _tried_again(draft.outcomes)
@@ -290,7 +292,7 @@ def _held(draft: Draft, fact: Held) -> None:
 
 
 def _limit_hit(draft: Draft, fact: LimitHit) -> None:
-    draft.limits = {**draft.limits, fact.agent: fact}
+    draft.limits = {**draft.limits, account(draft, fact.agent): fact}
     draft.overloads += 1
 
 

@@ -50,6 +50,7 @@ def tried_again(work: Work) -> Work:
 
 
 def item_selected(draft: Draft, fact: ItemSelected) -> None:
+    draft.authors = ()
     draft.work = replace(
         draft.work,
         selected=fact.item.id,

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from flyball.core import evolve_backlog
+from flyball.core.casting import WRITING
 from flyball.core.effects import Ask, Effect, ReadBacklog, RunAgent, Wait
 from flyball.core.events import (
     Begun,
@@ -31,7 +32,7 @@ from flyball.core.outcomes import (
     Usage,
 )
 from flyball.core.state import Asked, Checkpoint, Draft, Open, Window
-from flyball.core.task import Commit
+from flyball.core.task import Author, Commit, Player
 
 RECENT_CHECKPOINTS = 64
 
@@ -100,12 +101,33 @@ def _prepared(draft: Draft, _effect: Effect, outcome: Prepared) -> None:
 
 def _turn_ended(draft: Draft, effect: Effect, outcome: TurnEnded) -> None:
     assert isinstance(effect, RunAgent)
+    if effect.authors and outcome.kind == "crashed" and _was_picked(draft, effect):
+        draft.unusable = (*draft.unusable, Player(effect.agent, effect.model))
     draft.window = _called(draft)
     _paid(draft, outcome.usage)
     draft.untold += not outcome.usage.tokens and outcome.kind not in LIMITED | ABSENT
     if outcome.session and not effect.copy:
         draft.sessions = {**draft.sessions, effect.agent: outcome.session}
         draft.session_usage = {**draft.session_usage, effect.agent: outcome.session_usage}
+
+
+def _was_picked(draft: Draft, effect: RunAgent) -> bool:
+    """Whether a reviewer's model is one that flyball took from an agent's several: this login may not have it."""
+    choice = draft.task.settings.choice(effect.role)
+    set_for = {choice.agent: choice.model} if choice.fixed else {}
+    own = {spec.name: spec.model for spec in draft.task.agents} | set_for
+    return bool(effect.model) and own.get(effect.agent, effect.model) != effect.model
+
+
+def _wrote(draft: Draft, outcome: Saved) -> None:
+    """A turn that left another tree behind wrote it, however it ended."""
+    effect = draft.pass_effect
+    if effect is None or effect.role not in WRITING or outcome.accepted or outcome.tree == draft.tree_before:
+        return
+    turn = draft.outcomes.get(effect.id)
+    model = turn.model if isinstance(turn, TurnEnded) else effect.model
+    author = Author(effect.role, effect.agent, model, effect.model)
+    draft.authors = tuple(dict.fromkeys((*draft.authors, author)))
 
 
 def _paid(draft: Draft, usage: Usage) -> None:
@@ -137,6 +159,7 @@ def _measured(draft: Draft, effect: Effect, outcome: Measured) -> None:
 
 
 def _saved(draft: Draft, _effect: Effect, outcome: Saved) -> None:
+    _wrote(draft, outcome)
     checkpoint = Checkpoint(
         outcome.label, outcome.commit, outcome.tree, draft.now, outcome.accepted, draft.stage, draft.iteration + 1
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from flyball.core import questions
+from flyball.core import casting, questions
 from flyball.core.answers import first_word
 from flyball.core.breaker import cooled
 from flyball.core.effects import Wait
@@ -34,20 +34,6 @@ def before_turn(state: State, role: str, beside: int = 0) -> Next | None:
     return None
 
 
-def agent_for(state: State, role: str) -> str | None:
-    """The first agent of a role that is there and not limited now."""
-    choice = state.task.settings.choice(role)
-    present = [a for a in (choice.agent, *choice.fallback) if a not in state.absent]
-    if "other-agent" in state.rungs and role != "qa":
-        present = present[1:] + present[:1]
-    return next((a for a in present if not _limited(state, a)), None)
-
-
-def _limited(state: State, agent: str) -> bool:
-    hit = state.limits.get(agent)
-    return hit is not None and hit.until > state.now
-
-
 def backoff(first_s: float, doublings: int) -> timedelta:
     """A wait that doubles each time, up to a bound."""
     return min(timedelta(seconds=first_s * 2 ** min(doublings, MOST_DOUBLINGS)), LONGEST_BACKOFF)
@@ -57,11 +43,11 @@ def _provider(state: State, role: str, _beside: int) -> Next | None:
     asked = questions.find(state, questions.OUT_OF_REACH)
     if asked is not None:
         return questions.put(state, asked[1].question)
-    if agent_for(state, role) is not None:
+    if casting.player_for(state, role) is not None:
         return None
-    choice = state.task.settings.choice(role)
-    agents = [choice.agent, *choice.fallback]
-    hits = [state.limits[a] for a in agents if a in state.limits and a not in state.absent]
+    agents = casting.wanted(state, role)
+    accounts = dict.fromkeys(casting.account(state, a) for a in agents if a not in state.absent)
+    hits = [state.limits[a] for a in accounts if a in state.limits]
     if not hits:
         reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
         return record(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core import guards, prompts, questions
+from flyball.core import casting, guards, prompts, questions
 from flyball.core.asked import asked
 from flyball.core.commit_messages import stage_message
 from flyball.core.effects import Measure, RunAgent, Save
@@ -44,8 +44,9 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit:
     held = guards.before_turn(state, role, beside)
     if held is not None:
         return held
-    agent = guards.agent_for(state, role)
-    assert agent is not None
+    player = casting.player_for(state, role)
+    assert player is not None
+    agent = player.agent
     number = state.turns + beside + 1
     session = "" if copy else state.sessions.get(agent, "")
     return perform(
@@ -54,7 +55,7 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit:
             role=role,
             stage=state.stage,
             agent=agent,
-            model=_model(state, role, agent),
+            model=player.model,
             prompt=prompts.build(state, role, purpose),
             iteration=state.iteration + 1,
             turn=number,
@@ -65,16 +66,9 @@ def spawn(state: State, *, role: str, purpose: str = "", copy: str = "", commit:
             copy=copy,
             commit=Commit(commit),
             purpose=purpose,
+            authors=casting.authors(state) if role in casting.REVIEWING else (),
         )
     )
-
-
-def _model(state: State, role: str, agent: str) -> str:
-    """The role's model; an agent that stands in for the role's own brings its own."""
-    choice = state.task.settings.choice(role)
-    if agent == choice.agent:
-        return choice.model
-    return next((spec.model for spec in state.task.agents if spec.name == agent), "")
 
 
 def ended_turn(state: State) -> Next | TurnEnded:
@@ -125,7 +119,7 @@ def _limit(state: State, agent: str, turn: TurnEnded) -> LimitHit:
         return LimitHit(agent, turn.kind, max(turn.reset_at, state.now + again), turn.detail)
     if turn.reset_at is None and turn.kind == "usage_limit":
         return LimitHit(agent, turn.kind, state.now + timedelta(seconds=limits.usage_limit_wait_s), turn.detail)
-    known = state.limits.get(agent) if state.overloads else None
+    known = state.limits.get(casting.account(state, agent)) if state.overloads else None
     since = known.since if known is not None and known.since is not None else state.now
     # A person is asked then; whoever resumes the task wants it tried, not waited for.
     doublings = 0 if guards.beyond_patience(state, since) else state.overloads

@@ -91,7 +91,10 @@ class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
 
 
 class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
-    """How one agent run ended, what it claimed and what it used; `session_usage` is the conversation's total where it tells one."""
+    """How one agent run ended, what it claimed and what it used; `session_usage` is the conversation's total where it tells one.
+
+    `model` is the one that ran: as the agent said, else as it was asked for; empty where nobody knows.
+    """
 
     kind: TurnKind
     detail: str = ""
@@ -105,6 +108,7 @@ class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
     transcript: str = ""
     final_message: str = ""
     stray_processes: int = 0
+    model: str = ""
 
 
 class Measured(_Outcome, frozen=True, omit_defaults=True, tag="measured"):

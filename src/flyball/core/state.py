@@ -13,7 +13,7 @@ from flyball.core.events import Evaluated, Held, ItemSettled, Judged, LearningRe
 from flyball.core.measurement import Finding, Measurement
 from flyball.core.observation import History
 from flyball.core.outcomes import NOTHING_USED, BacklogRead, Outcome, Prepared, TurnEnded, Usage
-from flyball.core.task import Commit, EffectId, Item, Task
+from flyball.core.task import Author, Commit, EffectId, Item, Player, Task
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -161,6 +161,8 @@ class Draft(msgspec.Struct):
     overloads: int = 0
     absent: tuple[str, ...] = ()
     absent_why: str = ""
+    authors: tuple[Author, ...] = ()
+    unusable: tuple[Player, ...] = ()
     window: Window | None = None
     limits: dict[str, LimitHit] = {}
     held: Held | None = None

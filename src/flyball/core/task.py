@@ -30,11 +30,31 @@ class Gate(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AgentChoice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which agent and model play a role; `fallback` take over while the first is limited."""
+    """Which agent and model play a role; `fallback` take over while the first is limited.
+
+    One that a person `fixed` is kept, whoever implemented what it reviews.
+    """
 
     agent: str
     model: str = ""
     fallback: tuple[str, ...] = ()
+    fixed: bool = False
+
+
+class Player(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An agent with the model it runs; an empty one is whatever the agent takes by itself."""
+
+    agent: str
+    model: str = ""
+
+
+class Author(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who wrote, in which role; `model` is the one that ran, as far as anybody said, and `asked` the one it was asked for."""
+
+    role: str
+    agent: str
+    model: str = ""
+    asked: str = ""
 
 
 class AgentSpec(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -51,6 +71,8 @@ class AgentSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     args: tuple[str, ...] = ()
     max_turns: int | None = None
     budget_usd: float | None = None
+    models: tuple[str, ...] = ()
+    account: str = ""
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -56,7 +56,8 @@ from flyball.core.outcomes import (
 )
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
-from flyball.core.task import EffectId
+from flyball.core.task import EffectId, Player
+from flyball.projections.reviews import apart
 from flyball.projections.situation import situation
 from flyball.projections.standing import next_command
 from flyball.projections.wording import duration, money, plain, short, size, stamp
@@ -94,11 +95,11 @@ def _session(_state: State, fact: SessionStarted) -> str:
     return f"flyball {fact.version} takes it up (pid {fact.pid} on {fact.host})"
 
 
-def _begun(_state: State, fact: Begun) -> str | None:
+def _begun(state: State, fact: Begun) -> str | None:
     effect = fact.effect
     again = f", attempt {fact.attempt}" if fact.attempt > 1 else ""
     if isinstance(effect, RunAgent):
-        return f"turn {effect.turn} {_who(effect)} begins{again}"
+        return f"turn {effect.turn} {_who(effect)} begins{again}{_apart(state, effect)}"
     if isinstance(effect, Measure):
         return f"measuring {short(effect.candidate)} ({effect.kind}){again}"
     if isinstance(effect, Ask):
@@ -113,9 +114,15 @@ def _question(effect: Ask) -> str:
     return f"question {effect.id}: {question.text}{options}{default}"
 
 
-def _who(effect: RunAgent) -> str:
-    model = f", {effect.model}" if effect.model else ""
-    return f"{effect.role} ({effect.agent}{model})"
+def _apart(state: State, effect: RunAgent) -> str:
+    if not effect.authors:
+        return ""
+    return f": {apart(Player(effect.agent, effect.model), effect.authors, state.task.agents)}"
+
+
+def _who(effect: RunAgent, ran: str = "") -> str:
+    model = ran or effect.model
+    return f"{effect.role} ({effect.agent}, {model})" if model else f"{effect.role} ({effect.agent})"
 
 
 def _ended(state: State, fact: Ended) -> str | None:
@@ -125,7 +132,7 @@ def _ended(state: State, fact: Ended) -> str | None:
 
 def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
     effect = state.passing.get(EffectId(id_))
-    who = f" {_who(effect)}" if effect else ""
+    who = f" {_who(effect, outcome.model)}" if effect else ""
     ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
     detail = f": {outcome.detail}" if outcome.detail and ended else ""
     took = f"{duration(outcome.seconds)}{_spent(outcome.usage)}"

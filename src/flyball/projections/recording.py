@@ -27,6 +27,7 @@ def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> Turn:
         effect.item,
         at,
         attempt,
+        authors=effect.authors,
     )
 
 
@@ -41,6 +42,7 @@ def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
     return replace(
         turn,
         ended_at=at,
+        model=plain(outcome.model) or turn.model,
         outcome=outcome.kind,
         detail=plain(outcome.detail),
         seconds=outcome.seconds,

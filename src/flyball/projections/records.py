@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core.outcomes import NOTHING_USED, Usage
+from flyball.core.task import Author
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -38,7 +39,10 @@ class CheckMade(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One agent run; `outcome` is empty while it is under way, `set_aside` says why it was no iteration."""
+    """One agent run; `outcome` is empty while it is under way, `set_aside` says why it was no iteration.
+
+    `model` is the one it was asked for until it has ended, then the one that ran; `authors` wrote what it reviewed.
+    """
 
     number: int
     stage: str
@@ -65,6 +69,7 @@ class Turn(msgspec.Struct, frozen=True):
     problems: int = 0
     transcript: str = ""
     set_aside: str = ""
+    authors: tuple[Author, ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ from flyball.projections.records import (
     Verification,
     Word,
 )
+from flyball.projections.reviews import Review, reviews
 from flyball.projections.spend import Spend, TurnSpend, each, spend, total
 from flyball.projections.status import UnverifiedShown, unverified
 from flyball.projections.wording import plain
@@ -105,6 +106,7 @@ class Report(msgspec.Struct, frozen=True):
     tricks: tuple[TrickSeen, ...]
     false_claims: tuple[FalseClaim, ...]
     disagreements: tuple[Disagreement, ...]
+    reviews: tuple[Review, ...]
     consents: tuple[Consent, ...]
     rollbacks: tuple[Rollback, ...]
     questions: tuple[Put, ...]
@@ -156,6 +158,7 @@ def report(state: State, chronicle: Chronicle) -> Report:
         disagreements=tuple(
             Disagreement(j.stage, j.iteration, j.turn, j.disagreements) for j in chronicle.judgements if j.disagreements
         ),
+        reviews=reviews(chronicle.turns, state.task.agents),
         consents=tuple(chronicle.consents),
         rollbacks=tuple(chronicle.rollbacks),
         questions=tuple(chronicle.questions.values()),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from flyball.core.quantities import plural
 from flyball.projections.records import GateRun, Learning, Tally, Verification
 from flyball.projections.report import Report
+from flyball.projections.reviews import Review
 from flyball.projections.spend import Spend
 from flyball.projections.wording import code, duration, escaped, money, short, stamp
 
@@ -23,6 +24,7 @@ def markdown(report: Report) -> str:
         _section("What was done", _done(r)),
         _section("How it was verified", _verified(r)),
         _section("Not verified", _unverified(r)),
+        _section("Who reviewed", [_review(x) for x in r.reviews]),
         _section("Tricks caught", [_trick(t.kind, t.path, t.detail, t.stage, t.times) for t in r.tricks]),
         _section("False claims", _false_claims(r)),
         _section("Reported against measured", _disagreements(r)),
@@ -119,6 +121,18 @@ def _unverified(r: Report) -> list[str]:
         for m in r.forced
     ]
     return skipped + [f"- Check {escaped(c.name)}: unverified{_after(c.detail)}" for c in r.unverified]
+
+
+def _review(review: Review) -> str:
+    whose = " and ".join(map(escaped, review.authors))
+    head = f"{escaped(review.stage)}, turn {review.turn}, {escaped(review.role)}: {escaped(review.reviewer)}"
+    match review.model:
+        case "other":
+            return f"- {head} reviewed the work of {whose}: another model"
+        case "unknown":
+            return f"- {head} reviewed the work of {whose}: whether that was another model is not known"
+        case "same":
+            return f"- **{head}: the author reviewed its own work** ({whose})"
 
 
 def _trick(kind: str, path: str, detail: str, stage: str, times: int) -> str:

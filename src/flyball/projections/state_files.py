@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.casting import IMPLEMENTER
 from flyball.core.guards import HOUR
+from flyball.core.outcomes import ABSENT, LIMITED
 from flyball.core.state import State
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
@@ -44,8 +46,6 @@ def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
     status = standing.running_state(state)
     reason = plain(standing.reason(state, chronicle), 500)
     at = _stopped_at(state, chronicle)
-    roles = state.task.settings.roles
-    implementer = roles.get("implementer") or roles.get("default")
     return {
         "session_id": session_id(state),
         "task": state.task.id,
@@ -53,7 +53,7 @@ def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
         "started_at": state.task.opened_at,
         "current_phase": state.stage,
         "current_iteration": state.iteration,
-        "green_model": (implementer.model or implementer.agent) if implementer else None,
+        "green_model": _green_model(chronicle),
         "last_activity": chronicle.last_activity,
         "status": status,
         "halt_reason": reason if status == "halted" else None,
@@ -69,6 +69,18 @@ def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
         "error_history": list(chronicle.errors.recent),
         "total_agent_calls": state.turns,
     }
+
+
+def _green_model(chronicle: Chronicle) -> str | None:
+    """The model that really implemented last; none where no turn did, or nobody said which one."""
+    ran = (
+        t.model for t in reversed(chronicle.turns) if t.role == IMPLEMENTER and t.outcome and not _kept_out(t.outcome)
+    )
+    return next(ran, "") or None
+
+
+def _kept_out(outcome: str) -> bool:
+    return outcome in LIMITED | ABSENT
 
 
 def _stopped_at(state: State, chronicle: Chronicle) -> datetime | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.core import casting
 from flyball.core.breaker import CLOSED, Breaker
 from flyball.core.claims import Claim
 from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Question, Restore, RunAgent, Save
@@ -141,6 +142,7 @@ class Story:
             prompt="do it",
             iteration=self.state.iteration + 1,
             turn=number,
+            authors=casting.authors(self.state) if stage == "QA" else (),
         )
         values: dict[str, Any] = {"kind": "ok", "usage": Usage(1000, 100, 0.05), "seconds": seconds}
         ended = TurnEnded(claim=claim or Claim(), **{**values, **outcome})

@@ -1,0 +1,72 @@
+"""Reports, screens and files say which model ran and who reviewed whose work."""
+
+import json
+
+import pytest
+
+from flyball.core import casting
+from flyball.core.claims import Claim
+from flyball.core.effects import RunAgent
+from flyball.core.events import Begun
+from flyball.core.task import AgentChoice, EffectId, Settings
+from flyball.projections.chronicle import Chronicle
+from flyball.projections.lines import line
+from flyball.projections.report import report
+from flyball.projections.report_markdown import markdown
+from flyball.projections.state_files import state_files
+from flyball.testing.builders import Story, tdd_task
+
+
+def told(**ran: str) -> Story:
+    """A task whose implementer and reviewer say these models ran, whatever was set."""
+    roles = {"default": AgentChoice("scripted", "set")}
+    story = Story(tdd_task(settings=Settings(roles=roles)), stage="GREEN").start()
+    story.turn(Claim(), model=ran["implementer"]).leave("QA")
+    return story.turn(Claim(verdict="pass"), model=ran["reviewer"])
+
+
+def shown(story: Story) -> tuple[str, dict[str, object]]:
+    chronicle = Chronicle(story.events)
+    files = state_files(story.state, chronicle)
+    return markdown(report(story.state, chronicle)), json.loads(files["loop-state.json"])
+
+
+@pytest.mark.req("C2")
+def test_another_model_is_named_with_the_author_as_they_ran() -> None:
+    text, state = shown(told(implementer="claude-opus-5-5", reviewer="claude-sonnet-5"))
+    assert (
+        "turn 2, qa: scripted (claude-sonnet-5) reviewed the work of scripted (claude-opus-5-5): another model" in text
+    )
+    assert "author reviewed" not in text
+    assert state["green_model"] == "claude-opus-5-5", "the model that ran, not the setting"
+    assert "| GREEN | implementer | scripted claude-opus-5-5 |" in text
+
+
+@pytest.mark.req("C2")
+def test_a_reviewer_that_ran_the_authors_model_is_called_the_author_whatever_was_planned() -> None:
+    text, _ = shown(told(implementer="claude-opus-5-5", reviewer="opus"))
+    assert "the author reviewed its own work** (scripted (claude-opus-5-5))" in text
+
+
+@pytest.mark.req("C2")
+def test_before_anybody_implemented_no_model_did() -> None:
+    _, state = shown(Story(stage="GREEN").start())
+    assert state["green_model"] is None
+    limited = Story(stage="GREEN").start().turn(Claim(), kind="usage_limit", model="large")
+    assert shown(limited)[1]["green_model"] is None
+
+
+@pytest.mark.req("C2")
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        ("sonnet", "another model than the author's: scripted (claude-opus-5-5)"),
+        ("opus", "the author reviews its own work, for want of another model: scripted (claude-opus-5-5)"),
+        ("", "not known to be another model than the author's: scripted (claude-opus-5-5)"),
+    ],
+)
+def test_a_reviewing_turn_says_when_it_begins_whether_it_is_another_model(model: str, sentence: str) -> None:
+    story = told(implementer="claude-opus-5-5", reviewer="x")
+    turn = RunAgent(EffectId("turn/9"), "qa", "QA", "scripted", model, "", 1, 9, authors=casting.authors(story.state))
+    story.add(Begun(turn, 1))
+    assert sentence in (line(story.events[-1], story.state) or "")
