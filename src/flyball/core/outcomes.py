@@ -129,11 +129,12 @@ class Saved(_Outcome, frozen=True, omit_defaults=True, tag="saved"):
 
 
 class Restored(_Outcome, frozen=True, omit_defaults=True, tag="restored"):
-    """The workspace's tree is that of `commit` again; `undone` keeps what was there."""
+    """The workspace's tree is that of `commit` again; `undone` keeps what was there, `notes` tell what else was kept."""
 
     commit: Commit
     tree: str
     undone: Commit = Commit("")
+    notes: tuple[str, ...] = ()
 
 
 class Integrated(_Outcome, frozen=True, omit_defaults=True, tag="integrated"):

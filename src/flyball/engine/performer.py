@@ -189,8 +189,8 @@ class Performer:
         return ()
 
     def _restore(self, effect: Restore, _state: State, _stop: Stop) -> Outcome:
-        self._workspace.restore(effect.to)
-        return Restored(effect.to, self._workspace.tree_of(effect.to))
+        notes = self._workspace.restore(effect.to)
+        return Restored(effect.to, self._workspace.tree_of(effect.to), notes=tuple(notes))
 
     def _integrate(self, effect: Integrate, _state: State, _stop: Stop) -> Outcome:
         try:

@@ -197,6 +197,7 @@ class Chronicle:
             self.tricks[trick] = replace(known or first, times=(known or first).times + 1)
 
     def _restored(self, at: datetime, _effect: Effect, outcome: Restored) -> None:
+        self._note(outcome.notes)
         self.rollbacks.append(Rollback(at, self.stage, outcome.commit, outcome.undone))
         back_to = self._turn_of.get(outcome.commit, 0)
         while self._standing and self.learnings[self._standing[-1]].turn > back_to:

@@ -25,7 +25,7 @@ from flyball.projections.wording import short
 from flyball.wiring.hand import Hand, in_hand
 from flyball.wiring.site import Site
 from flyball.wiring.words import require_open
-from flyball.workspace.workspace import GitWorkspace
+from flyball.workspace.workspace import KEPT, GitWorkspace
 
 _STEPS_BACK = re.compile(r"[0-9]{1,3}")
 _NEGATIVE = re.compile(r"-[0-9]+")
@@ -62,7 +62,14 @@ def checkpoints(site: Site, task: TaskId) -> list[Kept]:
         raise NoCheckpoints(
             f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}"
         )
-    return found
+    return [*found, *_found_in_tree(site, task, found[-1])]
+
+
+def _found_in_tree(site: Site, task: TaskId, newest: Kept) -> list[Kept]:
+    """What a tree held beside checkpoints when it had to go back: kept by the workspace itself, in the last instant."""
+    known = site.workspace(site.state(task).task).checkpoints
+    kept = sorted((label for label in known if label.startswith(KEPT)), key=lambda label: (len(label), label))
+    return [msgspec.structs.replace(newest, label=label, commit=known[label], accepted=False) for label in kept]
 
 
 def named(task: TaskId, found: list[Kept], word: str) -> Kept:
@@ -228,8 +235,8 @@ def _restore(hand: Hand, target: Kept, undone: Saved) -> None:
     effect = Restore(EffectId(f"restore/{hand.state.restores + 1}"), to=commit, reason="a person asked")
 
     def do(_now: State) -> Outcome:
-        hand.workspace.restore(commit)
-        return Restored(commit, hand.workspace.tree_of(commit), undone.commit)
+        notes = hand.workspace.restore(commit)
+        return Restored(commit, hand.workspace.tree_of(commit), undone.commit, notes)
 
     hand.perform(effect, do)
 

@@ -42,6 +42,16 @@ class Checkout(msgspec.Struct, frozen=True):
         return self.folder / "ignored"
 
     @property
+    def left_out(self) -> Path:
+        """What a sparse checkout had left out when the task began."""
+        return self.folder / "left-out"
+
+    @property
+    def modes(self) -> Path:
+        """The modes that files and folders had when the task began."""
+        return self.folder / "modes"
+
+    @property
     def agent_git(self) -> Path:
         """The agent's git dir.
 
@@ -87,13 +97,15 @@ def create(checkout: Checkout, vault: Vault, commit: str) -> None:
 def borrow_index(checkout: Checkout, repository: Repository) -> None:
     """Start from a copy of the user's index, for work in place.
 
-    It knows which files are unchanged without reading them, and keeps as they are those a filter or a sparse checkout
-    makes differ from what git stores. A split index refers to a second file beside it: then one is made from the commit.
+    It knows which files are unchanged without reading them, and keeps as they are those a filter makes differ from what
+    git stores. Written anew it is whole, where the user's is split in two or has folders for files.
     """
     checkout.index.unlink(missing_ok=True)
-    index = repository.git_dir / "index"
-    if index.exists() and not any(repository.git_dir.glob("sharedindex.*")):
-        shutil.copy2(index, checkout.index)
+    with repository.lens() as git:
+        assert git.index is not None
+        if git.index.exists():
+            git.out("update-index", "--force-write-index")
+            shutil.copy2(git.index, checkout.index)
 
 
 def give_agent_git(checkout: Checkout, repository: Repository, base: str, branch: str) -> None:

@@ -1,7 +1,7 @@
 """Saving a working tree as a commit in the vault, and making it that commit's tree again."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +15,7 @@ from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
 from flyball.workspace.leftovers import Leftovers
+from flyball.workspace.overlooked import LeftOut
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.staging import stage
 from flyball.workspace.trees import changed, entries, overlay_tree
@@ -67,6 +68,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
     excludes: Path | None = None
     ignored: Ignored = Ignored()
     leftovers: Leftovers = Leftovers()
+    left_out: LeftOut = LeftOut()
 
     def git(self, index: Path) -> Git:
         return self.vault.git(self.folder, index, self.excludes)
@@ -76,7 +78,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
         with scratch_copy(self.index) as scratch:
             git = self.git(scratch)
             faults.point("checkpoint.stage.before")
-            notes = self._stage(git, parent)
+            notes = self.staged(git, parent)
             faults.point("checkpoint.tree.before")
             tree = git.line("write-tree")
             faults.point("checkpoint.tree.after")
@@ -99,26 +101,31 @@ class WorkingTree(msgspec.Struct, frozen=True):
         """Make the folder's files those of `commit`; ignored files and `.loop/` stay. Safe to repeat at any point."""
         with scratch_copy(self.index) as scratch:
             git = self.git(scratch)
-            notes = self._stage(git, commit)
+            notes = self.staged(git, commit)
             now = git.line("write-tree")
             self.vault.known.know_tree(now)
             faults.point("restore.files.before")
-            target = self._laid(commit, now)
+            target = self.laid(commit, now)
             self._clear_way(now, target)
             git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", target, timeout=LONG)
             faults.point("restore.files.after")
         return notes
 
-    def _stage(self, git: Git, commit: str | None) -> tuple[str, ...]:
+    def staged(self, git: Git, commit: str | None) -> tuple[str, ...]:
+        """Bring an index in line with the folder, made from `commit` where there is none that can be used; gives back notes."""
         assert git.index is not None
         if git.index.exists():
             try:
-                return stage(git, self.task, self.ignored)
+                return self._staged(git)
             except GitFailed:
                 if git.run("ls-files", "-z", "--", LOOP).code == 0:
                     raise
                 git.index.unlink()
         git.out("read-tree", *([commit] if commit else ["--empty"]))
+        return self._staged(git)
+
+    def _staged(self, git: Git) -> tuple[str, ...]:
+        self.left_out.settle(git)
         return stage(git, self.task, self.ignored)
 
     def ignored_now(self, commit: str) -> Ignored:
@@ -129,7 +136,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
                 git.out("read-tree", commit)
             return Ignored.of((*self.ignored.paths, *ignored_now(git)))
 
-    def _laid(self, commit: str, now: str) -> str:
+    def laid(self, commit: str, now: str) -> str:
         """The tree to lay out for a commit: without what would come to lie where the user's ignored files are."""
         tree = self.vault.tree(commit)
         files = entries(self.vault, tree) if self.ignored.paths else ()
@@ -202,9 +209,15 @@ def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at:
 
 
 def _is_repeated(vault: Vault, commit: str, message: str, at: datetime) -> bool:
-    head, _, told = vault.content("commit", commit).partition(b"\n\n")
+    told = vault.content("commit", commit).partition(b"\n\n")[2]
+    return told == _text(message) and int(time_of(vault, commit).timestamp()) == int(at.timestamp())
+
+
+def time_of(vault: Vault, commit: str) -> datetime:
+    """When a commit's content was written."""
+    head = vault.content("commit", commit).partition(b"\n\n")[0]
     when = re.search(rb"^author .* (\d+) [+-]\d{4}$", head, re.MULTILINE)
-    return told == _text(message) and when is not None and int(when[1]) == int(at.timestamp())
+    return datetime.fromtimestamp(int(when[1]) if when else 0, UTC)
 
 
 def parent_of(vault: Vault, commit: str) -> str | None:

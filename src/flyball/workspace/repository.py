@@ -21,6 +21,7 @@ from flyball.workspace.errors import (
     UnbornHead,
 )
 from flyball.workspace.git import Git, environment, program, quoted, records
+from flyball.workspace.overlooked import reveal
 
 GITLINK = "160000"
 LINK = "120000"
@@ -113,9 +114,12 @@ class Repository(msgspec.Struct, frozen=True):
         """How many files differ from HEAD in the user's working tree and index, which stay as they are.
 
         The user's own git could run their clean filters here, so a borrowed git dir and a copy of the index are asked
-        instead. Filtered files whose times changed count as changed: the answer errs towards dirty.
+        instead. Filtered files whose times changed count as changed: the answer errs towards dirty. So do files that
+        git was told to overlook: in place they are saved and restored like all others.
         """
-        with self._lens() as git:
+        with self.lens() as git:
+            if git.index is not None and git.index.exists():
+                reveal(git)
             changed = set(_touched(git))
             if changed:
                 # A copied repository, or a file saved unchanged, differs in its times alone.
@@ -159,7 +163,8 @@ class Repository(msgspec.Struct, frozen=True):
         return process.capture([program(), *args], cwd=self.root, env=env, timeout=git_program.LONG)
 
     @contextmanager
-    def _lens(self) -> Iterator[Git]:
+    def lens(self) -> Iterator[Git]:
+        """Git on the user's tree with a git dir and an index of its own, which may be changed at will."""
         with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
             git_dir = Path(folder) / "lens.git"
             bare_git_dir(git_dir, self.object_format, self.objects)

@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -160,8 +160,13 @@ def overlay_tree(vault: Vault, commit: str, paths: Mapping[str, str | None]) -> 
     instead = [each for source, some in wanted.items() for each in entries(vault, source, some)]
     if set(present) == set(instead):
         return tree
-    lines = [f"0 {vault.zero}\t{each.path}" for each in present]
-    lines += [f"{each.mode} {each.blob}\t{each.path}" for each in instead]
+    return with_entries(vault, tree, instead, without=present)
+
+
+def with_entries(vault: Vault, tree: str, put: Iterable[Entry], without: Iterable[Entry] = ()) -> str:
+    """A tree with files taken out of it and others put in, in the place of whatever is there."""
+    lines = [f"0 {vault.zero}\t{each.path}" for each in without]
+    lines += [f"{each.mode} {each.blob}\t{each.path}" for each in put]
     with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
         git = Git(vault.git_dir, index=Path(folder) / "index")
         git.out("read-tree", tree)

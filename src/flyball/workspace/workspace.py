@@ -23,18 +23,24 @@ from flyball.workspace.checkpoint import (
     label_of,
     parent_of,
     save_labelled,
+    time_of,
 )
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
-from flyball.workspace.files import remove, write_file
+from flyball.workspace.files import remove, scratch_copy, write_file
+from flyball.workspace.ground import Ground
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.leftovers import Leftovers
+from flyball.workspace.modes import Modes
+from flyball.workspace.overlooked import LeftOut, reveal
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.sandbox import Mount
 from flyball.workspace.trees import Lines
 from flyball.workspace.vault import Vault
 
+KEPT = "kept-"
+"""How the labels begin of what was found in a tree that had to go back, and no checkpoint held."""
 _MOST_NAMED = 200
 
 
@@ -113,8 +119,8 @@ class GitWorkspace:
             write_file(self.checkout.ready, base.encode() + b"\n")
         if not self.in_place:
             checkouts.give_agent_git(self.checkout, self.repository, base, self.branch)
-        elif not self.checkout.ignored.exists():
-            self.set_aside()
+        else:
+            self._look_round()
         return checkouts.notes_on(self.vault, base)
 
     @property
@@ -135,6 +141,18 @@ class GitWorkspace:
         tree, _ = self._work().save_tree(self.tip)
         differing = trees.changed(self.vault, self.tip, tree)
         return tuple(each.path for each in differing if not each.path.startswith(f"{LOOP}/"))
+
+    def _look_round(self) -> None:
+        """In place, write down once what no checkpoint tells of the user's tree, before an agent has seen it."""
+        if not self.checkout.left_out.exists():
+            with scratch_copy(self.checkout.index) as scratch:
+                left_out = reveal(self._work().git(scratch)) if scratch.exists() else LeftOut()
+            left_out.write(self.checkout.left_out)
+        if not self.checkout.ignored.exists():
+            self.set_aside()
+        if not self.checkout.modes.exists():
+            Modes.of(self.root, Ignored.read(self.checkout.ignored)).write(self.checkout.modes)
+        self._ground().recover(self.tip)
 
     def set_aside(self) -> None:
         """Remember what is ignored in the tree, before an agent has seen it, as what stays out of all that is saved."""
@@ -194,11 +212,28 @@ class GitWorkspace:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
         prefix, known = self._refs()
         target = self._meant(commit, known)
-        notes = self._work().restore(target)
         tip = known.get("tip")
+        notes = self._ground().restore(target, tip or target) if self.in_place else self._work().restore(target)
         if tip != target:
             self.vault.move([RefUpdate(f"{prefix}tip", target, tip)])
         return notes
+
+    def _ground(self) -> Ground:
+        return Ground(self._work(), self.checkout.modes, self._keep)
+
+    def _keep(self, tree: str) -> str:
+        """Make a tree that is in no checkpoint one, beside the tip; the same tree gives the same one."""
+        prefix, known = self._refs()
+        kept = {label: commit for label, commit in self.checkpoints.items() if label.startswith(KEPT)}
+        again = next((label for label, commit in kept.items() if self.vault.tree(commit) == tree), None)
+        if again is not None:
+            return again
+        tip = known["tip"]
+        label = f"{KEPT}{len(kept) + 1}"
+        message = "kept: what was in the tree before it went back"
+        commit = commit_tree(self.vault, tree, tip, message=message, at=time_of(self.vault, tip), author=Author())
+        self.vault.move([RefUpdate(prefix + label_name(label), commit, None)])
+        return label
 
     def resolve(self, name: str) -> Commit:
         """The commit a label, `tip`, `base` or an id means."""
@@ -332,7 +367,13 @@ class GitWorkspace:
             checkouts.create(self.checkout, self.vault, self.tip)
 
     def _work(self) -> WorkingTree:
-        ignored = Ignored.read(self.checkout.ignored)
         return WorkingTree(
-            self.vault, self.root, self.checkout.index, self.task, self.checkout.excludes, ignored, self._leftovers()
+            self.vault,
+            self.root,
+            self.checkout.index,
+            self.task,
+            self.checkout.excludes,
+            Ignored.read(self.checkout.ignored),
+            self._leftovers(),
+            LeftOut.read(self.checkout.left_out),
         )

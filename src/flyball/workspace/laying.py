@@ -1,0 +1,221 @@
+"""Lays a tree out over the user's own files: each is exchanged for its new content, and what came out is looked at.
+
+What comes out and is what was saved goes. Whatever else it is, somebody wrote it in the last instant or git never saw it:
+it is written into the vault, or put beside its place where the vault cannot hold it. All of it waits in a folder of the tree
+until a checkpoint holds it, so that a kill loses nothing either.
+"""
+
+import hashlib
+import itertools
+import os
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from flyball import faults
+from flyball.swap import placed, replaced, settle
+from flyball.workspace import loose
+from flyball.workspace.files import remove
+from flyball.workspace.git import LONG, joined
+from flyball.workspace.modes import Modes
+from flyball.workspace.objects import Entry, Listing
+from flyball.workspace.repository import GITLINK, LINK
+from flyball.workspace.vault import Vault
+
+_FRESH, _NEW, _OLD = "fresh", "new", "old"
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_BLOCK = 1 << 20
+_OWN = 0o700
+
+
+class Laying:
+    """One change of the user's tree; `hold` is a folder on the same disk. `saved` is what came out and was in no checkpoint."""
+
+    def __init__(self, vault: Vault, root: Path, hold: Path, modes: Modes) -> None:
+        self.saved: list[Entry] = []
+        self.notes: list[str] = []
+        self._vault = vault
+        self._root = root
+        self._hold = hold
+        self._modes = modes
+        self._taken = itertools.count(1)
+        self._reset: dict[Path, int] = {}
+
+    def recover(self) -> None:
+        """Save what a killed attempt had taken out; what the vault holds already was saved before."""
+        for part, depth in ((_NEW, 0), (_OLD, 1)):
+            for file in _files(self._hold / part):
+                path = "/".join(file.relative_to(self._hold / part).parts[depth:])
+                entry = self._entry(file, path)
+                if entry is None or self._vault.git().run("cat-file", "-e", entry.blob).code != 0:
+                    self._rescue(file, path)
+
+    def lay(self, now: Listing, target: Listing, tree: str, left_out: Collection[str]) -> None:
+        """Make files that are as `now` says what `target`, listed from `tree`, says; those left out are not to be there."""
+        self._begin()
+        differing = [path for path in {**now, **target} if now.get(path) != target.get(path)]
+        wanted = [path for path in differing if path in target and path not in left_out]
+        self._write(tree, [path for path in wanted if target[path].mode != GITLINK])
+        faults.point("restore.files.inside")
+        gone = [path for path in differing if path not in wanted]
+        for path in gone:
+            self._take(path, now.get(path))
+        for path in wanted:
+            self._put(path, now.get(path), target[path], now)
+        for path in gone:
+            self._close_up(path)
+        for folder, mode in reversed(self._reset.items()):
+            folder.chmod(mode)
+
+    def end(self) -> None:
+        """Forget what was taken out, now that a checkpoint holds it."""
+        remove(self._hold)
+
+    def _begin(self) -> None:
+        remove(self._hold)
+        for above in reversed([path for path in self._hold.parents if path.is_relative_to(self._root)][:-1]):
+            # An agent may have put a link where flyball's own folder belongs.
+            if above.is_symlink() or not above.is_dir():
+                remove(above)
+            above.mkdir(exist_ok=True)
+        self._hold.mkdir(mode=_OWN)
+
+    def _write(self, tree: str, paths: list[str]) -> None:
+        """Have git write the new files, all of them, before the first is put in place."""
+        fresh = self._hold / _FRESH
+        fresh.mkdir()
+        if paths:
+            git = self._vault.git(fresh, self._hold / "index")
+            git.out("read-tree", tree)
+            git.out("checkout-index", "-z", "--stdin", "--quiet", input=joined(paths), timeout=LONG)
+        fresh.rename(self._hold / _NEW)
+
+    def _take(self, path: str, known: Entry | None) -> None:
+        """Take away what is at a path, whatever that is."""
+        place = self._root / path
+        if not os.path.lexists(place) or self._is_beyond_link(path) or (known and known.mode == GITLINK):
+            return
+        self._open_up(place.parent)
+        out = self._hold / _OLD / str(next(self._taken)) / path
+        out.parent.mkdir(parents=True)
+        try:
+            place.rename(out)
+        except FileNotFoundError:
+            return
+        self._look(out, path, known)
+
+    def _put(self, path: str, known: Entry | None, entry: Entry, now: Listing) -> None:
+        for above in reversed(list(Path(path).parents)[:-1]):
+            self._need_folder(str(above), now)
+        place, fresh = self._root / path, self._hold / _NEW / path
+        self._open_up(place.parent)
+        if entry.mode == GITLINK:
+            if place.is_symlink() or not place.is_dir():
+                self._take(path, known)
+            place.mkdir(exist_ok=True)
+            return
+        if entry.mode != LINK:
+            self._modes.dress(fresh, place, path, entry.mode)
+        if replaced(str(fresh), str(place)):
+            self._look(fresh, path, known)
+
+    def _need_folder(self, path: str, now: Listing) -> None:
+        place = self._root / path
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            self._take(path, now.get(path))
+        if not place.is_dir():
+            self._open_up(place.parent)
+            place.mkdir()
+            if path in self._modes.known:
+                place.chmod(self._modes.known[path] | _OWN)
+                self._reset.setdefault(place, self._modes.known[path])
+
+    def _open_up(self, folder: Path) -> None:
+        """Let files of a folder be exchanged that forbids it, until all are."""
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        if mode & _OWN != _OWN:
+            self._reset.setdefault(folder, mode)
+            folder.chmod(mode | _OWN)
+
+    def _close_up(self, path: str) -> None:
+        """Remove the folders that the loss of a file has left empty, as git does."""
+        for above in list(Path(path).parents)[:-1]:
+            folder = self._root / above
+            if folder.is_symlink():
+                return
+            try:
+                folder.rmdir()
+            except OSError:
+                return
+            self._reset.pop(folder, None)
+
+    def _is_beyond_link(self, path: str) -> bool:
+        return any((self._root / above).is_symlink() for above in list(Path(path).parents)[:-1])
+
+    def _look(self, out: Path, path: str, known: Entry | None) -> None:
+        if known is not None and known == self._entry(out, path, known.mode):
+            remove(out)
+        else:
+            self._rescue(out, path)
+
+    def _rescue(self, out: Path, path: str) -> None:
+        """Save what came out of a path; what cannot be saved is put beside it."""
+        found = list(_files(out))
+        if any(
+            file.name == ".git" or ".git" in file.relative_to(out).parts or not _is_readable(file) for file in found
+        ):
+            self._put_beside(out, path)
+            return
+        for file in found:
+            below = "" if file == out else f"/{file.relative_to(out)}"
+            saved = self._entry(file, path + below, write=True)
+            if saved is not None:
+                self.saved.append(saved)
+
+    def _put_beside(self, out: Path, path: str) -> None:
+        place = self._root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        names = (place.with_name(f"{place.name}.edited-{number}") for number in itertools.count(1))
+        beside = next(name for name in names if not os.path.lexists(name) and placed(str(out), str(name)))
+        self.notes.append(f"{path} was in the way and cannot be saved: it is {beside.relative_to(self._root)} now.")
+
+    def _entry(self, file: Path, path: str, mode: str = "", *, write: bool = False) -> Entry | None:
+        """A file as git would store it, by the mode it is known with; None for what is neither a file nor a link."""
+        found = file.lstat().st_mode
+        if stat.S_ISLNK(found):
+            target = os.fsencode(file.readlink())
+            return Entry(LINK, loose.write(self._vault.objects, self._vault.object_format, "blob", target), path)
+        if not stat.S_ISREG(found) or not os.access(file, os.R_OK):
+            return None
+        own = "100755" if found & stat.S_IXUSR else "100644"
+        blob = _hashed(file, self._vault.object_format)
+        if write:
+            blob = self._vault.git().line("hash-object", "-w", "--no-filters", "--", str(file))
+        return Entry(mode if mode.startswith("100") else own, blob, path)
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Whatever is at a path, or in the folder there, that is no folder itself."""
+    if not os.path.lexists(place):
+        return
+    if place.is_symlink() or not place.is_dir():
+        yield place
+        return
+    for above, folders, names in os.walk(place):
+        links = [name for name in folders if Path(above, name).is_symlink()]
+        yield from (Path(above, name) for name in (*names, *links))
+
+
+def _is_readable(file: Path) -> bool:
+    mode = file.lstat().st_mode
+    return stat.S_ISLNK(mode) or (stat.S_ISREG(mode) and os.access(file, os.R_OK))
+
+
+def _hashed(file: Path, object_format: str) -> str:
+    """The id of a file's content, once whoever writes it has finished."""
+    with os.fdopen(os.open(file, _READ), "rb") as content:
+        settle(content.fileno())
+        digest = hashlib.new(object_format, b"blob %d\0" % os.fstat(content.fileno()).st_size, usedforsecurity=False)
+        while block := content.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
