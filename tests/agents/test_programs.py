@@ -14,7 +14,7 @@ from flyball.core.criteria import criteria
 from flyball.process import Stop
 
 PROMPT = "".join(f"- AC-{number}: {text}\n" for number, text in enumerate(CRITERIA, start=1))
-ELSEWHERE = {"acp_agent"}
+ELSEWHERE = {"acp_agent", "shell_worker"}
 NAMES = sorted({path.stem for path in (Path(__file__).parent / "programs").glob("*.py")} - ELSEWHERE)
 
 
@@ -103,6 +103,19 @@ def test_the_cheats_claim_to_be_finished_without_the_work(sample, name, made):
     assert (ended.kind, ended.claim.exit_signal) == ("ok", True)
     assert made(sample.tree)
     assert "multiply" not in (sample.tree / "calc" / "__init__.py").read_text()
+
+
+@pytest.mark.parametrize("always", [(), ("--always",)])
+def test_the_trickster_does_a_part_of_the_work_and_plays_its_trick_once_or_until_a_person_speaks(sample, always):
+    red(sample)
+    tests, wanted = sample.tree / "tests" / "test_features.py", (sample.tree / "tests" / "test_features.py").read_text()
+    for heading, honest in (("iteration 1", False), ("iteration 2", not always), ("Guidance from a person", True)):
+        tests.write_text(wanted)
+        prompt = f"# GREEN: implementer for task 001, {heading}\n"
+        ended = sample.program("trickster", "--trick", "weaken", *always, stage="GREEN", prompt=prompt)
+        assert (ended.kind, ended.claim.exit_signal) == ("ok", True)
+        assert (tests.read_text() == wanted) is honest
+    assert "def multiply" in (sample.tree / "calc" / "__init__.py").read_text()
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
-from tests.measures.conftest import MUL, PYTEST, TESTS, tricked
+from tests.measures.conftest import MUL, PYTEST, RED, TESTS, tricked
 
 from flyball.core.measurement import Measurement
 from flyball.core.task import Gate
@@ -502,3 +502,40 @@ def test_tests_lost_skipped_or_weakened_while_red_tests_are_written_are_named(la
     )
     gone = {"tests/test_old.py": "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 1) == 1\n"}
     tricked(lab.measure("red", gone), "test-deleted", "tests/test_old.py")
+
+
+@pytest.mark.req("C24")
+def test_what_is_put_back_is_what_was_tricked_and_honest_work_stays(green_lab) -> None:
+    manifest = (green_lab.workspace.root / "pyproject.toml").read_text()
+    tampered = manifest.replace('"-q"', '"--co"').replace('version = "1.0"', 'version = "1.1"')
+    changed = {"calc.py": MUL, TESTS: "X = 1\n", "sitecustomize.py": "X = 1\n", "pyproject.toml": tampered}
+    measured = green_lab.measure("green", changed)
+    assert sorted(measured.put_back) == ["pyproject.toml", "sitecustomize.py", TESTS]
+    read, mended = green_lab.workspace.read_file, measured.mended
+    assert read(mended, TESTS) == read(green_lab.accepted, TESTS)
+    assert read(mended, "sitecustomize.py") is None
+    assert read(mended, "calc.py") == read(measured.candidate, "calc.py")
+    kept = read(mended, "pyproject.toml").decode()
+    assert ("--co" in kept, 'version = "1.1"' in kept, 'addopts = "-q"' in kept) == (False, True, True)
+    assert green_lab.workspace.tree_of(mended) == measured.tree, "what was measured is what is left to the next turn"
+
+
+@pytest.mark.req("C24")
+def test_in_red_a_weakened_old_test_file_is_put_back_and_the_new_test_files_stay(lab) -> None:
+    measured = lab.measure("red", {"tests/test_old.py": "def test_add():\n    assert True\n", TESTS: RED[TESTS]})
+    assert measured.put_back == ("tests/test_old.py",)
+    assert lab.workspace.read_file(measured.mended, TESTS) == lab.workspace.read_file(measured.candidate, TESTS)
+    assert b"add(1, 2) == 3" in lab.workspace.read_file(measured.mended, "tests/test_old.py")
+
+
+@pytest.mark.req("C24")
+def test_a_file_beside_the_tests_that_mends_them_is_taken_away(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": BAD, "tests/__init__.py": MEND})
+    assert measured.put_back == ("tests/__init__.py",)
+    assert green_lab.workspace.read_file(measured.mended, "tests/__init__.py") is None
+
+
+@pytest.mark.req("C24")
+def test_an_honest_candidate_has_nothing_to_put_back(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL})
+    assert (measured.put_back, measured.mended) == ((), "")

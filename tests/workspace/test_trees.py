@@ -3,6 +3,7 @@ import os
 import pytest
 
 from flyball.workspace import Lines
+from flyball.workspace.trees import entries
 
 
 @pytest.fixture
@@ -65,6 +66,15 @@ def test_an_overlay_takes_the_named_paths_from_another_commit(two):
     assert workspace.read_file(tree, "b.txt") == b"one\ntwo\n"
     assert set(workspace.list_files(tree)) == {".gitignore", "b.txt", "bin", "src/a.py", os.fsdecode(b"caf\xe9\n")}
     assert workspace.overlay(new, {}) == workspace.tree_of(new)
+
+
+def test_an_overlay_may_hold_new_contents_as_executable_as_they_were(two):
+    workspace, old, new = two
+    tree = workspace.overlay(new, {"b.txt": old}, {"run.sh": b"echo\n", "fresh/file": b"new\n"})
+    assert workspace.read_file(tree, "run.sh") == b"echo\n"
+    assert workspace.read_file(tree, "fresh/file") == b"new\n"
+    modes = {e.path: e.mode for e in entries(workspace.vault, tree)}
+    assert (modes["run.sh"], modes["fresh/file"]) == ("100755", "100644")
 
 
 def test_an_overlay_swaps_a_file_for_a_folder_and_back(workspace, at):

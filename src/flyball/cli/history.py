@@ -27,13 +27,15 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
         found = history.checkpoints(site, chosen(site, task))
         if as_json:
             rows = [
-                {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.accepted, "stage": k.stage} for k in found
+                {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.accepted, "stage": k.stage}
+                | ({"trick": k.tricked} if k.tricked else {})
+                for k in found
             ]
             put_json(rows)
             return
         width = max(len(kept.label) for kept in found)
         for kept in found:
-            mark = "accepted" if kept.accepted else ""
+            mark = "accepted" if kept.accepted else "holds a trick" if kept.tricked else ""
             put(f"{kept.label:<{width}}  {short(kept.commit)}  {stamp(kept.at)}  {kept.stage:<9} {mark}".rstrip())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
 from flyball.core.next import Next, record
@@ -12,8 +12,12 @@ from flyball.core.task import Commit, EffectId
 
 AGENT_QUESTION = "agent-"
 
-Choice = Literal["reset", "skip", "abort", "modify"]
-_CHOICES: dict[str, Choice] = {"reset": "reset", "skip": "skip", "abort": "abort", "modify": "modify"}
+Choice = Literal["reset", "skip", "abort", "modify", "rollback"]
+_CHOICES: dict[str, Choice] = {word: word for word in get_args(Choice)}
+
+
+_TOLD = {"rollback": "Rolled back to the last good tree: begin again from there."}
+"""What the next turns are told of a choice."""
 
 
 def taken(state: State, key: EffectId, asked: Asked) -> Next:
@@ -44,7 +48,7 @@ def _chosen(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
     choice = _CHOICES.get(first_word(answer))
     if choice is None:
         return (PersonSpoke("modify", answer, question=key),)
-    text = answer.partition(" ")[2] if choice == "modify" else ""
+    text = answer.partition(" ")[2] if choice == "modify" else _TOLD.get(choice, "")
     return (PersonSpoke(choice, text, question=key),)
 
 

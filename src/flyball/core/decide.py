@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from flyball.core.effects import Ask, Restore, Save, Wait
+from flyball.core.effects import Ask, PutBack, Restore, Save, Wait
 from flyball.core.events import TaskStopped
+from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
 from flyball.core.outcomes import Failed
 from flyball.core.state import State
-from flyball.core.task import EffectId
+from flyball.core.task import Commit, EffectId
 from flyball.core.workflows import backlog, tdd
 from flyball.core.workflows.table import Workflow
 
@@ -34,6 +35,8 @@ def decide(state: State) -> Next:
         reason = state.judged.verdict.evidence if state.judged else "a person asked"
         restore = Restore(EffectId(f"restore/{state.restores + 1}"), to=state.restore_to, reason=reason)
         return NOTHING if state.open else perform(restore)
+    if state.mend is not None and not state.consent_wanted:
+        return NOTHING if state.open else perform(_put_back(state, state.mend))
     return workflow.next(state)
 
 
@@ -44,12 +47,28 @@ def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
 
 
 def _rewriting(state: State) -> bool:
-    """Whether the task's own tree is being saved or restored: nobody may work in it meanwhile.
+    """Whether the task's own tree is being saved, restored or mended: nobody may work in it meanwhile.
 
     A rollback whose process was killed leaves such an effect open, and no workflow expects it.
     """
-    trees = (o.effect for o in state.open.values() if isinstance(o.effect, Save | Restore))
-    return any(isinstance(effect, Restore) or not effect.copy for effect in trees)
+    effects = [o.effect for o in state.open.values()]
+    return any(isinstance(e, Restore | PutBack) or (isinstance(e, Save) and not e.copy) for e in effects)
+
+
+def _put_back(state: State, measured: Measurement) -> PutBack:
+    """Protected files as accepted, but for those whose change was consented to since they were measured."""
+    allowed = tuple(path for path, commit in state.consented.items() if commit == measured.candidate)
+    number = state.mends + 1
+    return PutBack(
+        EffectId(f"put-back/{number}"),
+        candidate=Commit(measured.candidate),
+        tree=measured.mended,
+        label=f"put-back-{number}",
+        message=f"put-back-{number}: {state.task.id}",
+        paths=tuple(path for path in measured.put_back if path not in allowed),
+        allowed=allowed,
+        doubtful=any(trick.path not in measured.put_back for trick in measured.caught),
+    )
 
 
 def _working(state: State) -> bool:

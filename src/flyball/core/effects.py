@@ -122,6 +122,21 @@ class Restore(_Effect, frozen=True, omit_defaults=True, tag="restore"):
     reason: str
 
 
+class PutBack(_Effect, frozen=True, omit_defaults=True, tag="put_back"):
+    """Undo what tricks did to protected `paths`, and nothing else: the workspace becomes `tree`, a checkpoint on `candidate`.
+
+    Paths in `allowed` stay as the candidate has them. `doubtful`: a trick lies elsewhere too, so the tree still holds one.
+    """
+
+    candidate: Commit
+    tree: str
+    label: str
+    message: str
+    paths: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    doubtful: bool = False
+
+
 class Integrate(_Effect, frozen=True, omit_defaults=True, tag="integrate"):
     """Bring a copy's work, or the finished task, onto the task's branch."""
 
@@ -190,6 +205,7 @@ Effect = (
     | Measure
     | Save
     | Restore
+    | PutBack
     | Integrate
     | OpenPullRequest
     | Edit

@@ -19,7 +19,7 @@ from flyball.core.observation import Observation
 from flyball.core.outcomes import Outcome
 from flyball.core.task import Commit, EffectId, Item, Limits, Task
 
-Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept"]
+Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "rollback"]
 
 
 class _Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):

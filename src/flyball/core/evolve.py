@@ -64,10 +64,11 @@ from flyball.core.outcomes import (
     Outcome,
     Saved,
 )
-from flyball.core.state import Checkpoint, Draft, State, Visit, Window
+from flyball.core.state import Caught, Checkpoint, Draft, State, Visit, Window
 from flyball.core.task import Commit, EffectId
 
 RECENT_LEARNINGS = 24
+TRICKS_REMEMBERED = 3
 
 
 def evolve(state: State | None, event: Event) -> State:
@@ -177,6 +178,7 @@ def _checkpoint_of(measured: Measurement | None, draft: Draft) -> Checkpoint | N
 
 def _judged(draft: Draft, fact: Judged) -> None:
     draft.last = _last_measured(draft)
+    _weighed_tricks(draft, fact)
     draft.judged = fact
     draft.judged_at = draft.now
     if fact.best:
@@ -204,8 +206,23 @@ def _judged(draft: Draft, fact: Judged) -> None:
     _pass_over(draft)
 
 
+def _weighed_tricks(draft: Draft, fact: Judged) -> None:
+    """What is to be put back, and what is held against the stage until an honest iteration moves."""
+    measured = draft.last
+    caught = measured.caught if measured is not None else ()
+    draft.mend = measured if caught and measured is not None and measured.mended else None
+    if caught and measured is not None:
+        draft.caught = Caught(fact.iteration, caught[:TRICKS_REMEMBERED])
+        draft.checkpoints = tuple(
+            replace(c, tricked=True) if c.commit == measured.candidate else c for c in draft.checkpoints
+        )
+    elif fact.progress or fact.gate_1.held:
+        draft.caught = None
+
+
 def _pass_over(draft: Draft) -> None:
     """What is known of a pass alone goes with it."""
+    draft.put_back = ()
     draft.outcomes = {}
     draft.pass_effect = None
     draft.passing = {}
@@ -285,6 +302,7 @@ def _stage_over(draft: Draft) -> None:
     draft.signal_asked = False
     draft.consent_wanted = ()
     draft.best_score = None
+    draft.caught = None
 
 
 def _held(draft: Draft, fact: Held) -> None:

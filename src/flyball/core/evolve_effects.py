@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core import evolve_backlog
 from flyball.core.casting import WRITING
-from flyball.core.effects import Ask, Effect, ReadBacklog, RunAgent, Wait
+from flyball.core.effects import Ask, Effect, PutBack, ReadBacklog, RunAgent, Wait
 from flyball.core.events import (
     Begun,
     Ended,
@@ -23,6 +23,7 @@ from flyball.core.outcomes import (
     Edited,
     Interrupted,
     Measured,
+    Mended,
     Prepared,
     PullRequested,
     Restored,
@@ -163,11 +164,29 @@ def _saved(draft: Draft, _effect: Effect, outcome: Saved) -> None:
     checkpoint = Checkpoint(
         outcome.label, outcome.commit, outcome.tree, draft.now, outcome.accepted, draft.stage, draft.iteration + 1
     )
-    draft.checkpoints = (*draft.checkpoints[1 - RECENT_CHECKPOINTS :], checkpoint)
-    draft.tree = outcome.tree
+    _keep(draft, checkpoint)
     if outcome.accepted:
         draft.head = outcome.commit
         draft.best = checkpoint
+
+
+def _keep(draft: Draft, checkpoint: Checkpoint) -> None:
+    draft.checkpoints = (*draft.checkpoints[1 - RECENT_CHECKPOINTS :], checkpoint)
+    draft.tree = checkpoint.tree
+
+
+def _mended(draft: Draft, effect: Effect, outcome: Mended) -> None:
+    """The tree as it was measured, without what the tricks did to it."""
+    assert isinstance(effect, PutBack)
+    draft.mend = None
+    draft.mends += 1
+    draft.put_back = outcome.paths
+    _keep(
+        draft,
+        Checkpoint(
+            outcome.label, outcome.commit, outcome.tree, draft.now, False, draft.stage, draft.iteration, effect.doubtful
+        ),
+    )
 
 
 def _pull_requested(draft: Draft, _effect: Effect, outcome: PullRequested) -> None:
@@ -178,6 +197,8 @@ def _restored(draft: Draft, _effect: Effect, outcome: Restored) -> None:
     draft.restore_to = Commit("")
     draft.restores += 1
     draft.restored = True
+    if draft.mend is not None:
+        draft.put_back, draft.mend = draft.mend.put_back, None
     draft.tree = outcome.tree
 
 
@@ -198,6 +219,7 @@ _OUTCOMES: dict[type, Callable[[Draft, Effect, Any], None]] = {
     Measured: _measured,
     Saved: _saved,
     Restored: _restored,
+    Mended: _mended,
     PullRequested: _pull_requested,
     Answered: _answered,
     BacklogRead: evolve_backlog.read,

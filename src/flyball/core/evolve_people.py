@@ -50,9 +50,20 @@ def items_set(draft: Draft, fact: ItemsSet) -> None:
 def consented(draft: Draft, fact: Consented) -> None:
     if fact.allowed:
         draft.consented = {**draft.consented, **dict.fromkeys(fact.paths, fact.commit)}
+        _forgive(draft, fact)
     else:
         draft.refused = (*draft.refused, *fact.paths)
     draft.consent_wanted = ()
+
+
+def _forgive(draft: Draft, fact: Consented) -> None:
+    """A tree whose every trick was consented to holds none, and nothing of it is put back."""
+    measured = draft.last
+    if measured is None or measured.candidate != fact.commit or any(t.path not in fact.paths for t in measured.caught):
+        return
+    draft.mend = None
+    draft.caught = None
+    draft.checkpoints = tuple(replace(c, tricked=False) if c.commit == fact.commit else c for c in draft.checkpoints)
 
 
 def question_closed(draft: Draft, fact: QuestionClosed) -> None:
@@ -92,9 +103,10 @@ def person_spoke(draft: Draft, fact: PersonSpoke) -> None:
         case "answer":
             answer(draft, EffectId(fact.question), fact.text)
             _unblock(draft)
-        case "reset" | "modify":
+        case "reset" | "modify" | "rollback":
             _begin_anew(draft, fact.text)
             _unblock(draft)
+            draft.restore_to = draft.head if fact.word == "rollback" else draft.restore_to
 
 
 def _begin_anew(draft: Draft, guidance: str) -> None:

@@ -97,7 +97,7 @@ def _reserved(state: State, beside: int) -> int:
 
 def _budget(state: State, _role: str, beside: int) -> Next | None:
     _, said = limit_reached(state, beside)
-    return record(TaskStopped("limit", said)) if said else None
+    return record(TaskStopped("limit", questions.led_by_trick(state, said))) if said else None
 
 
 def limit_reached(state: State, beside: int = 0) -> tuple[str, str]:

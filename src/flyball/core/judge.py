@@ -54,7 +54,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         false_claim=signal and not held,
         unsignalled=state.unsignalled + 1 if held and not signal else 0,
         score=weighed.score,
-        best=_is_best(state, weigh, weighed.score),
+        best=not measured.caught and _is_best(state, weigh, weighed.score),
         rejected=weighed.rejected,
         rung=recovery.rung,
         restore_to=recovery.restore_to,
@@ -120,6 +120,7 @@ def _observation(
         gate_held=held,
         gate_broken=measured.broken or None,
         restored=state.restored,
+        tricked=bool(measured.caught),
         tokens=turn.usage.input_tokens + turn.usage.output_tokens,
         usd=turn.usage.usd or 0.0,
     )

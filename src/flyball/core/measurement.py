@@ -126,6 +126,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `unseen` says of a baseline why no new test could be seen to fail there.
     `tools` are what QA uses beside the gates, with how each ran.
+    `mended` is the candidate's tree with the paths in `put_back`, which tricks changed, as they were accepted.
     """
 
     candidate: str
@@ -152,6 +153,13 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     commands_s: float = 0.0
     unchanged: bool = False
     unseen: str = ""
+    put_back: tuple[str, ...] = ()
+    mended: str = ""
+
+    @property
+    def caught(self) -> tuple[Trick, ...]:
+        """The tricks that keep the gate from holding."""
+        return tuple(trick for trick in self.tricks if not trick.harmless)
 
     @property
     def broken(self) -> str:

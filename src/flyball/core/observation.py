@@ -58,6 +58,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     gate_held: bool = False
     gate_broken: str | None = None
     restored: bool = False
+    tricked: bool = False
     budget_gone: bool = False
     tokens: int = 0
     usd: float = 0.0
@@ -305,7 +306,12 @@ def _broken_on(trees: tuple[str, ...], seen: Observation) -> tuple[str, ...]:
 
 
 def _best(best: Best | None, seen: Observation, result: Result) -> Best | None:
-    if seen.tree is None or seen.gate_broken is not None or (result.rate is None and result.failing_count is None):
+    if (
+        seen.tree is None
+        or seen.tricked
+        or seen.gate_broken is not None
+        or (result.rate is None and result.failing_count is None)
+    ):
         return best
     if best is not None and _worth(result) <= _worth(best):
         return best

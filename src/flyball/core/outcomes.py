@@ -137,6 +137,16 @@ class Restored(_Outcome, frozen=True, omit_defaults=True, tag="restored"):
     notes: tuple[str, ...] = ()
 
 
+class Mended(_Outcome, frozen=True, omit_defaults=True, tag="mended"):
+    """Protected `paths` are as accepted again, and the tree with them is kept as a checkpoint."""
+
+    commit: Commit
+    tree: str
+    label: str
+    paths: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class Integrated(_Outcome, frozen=True, omit_defaults=True, tag="integrated"):
     """Work stands on the branch."""
 
@@ -220,6 +230,7 @@ Outcome = (
     | Measured
     | Saved
     | Restored
+    | Mended
     | Integrated
     | Conflicted
     | PullRequested

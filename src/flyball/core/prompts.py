@@ -11,10 +11,11 @@ import re
 from flyball.core import prompts_backlog
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import Measured
+from flyball.core.quantities import listed
 from flyball.core.stages import open_items
 from flyball.core.state import State
 
-VERSION = 5
+VERSION = 6
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
@@ -147,6 +148,7 @@ def _measured(state: State) -> str:
         if state.breaker.state == "HALF_OPEN":
             lines.append(f"Nothing moved: {state.breaker.reason}. If it goes on like this, the loop stops here.")
     lines += _tricks(state.last)
+    lines += _put_back(state)
     lines += _output(state.last or state.entry)
     if state.last_interrupted:
         lines.append(
@@ -168,6 +170,13 @@ def _tricks(measured: Measurement | None) -> list[str]:
     return ["Set aside, because it would make the gate say more than is true:"] + [
         f"- {t.kind}: {t.path}: {t.detail}" for t in measured.tricks
     ]
+
+
+def _put_back(state: State) -> list[str]:
+    if not state.put_back:
+        return []
+    kept = "The tree is an earlier one again." if state.restored else "All other changes of that turn were kept."
+    return [f"These protected files were put back as they were accepted: {listed(state.put_back, 20)}. {kept}"]
 
 
 def _output(measured: Measurement | None) -> list[str]:

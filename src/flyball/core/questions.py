@@ -20,11 +20,30 @@ FOUR_CHOICES = (
     Option("abort", "end the task"),
     Option("modify", "give new guidance, then try again: modify TEXT"),
 )
+ROLLBACK = "rollback"
 CONFIRMATIONS_BY_DEFAULT = 2
 OUT_OF_REACH = "out-of-reach"
 TOOL_UNUSABLE = "tool-unusable"
+TRICK_SHOWN = 300
 CHECKED_BY = {"lint": "lint_clean", "complexity": "complexity"}
 """The criterion of QA that each tool is for."""
+
+
+def choices(state: State) -> tuple[Option, ...]:
+    """What may be done about a loop that does not move; where a trick was caught, going back is among it."""
+    if state.caught is None:
+        return FOUR_CHOICES
+    back = f"go back to the last good tree and try again, as does: flyball rollback {state.task.id} --to last-good"
+    return (*FOUR_CHOICES, Option(ROLLBACK, back))
+
+
+def led_by_trick(state: State, reason: str) -> str:
+    """A reason the loop ends for, behind the trick that stands against it, if one does."""
+    if state.caught is None:
+        return reason
+    trick = state.caught.tricks[0]
+    told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
+    return f"A trick was caught in iteration {state.caught.iteration}: {told}. {reason[:1].upper()}{reason[1:]}"
 
 
 def find(state: State, name: str) -> tuple[EffectId, Asked] | None:
@@ -91,8 +110,8 @@ def qa_rejected(state: State) -> Question:
     lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
     lines += [f"{f.severity}: {f.message}" for f in state.findings if not f.check]
     why = f": {state.findings[0].message}" if state.findings else ""
-    text = f"QA rejected the work {state.qa_attempts} times{why}"
-    return Question("qa-rejected", text, FOUR_CHOICES, detail="\n".join(lines))
+    text = led_by_trick(state, f"QA rejected the work {state.qa_attempts} times{why}")
+    return Question("qa-rejected", text, choices(state), detail="\n".join(lines))
 
 
 def hourly_limit(reason: str, ends_at: datetime) -> Question:
@@ -108,8 +127,8 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 def breaker_open(state: State) -> Question:
     judged = state.judged
     seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, judged)) if judged else ()
-    text = f"{state.stage} does not move: {state.breaker.reason}"
-    return Question("breaker", text, FOUR_CHOICES, detail="\n".join(seen))
+    text = led_by_trick(state, f"{state.stage} does not move: {state.breaker.reason}")
+    return Question("breaker", text, choices(state), detail="\n".join(seen))
 
 
 def _conflicting(state: State, judged: Judged) -> tuple[str, ...]:
@@ -133,4 +152,4 @@ def out_of_reach(state: State, hits: Sequence[LimitHit]) -> Question:
 
 def crashes(state: State) -> Question:
     text = f"The agent crashed {plural(state.crashes, 'time')} in a row in {state.stage}: {state.crash_detail}"
-    return Question("crashes", text, FOUR_CHOICES, detail=state.crash_detail)
+    return Question("crashes", led_by_trick(state, text), choices(state), detail=state.crash_detail)

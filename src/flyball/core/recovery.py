@@ -93,8 +93,9 @@ def _back(to: Checkpoint | None, measured: Measurement) -> Commit:
 
 
 def _two_back(state: State) -> Checkpoint | None:
-    """The tree before the two changes that undo each other; never behind the last accepted one."""
-    since = [c for c in state.checkpoints if c.stage == state.stage]
-    accepted = [c for c in state.checkpoints if c.accepted]
+    """The tree before the two changes that undo each other; never behind the last accepted one, never one that holds a trick."""
+    sound = [c for c in state.checkpoints if not c.tricked]
+    since = [c for c in sound if c.stage == state.stage]
+    accepted = [c for c in sound if c.accepted]
     candidates = [*accepted[-1:], *(c for c in since if not c.accepted)]
     return candidates[-3] if len(candidates) > 2 else candidates[0] if candidates else state.best

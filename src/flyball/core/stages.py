@@ -42,11 +42,10 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     items = open_items(state.items)
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
     covered = covered_criteria(items, sound)
-    missing = _broken(measured)
+    missing = _doubts(measured) + _broken(measured)
     missing += [f"no new test names {i.id}: {i.text}" for i in items if i.id not in covered]
     missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
     missing += [f"an old test no longer passes: {t}" for t in measured.old_tests_broken]
-    missing += _doubts(measured)
     generated = sum(t.tests_in_source for t in measured.new_tests)
     failing = sum(t.tests_in_source for t in sound)
     if len(covered) == len(items) > failing:
@@ -105,12 +104,11 @@ def _unsound(test: NewTest) -> str:
 
 def green(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     """None fails, all pass, in two full runs of one iteration."""
-    missing = _not_all_passing(measured)
+    missing = _doubts(measured) + _not_all_passing(measured)
     if not missing and measured.green_runs < GREEN_RUNS_NEEDED:
         missing = [f"green in {measured.green_runs} of {GREEN_RUNS_NEEDED} full runs"]
     missing += [f"a flaky test ended differently in two runs: {t}" for t in measured.flaky]
     missing += _proving_nothing(state, measured)
-    missing += _doubts(measured)
     counts = measured.counts
     earlier = state.last or state.entry
     values: dict[str, Scalar] = {
@@ -141,7 +139,7 @@ def _proving_nothing(state: State, measured: Measurement) -> list[str]:
 
 def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     """All pass, and the changed functions are within the limits (or enough was tried)."""
-    missing = _not_all_passing(measured) + _doubts(measured)
+    missing = _doubts(measured) + _not_all_passing(measured)
     iteration = state.iteration + 1
     quality = measured.quality
     if iteration < REFACTOR_ITERATIONS and quality is not None:
@@ -173,7 +171,7 @@ def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
 def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     """Three documents, a decision record among them, every diagram readable."""
     files = measured.files
-    missing = _not_all_passing(measured) + _doubts(measured)
+    missing = _doubts(measured) + _not_all_passing(measured)
     if files.documents < DOCUMENTS_NEEDED:
         missing.append(f"{files.documents} of {DOCUMENTS_NEEDED} documents added or changed since the task began")
         missing += [f"an empty document does not count: {path}" for path in files.documents_empty]
@@ -205,9 +203,8 @@ def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
     """No blocking check fails, no blocking finding stands, and the reviewer approves."""
     failed = [c for c in measured.checks if c.status == "fail" and c.blocking]
     findings = (*(_as_finding(c) for c in failed), *_against(claim))
-    missing = [f"{c.name}: {c.detail}" for c in failed]
+    missing = _doubts(measured) + [f"{c.name}: {c.detail}" for c in failed]
     missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
-    missing += _doubts(measured)
     if claim.verdict not in APPROVING:
         missing.append("the reviewer rejected it" if claim.verdict == "fail" else "the reviewer gave no approval")
     passing = sum(c.status == "pass" for c in measured.checks)
@@ -278,7 +275,7 @@ def _broken(measured: Measurement) -> list[str]:
 
 
 def _doubts(measured: Measurement) -> list[str]:
-    return [f"{t.kind}: {t.path}: {t.detail}" for t in measured.tricks if not t.harmless]
+    return [f"{t.kind}: {t.path}: {t.detail}" for t in measured.caught]
 
 
 def _tests_moved(now: Measurement, before: Measurement | None) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from flyball.core.breaker import CLOSED, Breaker
 from flyball.core.effects import Effect, Question, RunAgent
 from flyball.core.events import Evaluated, Held, ItemSettled, Judged, LearningRecorded, LimitHit, Reviewed, TaskStopped
-from flyball.core.measurement import Finding, Measurement
+from flyball.core.measurement import Finding, Measurement, Trick
 from flyball.core.observation import History
 from flyball.core.outcomes import NOTHING_USED, BacklogRead, Outcome, Prepared, TurnEnded, Usage
 from flyball.core.task import Author, Commit, EffectId, Item, Player, Task
@@ -33,7 +33,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A saved tree that can be restored."""
+    """A saved tree that can be restored, unless it is known to hold a trick."""
 
     label: str
     commit: Commit
@@ -42,6 +42,14 @@ class Checkpoint(msgspec.Struct, frozen=True):
     accepted: bool = False
     stage: str = ""
     iteration: int = 0
+    tricked: bool = False
+
+
+class Caught(msgspec.Struct, frozen=True):
+    """Tricks of one iteration of the present stage, held against it until an honest one moves."""
+
+    iteration: int
+    tricks: tuple[Trick, ...]
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -139,6 +147,10 @@ class Draft(msgspec.Struct):
     restore_to: Commit = Commit("")
     restores: int = 0
     restored: bool = False
+    mend: Measurement | None = None
+    mends: int = 0
+    put_back: tuple[str, ...] = ()
+    caught: Caught | None = None
     visits: tuple[Visit, ...] = ()
     breaker: Breaker = CLOSED
     history: History = History()

@@ -17,6 +17,7 @@ from flyball.core.effects import (
     Measure,
     OpenPullRequest,
     Prepare,
+    PutBack,
     ReadBacklog,
     Restore,
     RunAgent,
@@ -30,6 +31,7 @@ from flyball.core.outcomes import (
     Integrated,
     Interrupted,
     Measured,
+    Mended,
     Outcome,
     Prepared,
     Restored,
@@ -87,6 +89,7 @@ class Performer:
             Measure: self._measure,
             Save: self._save,
             Restore: self._restore,
+            PutBack: self._put_back,
             Integrate: self._integrate,
             OpenPullRequest: lambda effect, state, _stop: self._pull_requests.open(effect, state),
             ReadBacklog: lambda effect, _state, _stop: self._backlogs.read(effect),
@@ -191,6 +194,13 @@ class Performer:
     def _restore(self, effect: Restore, _state: State, _stop: Stop) -> Outcome:
         notes = self._workspace.restore(effect.to)
         return Restored(effect.to, self._workspace.tree_of(effect.to), notes=tuple(notes))
+
+    def _put_back(self, effect: PutBack, state: State, _stop: Stop) -> Outcome:
+        space = self._workspace
+        tree = space.overlay(Commit(effect.tree), dict.fromkeys(effect.allowed, effect.candidate))
+        at = self._begun_at(effect, state)
+        kept = space.accept(effect.label, effect.message, at, tree=tree, parent=effect.candidate)
+        return Mended(Commit(kept.commit), kept.tree, effect.label, effect.paths, tuple(kept.notes))
 
     def _integrate(self, effect: Integrate, _state: State, _stop: Stop) -> Outcome:
         try:

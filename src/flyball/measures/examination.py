@@ -79,20 +79,19 @@ class Examination:
             baseline=request.kind == "baseline",
             exits=request.failed_exits,
         )
-        self._rewritten: Mapping[str, bytes] = {}
         self._sha = ""
         self._laid: tuple[str, int] | None = None
         self.index = TreeIndex(())
 
-    def use(self, sha: str, rewritten: Mapping[str, bytes]) -> None:
+    def use(self, sha: str) -> None:
         """Take a tree for the rounds that follow."""
-        self._sha, self._rewritten = sha, rewritten
+        self._sha = sha
         self.index = TreeIndex(self.workspace.list_files(Commit(sha)))
 
     def use_protected(self, protection: Protection) -> str:
         """Take the candidate with its protected paths as accepted; gives back that tree."""
-        sha = self.workspace.overlay(self.request.candidate, protection.overlay)
-        self.use(sha, protection.rewritten)
+        sha = self.workspace.overlay(self.request.candidate, protection.overlay, protection.rewritten)
+        self.use(sha)
         return sha
 
     def trial(self) -> Trial:
@@ -143,7 +142,7 @@ class Examination:
         """Lay the tree again unless nothing has run in it since."""
         laid = (self._sha, self.commands.started)
         if self._laid != laid:
-            self.tree.lay(self._sha, self._rewritten)
+            self.tree.lay(self._sha)
             self._laid = laid
 
     def _environment(self, before: Mapping[str, tuple[int, int, int]]) -> tuple[Trick, ...]:
@@ -241,10 +240,10 @@ class Examination:
             return LintRun(clean=True, detail=f"{command} found nothing"), _tool("lint", command, ran, "")
         wait = self.settings.setup_timeout_s
         broken = lint.unusable(command, ran, wait)
-        in_use = self._sha, self._rewritten
-        self.use(self.workspace.tree_of(self.request.base), {})
+        in_use = self._sha
+        self.use(self.workspace.tree_of(self.request.base))
         before = self._run_lint()
-        self.use(*in_use)
+        self.use(in_use)
         if broken_before := lint.unusable(command, before, wait):
             return LintRun(clean=None, detail=f"{CANNOT_RUN}: {broken_before}"), _tool(
                 "lint", command, before, broken_before

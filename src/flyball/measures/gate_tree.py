@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from flyball.core.measurement import GateResult, Trick
@@ -38,14 +38,10 @@ class GateTree:
         self._workspace = workspace
         self._mark, _ = gate_folder(directory)
 
-    def lay(self, tree: str, rewritten: Mapping[str, bytes]) -> None:
+    def lay(self, tree: str) -> None:
         """Make the directory that tree and nothing else but environment folders and carried files."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self._workspace.export(tree, self.directory, keep=self._settings.environment_folders)
-        for path, content in rewritten.items():
-            target = self.directory / path
-            _clear(target)
-            target.write_bytes(content)
         for name in self._settings.carry:
             self._carry(name)
         if not self._settings.setup and self._settings.sandbox == "none":
@@ -142,11 +138,3 @@ class GateTree:
         shown = ", ".join(changed[1:4])
         detail = "the code under test wrote into the environment" + (f" (also {shown})" if shown else "")
         return (Trick("environment-changed", changed[0], detail),)
-
-
-def _clear(target: Path) -> None:
-    """Make room for a file: the candidate may have put a link to somewhere else, or a folder, in its place."""
-    if target.is_dir() and not target.is_symlink():
-        shutil.rmtree(target)
-    else:
-        target.unlink(missing_ok=True)

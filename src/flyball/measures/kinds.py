@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.measurement import Check, Files, GateResult, NewTest, Quality, Trick
 from flyball.core.quantities import listed, plural
@@ -40,6 +41,7 @@ class Found(msgspec.Struct, frozen=True):
     tools: tuple[GateResult, ...] = ()
     notes: tuple[str, ...] = ()
     unseen: str = ""
+    aiding: tuple[str, ...] = ()
 
 
 Kind = Callable[[Examination, Protection], Found]
@@ -142,7 +144,7 @@ def _red_uncounted(examination: Examination, trial: Trial) -> Found:
     sha = workspace.overlay(request.candidate, {file.file: request.base for file in new})
     failing: tuple[str, ...] = ()
     if sha != workspace.tree_of(request.base):
-        examination.use(sha, {})
+        examination.use(sha)
         runs = examination.trial().round.runs
         failing = tuple(f"{r.result.name} fails without the new tests, too" for r in runs if not r.result.passed)
     return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=_files(examination))
@@ -161,7 +163,7 @@ def _whole_files(examination: Examination, trial: Trial, new: list[Read]) -> tup
             rounds[alone] = trial.round
         elif alone not in rounds:
             without = dict.fromkeys(sorted(named - alone), request.base)
-            examination.use(workspace.overlay(request.candidate, without), {})
+            examination.use(workspace.overlay(request.candidate, without))
             rounds[alone] = examination.trial().round
         ended = rounds[alone]
         project = Project(examination.tree.directory, examination.index.files)
@@ -184,7 +186,7 @@ def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
     sha = workspace.overlay(request.candidate, dict.fromkeys(reverted, request.base))
     if sha == workspace.tree_of(request.base):
         return ()
-    examination.use(sha, {})
+    examination.use(sha)
     outcomes = examination.trial().outcomes
     wanted = (i for i, outcome in examination.expectations.baseline.items() if outcome == "passing")
     return tuple(sorted(i for i in wanted if outcomes.get(i) != "passing"))
@@ -231,10 +233,10 @@ def green(examination: Examination, protection: Protection) -> Found:
     )
 
 
-def unaided(examination: Examination, protection: Protection, found: Found) -> tuple[Trick, ...]:
+def unaided(examination: Examination, protection: Protection, found: Found) -> Found:
     """Once more without what is new and loaded with the tests: those that were accepted must not need it.
 
-    Such a file runs before the tests and could put right in the runner what is wrong in the tree.
+    Such a file runs before the tests and could put right in the runner what is wrong in the tree. Where it does, all of them go.
     """
     request, accepted = examination.request, examination.expectations.accepted
     new = (
@@ -242,17 +244,18 @@ def unaided(examination: Examination, protection: Protection, found: Found) -> t
     )
     uncounted = not any(run.result.counts for run in found.trial.round.runs)
     if not new or not (accepted or uncounted):
-        return ()
+        return found
     without = dict(protection.overlay) | dict.fromkeys(new)
-    examination.use(examination.workspace.overlay(request.candidate, without), protection.rewritten)
+    examination.use(examination.workspace.overlay(request.candidate, without, protection.rewritten))
     trial = examination.trial()
     if trial.green:
-        return ()
+        return found
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
     detail = (
         f"accepted tests pass only with new files beside them ({listed(new, 5)}): {listed(lost, 5) or 'the gate fails'}"
     )
-    return (Trick("test-aided", new[0], detail),)
+    tricks = (*found.tricks, Trick("test-aided", new[0], detail))
+    return replace(found, tricks=tricks, green_runs=0, aiding=new)
 
 
 def _loaded_unasked(examination: Examination, protection: Protection) -> tuple[str, ...]:
@@ -287,7 +290,7 @@ def _passing_on_rejected(examination: Examination, outcomes: Mapping[str, Outcom
     added = [i for i in outcomes if i.partition("::")[0] in touched and i.partition("[")[0] not in old]
     if not added:
         return ()
-    examination.use(workspace.overlay(request.rejected, dict.fromkeys(touched, request.candidate)), {})
+    examination.use(workspace.overlay(request.rejected, dict.fromkeys(touched, request.candidate)))
     there = examination.trial().outcomes
     return tuple(sorted(i for i in added if there.get(i) == "passing"))
 

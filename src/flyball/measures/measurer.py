@@ -11,7 +11,7 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import GateResult, Measurement, Trick
 from flyball.core.naming import LOOP
 from flyball.core.signature import signature
-from flyball.core.task import Settings
+from flyball.core.task import Commit, Settings
 from flyball.core.text import spelt
 from flyball.measures.collected import held
 from flyball.measures.commands import Commands, MeasurementStopped
@@ -91,8 +91,7 @@ class TreeMeasurer:
         )
         sha = examination.use_protected(protection)
         found = KINDS[request.kind](examination, protection)
-        if aided := unaided(examination, protection, found):
-            found = replace(found, tricks=(*found.tricks, *aided), green_runs=0)
+        found = unaided(examination, protection, found)
         return storable(self._assembled(examination, protection, sha, found))
 
     def _assembled(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
@@ -101,6 +100,7 @@ class TreeMeasurer:
         failing = () if kind == "baseline" else trial.failing
         tricks = () if kind == "baseline" else _once((*protection.tricks, *trial.tricks, *found.tricks))
         failed = bool(failing) or not trial.round.passed
+        put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
         return Measurement(
             candidate=examination.request.candidate,
             tree=sha,
@@ -126,7 +126,16 @@ class TreeMeasurer:
             commands_s=round(examination.commands.seconds, 3),
             unseen=found.unseen,
             unchanged=kind != "baseline" and _is_unchanged(examination, protection),
+            put_back=(*put_back, *protection.rewritten),
+            mended=_mended(examination, put_back, protection.rewritten),
         )
+
+
+def _mended(examination: Examination, put_back: Mapping[str, Commit | None], rewritten: Mapping[str, bytes]) -> str:
+    """The candidate's tree without what tricks did to protected files; empty where there is nothing to put back."""
+    if not put_back and not rewritten:
+        return ""
+    return examination.workspace.overlay(examination.request.candidate, put_back, rewritten)
 
 
 def _is_unchanged(examination: Examination, protection: Protection) -> bool:

@@ -50,7 +50,8 @@ _ABOUT_TESTS = re.compile(r"pytest|coverage|jest|vitest|mocha|\btox\b|\btests?\b
 class Protection(msgspec.Struct, frozen=True):
     """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks.
 
-    `released` paths are the candidate's own: their tests are no longer those that were accepted.
+    `released` paths are the candidate's own: their tests are no longer those that were accepted. `put_back` are those that
+    tricks changed, with where each comes from: they may not stay as they are in the tree the next turn works in.
     """
 
     overlay: dict[str, Commit | None]
@@ -58,6 +59,7 @@ class Protection(msgspec.Struct, frozen=True):
     released: frozenset[str]
     tricks: tuple[Trick, ...]
     notes: tuple[str, ...]
+    put_back: dict[str, Commit | None] = {}
 
 
 def is_ci(path: str) -> bool:
@@ -128,13 +130,15 @@ def protect(request: Measure, settings: Settings, workspace: Trees, held: Held |
     """
     sides = _sides(request, settings, workspace, held or {})
     overlay: dict[str, Commit | None] = {}
+    put_back: dict[str, Commit | None] = {}
     rewritten: dict[str, bytes] = {}
     tricks: list[Trick] = []
     notes: list[str] = []
     released: set[str] = set()
     for path in sides.changed:
+        was = request.accepted if path in sides.accepted else None
         if _is_kept(path, request.kept):
-            overlay[path] = request.accepted if path in sides.accepted else None
+            overlay[path] = was
             notes.append(
                 f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps that folder"
             )
@@ -143,7 +147,7 @@ def protect(request: Measure, settings: Settings, workspace: Trees, held: Held |
             notes.append(f"{path} is taken from the candidate: the change was consented to")
         elif lost := lost_in_a_clone(path, request.candidate, workspace):
             tricks.append(lost)
-            overlay[path] = request.accepted if path in sides.accepted else None
+            overlay[path] = put_back[path] = was
         elif path not in sides.written and exempt(path, request.asked):
             released.add(path)
             notes.append(f"{path} is exempt: the task itself names it")
@@ -154,8 +158,10 @@ def protect(request: Measure, settings: Settings, workspace: Trees, held: Held |
         elif found := _guarded(path, request, settings, workspace, sides):
             tricks += found
             if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
-                overlay[path] = request.accepted if path in sides.accepted else None
-    return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes))
+                overlay[path] = was
+            if any(not trick.harmless for trick in found):
+                put_back[path] = was
+    return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes), put_back)
 
 
 def _is_kept(path: str, folders: tuple[str, ...]) -> bool:

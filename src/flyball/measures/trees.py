@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from flyball.core.task import Commit
@@ -14,7 +15,9 @@ class Trees(Protocol):
     def read_file(self, commit: Commit, path: str) -> bytes | None: ...
     def list_files(self, commit: Commit) -> tuple[str, ...]: ...
     def links(self, commit: Commit) -> frozenset[str]: ...
-    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str: ...
+    def overlay(
+        self, commit: Commit, paths: Mapping[str, Commit | None], contents: Mapping[str, bytes] = ...
+    ) -> str: ...
     def tree_of(self, commit: Commit) -> str: ...
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None: ...
 
@@ -50,8 +53,13 @@ class RememberedTrees:
             self._links[commit] = self._workspace.links(commit)
         return self._links[commit]
 
-    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str:
-        return self._workspace.overlay(commit, paths)
+    def overlay(
+        self,
+        commit: Commit,
+        paths: Mapping[str, Commit | None],
+        contents: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> str:
+        return self._workspace.overlay(commit, paths, contents)
 
     def tree_of(self, commit: Commit) -> str:
         return self._workspace.tree_of(commit)

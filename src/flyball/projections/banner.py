@@ -1,7 +1,8 @@
-"""The banner of an open circuit breaker: what happened, and the four choices."""
+"""The banner of an open circuit breaker: what happened, and the choices there are."""
 
 from __future__ import annotations
 
+from flyball.core.questions import led_by_trick
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.wording import plain
@@ -19,7 +20,7 @@ def banner(state: State, chronicle: Chronicle) -> str:
     lines = [
         BEGIN,
         f"PHASE: {state.stage}",
-        f"REASON: {plain(state.breaker.reason or 'opened')}",
+        f"REASON: {plain(led_by_trick(state, state.breaker.reason or 'opened'))}",
         f"ITERATIONS: {state.iteration} in this stage, {state.iterations} in all",
         f"TESTS_PASSING: {tests}",
         f"LAST_ERROR: {plain(recent[-1].error, 500) if recent else 'none'}",
@@ -28,6 +29,8 @@ def banner(state: State, chronicle: Chronicle) -> str:
         f"  flyball skip {task}           leave this stage unverified and go on; every report will say so",
         f"  flyball abort {task}          end the task",
         f"  flyball modify {task} TEXT    give new guidance, then try again",
-        END,
     ]
+    if state.caught is not None:
+        lines.append(f"  flyball rollback {task} --to last-good    go back to the last good tree and try again")
+    lines.append(END)
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Effect, RunAgent, Save
+from flyball.core.effects import Ask, Effect, PutBack, RunAgent, Save
 from flyball.core.events import (
     Begun,
     BreakerChanged,
@@ -41,6 +41,7 @@ from flyball.core.outcomes import (
     Failed,
     Integrated,
     Measured,
+    Mended,
     Outcome,
     Prepared,
     PullRequested,
@@ -110,6 +111,8 @@ class Chronicle:
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
         self._turn_of: dict[str, int] = {}
+        self._kept_at: dict[str, int] = {}
+        self._held_against: dict[str, tuple[Trick, ...]] = {}
         self._standing: list[int] = []
         for event in events:
             self.add(event)
@@ -178,6 +181,7 @@ class Chronicle:
         self._keep(Kept(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number))
 
     def _keep(self, kept: Kept) -> None:
+        self._kept_at[kept.commit] = len(self.checkpoints)
         self.checkpoints.append(kept)
         self._turn_of.setdefault(kept.commit, kept.turn)
 
@@ -195,6 +199,25 @@ class Chronicle:
                 trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, self.measured.stage, times=0
             )
             self.tricks[trick] = replace(known or first, times=(known or first).times + 1)
+        if outcome.measurement.caught:
+            self._doubt(outcome.measurement.candidate, outcome.measurement.caught)
+
+    def _doubt(self, commit: str, tricks: tuple[Trick, ...]) -> None:
+        """Mark a checkpoint with the first trick that is held against it; without any it is as good as others."""
+        self._held_against[commit] = tricks
+        where = self._kept_at.get(commit)
+        if where is not None:
+            told = "".join(f"{trick.kind}: {trick.path}: {trick.detail}" for trick in tricks[:1])
+            self.checkpoints[where] = replace(self.checkpoints[where], tricked=plain(told))
+
+    def _mended(self, at: datetime, effect: Effect, outcome: Mended) -> None:
+        assert isinstance(effect, PutBack)
+        number = self.turns[-1].number if self.turns else 0
+        where = self._kept_at.get(effect.candidate)
+        tricked = self.checkpoints[where].tricked if effect.doubtful and where is not None else ""
+        self._keep(Kept(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked))
+        paths = listed([plain(path) for path in outcome.paths], 20)
+        self._note((f"put back as accepted after turn {number}: {paths}", *outcome.notes))
 
     def _restored(self, at: datetime, _effect: Effect, outcome: Restored) -> None:
         self._note(outcome.notes)
@@ -286,12 +309,15 @@ class Chronicle:
 
     def _consented(self, at: datetime, fact: Consented) -> None:
         self.consents.append(Consent(at, fact.paths, plain(fact.by), fact.allowed))
+        known = self._held_against.get(fact.commit, ())
+        if fact.allowed and known:
+            self._doubt(fact.commit, tuple(trick for trick in known if trick.path not in fact.paths))
 
     def _spoke(self, at: datetime, fact: PersonSpoke) -> None:
         self.words.append(Word(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text, "person")
-        elif fact.word in {"reset", "modify"}:
+        elif fact.word in {"reset", "modify", "rollback"}:
             self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
             for key in [k for k, effect in self._open.items() if isinstance(effect, Ask)]:
                 self._open.pop(key)
@@ -333,6 +359,7 @@ class Chronicle:
         Saved: _saved,
         Measured: _measured,
         Restored: _restored,
+        Mended: _mended,
         Integrated: _integrated,
         PullRequested: _pull_requested,
         Answered: _answered,

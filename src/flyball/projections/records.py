@@ -113,7 +113,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A checkpoint, with the last turn before it."""
+    """A checkpoint, with the last turn before it, and the trick it holds where it was caught with one."""
 
     label: str
     commit: str
@@ -121,6 +121,7 @@ class Kept(msgspec.Struct, frozen=True):
     accepted: bool
     stage: str
     turn: int
+    tricked: str = ""
 
 
 class Learning(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from flyball.core.effects import (
     Measure,
     OpenPullRequest,
     Prepare,
+    PutBack,
     ReadBacklog,
     Restore,
     RunAgent,
@@ -34,6 +35,7 @@ from flyball.core.outcomes import (
     Answered,
     Integrated,
     Measured,
+    Mended,
     Outcome,
     Prepared,
     PullRequested,
@@ -87,8 +89,8 @@ class World:
                 return self.turn(effect, state)
             case Measure():
                 return Measured(self.measure(effect, state))
-            case Save():
-                return self._save(effect)
+            case Save() | PutBack():
+                return self._keep(effect)
             case Restore():
                 self.tree = self.saved[effect.to]
                 return Restored(effect.to, self.tree)
@@ -109,11 +111,13 @@ class World:
             return Integrated(effect.commit, "flyball/001-it-works")
         return PullRequested(f"https://example.org/{effect.branch}")
 
-    def _save(self, effect: Save) -> Saved:
+    def _keep(self, effect: Save | PutBack) -> Saved | Mended:
         if effect.tree:
             self.tree = effect.tree
         commit = Commit(f"{effect.label}@{effect.id}")
         self.saved[commit] = self.tree
+        if isinstance(effect, PutBack):
+            return Mended(commit, self.tree, effect.label, effect.paths)
         return Saved(commit, self.tree, effect.label, effect.accepted)
 
 

@@ -42,6 +42,10 @@ class NoSuchCheckpoint(Refusal):
     """The word names no checkpoint of the task."""
 
 
+class HoldsTrick(Refusal):
+    """The checkpoint was caught with a trick, so nothing is built on it."""
+
+
 class RolledBack(msgspec.Struct, frozen=True):
     """What a rollback did."""
 
@@ -114,6 +118,11 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
     """Go back to a checkpoint: what is undone is kept as one, and the loop goes on from the stage that followed it."""
     require_open(site.state(task))
     target = named(task, checkpoints(site, task), word)
+    if target.tricked:
+        raise HoldsTrick(
+            f"{target.label} of {task} holds a trick and is nothing to go back to: {target.tricked}."
+            f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
+        )
     with in_hand(site, task) as hand:
         hand.workspace.prepare()
         hand.interrupt_all(f"rolled back to {target.label}")

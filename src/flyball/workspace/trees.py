@@ -6,9 +6,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
+from flyball.workspace import loose
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.git import Git, failure, records
 from flyball.workspace.listing import listed
@@ -19,6 +21,8 @@ from flyball.workspace.vault import Vault
 _DIFF = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
 _AT_ONCE = 500
 _SMALL = 256 * 1024
+_REGULAR = ("100644", "100755")
+_NONE: Mapping[str, bytes] = MappingProxyType({})
 _KIND = 2  # digits of a mode that say file, link or submodule
 
 
@@ -144,20 +148,23 @@ def numstat(vault: Vault, old: str, new: str) -> tuple[Lines, ...]:
     return tuple(found)
 
 
-def overlay_tree(vault: Vault, commit: str, paths: Mapping[str, str | None]) -> str:
+def overlay_tree(
+    vault: Vault, commit: str, paths: Mapping[str, str | None], contents: Mapping[str, bytes] = _NONE
+) -> str:
     """The tree of `commit`, but each of `paths` (files or folders) as in another commit, or absent where that is None.
 
-    A path that the other commit does not have is absent, too.
+    A path that the other commit does not have is absent, too. Files in `contents` hold what is given there.
     """
     wanted: dict[str, list[str]] = {}
     for path, source in paths.items():
         if source is not None:
             wanted.setdefault(source, []).append(path.rstrip("/"))
     tree = vault.tree(commit)
-    if not paths:
+    if not paths and not contents:
         return tree
-    present = entries(vault, tree, [path.rstrip("/") for path in paths])
+    present = entries(vault, tree, [path.rstrip("/") for path in (*paths, *contents)])
     instead = [each for source, some in wanted.items() for each in entries(vault, source, some)]
+    instead += _written(vault, contents, present)
     if set(present) == set(instead):
         return tree
     return with_entries(vault, tree, instead, without=present)
@@ -175,6 +182,14 @@ def with_entries(vault: Vault, tree: str, put: Iterable[Entry], without: Iterabl
         overlaid = git.line("write-tree")
     vault.known.know_tree(overlaid)
     return overlaid
+
+
+def _written(vault: Vault, contents: Mapping[str, bytes], present: Sequence[Entry]) -> Iterator[Entry]:
+    """Files with new contents, as executable as they were."""
+    modes = {entry.path: entry.mode for entry in present if entry.mode in _REGULAR}
+    for path, content in contents.items():
+        blob = loose.write(vault.objects, vault.object_format, "blob", content)
+        yield Entry(modes.get(path, _REGULAR[0]), blob, path)
 
 
 def _compare(vault: Vault, old: str, new: str, *options: str, paths: Sequence[str] = ()) -> bytes:

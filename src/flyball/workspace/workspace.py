@@ -274,9 +274,14 @@ class GitWorkspace:
     def tree_of(self, commit: Commit) -> str:
         return self.vault.tree(commit)
 
-    def overlay(self, commit: Commit, paths: Mapping[str, Commit | None]) -> str:
-        """The tree of `commit` with each path as in the commit it is mapped to, or absent."""
-        return trees.overlay_tree(self.vault, commit, paths)
+    def overlay(
+        self,
+        commit: Commit,
+        paths: Mapping[str, Commit | None],
+        contents: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> str:
+        """The tree of `commit` with each path as in the commit it is mapped to, or absent, or with the contents given for it."""
+        return trees.overlay_tree(self.vault, commit, paths, contents)
 
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly what a clone of that tree would hold, but for what is named in `keep`."""

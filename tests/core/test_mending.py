@@ -1,0 +1,207 @@
+"""C24: what a trick did to protected files is undone before the next turn, and nothing is built on a tree that holds one."""
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.claims import Claim, ProtectedChange
+from flyball.core.effects import Ask, Measure, PutBack, RunAgent
+from flyball.core.events import Begun, Consented, Ended, Fact, Judged
+from flyball.core.measurement import Measurement, Trick
+from flyball.core.outcomes import Mended, TurnEnded
+from flyball.core.recovery import _two_back
+from flyball.core.state import Checkpoint, State
+from flyball.core.task import Commit
+from flyball.projections.banner import banner
+from flyball.projections.chronicle import Chronicle
+from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, ok
+
+pytestmark = pytest.mark.req("C24")
+
+TESTS = "tests/test_new.py"
+WEAKENED = Trick("test-weakened", TESTS, "1 of 1 assertion gone")
+FORCED = Trick("exit-forced", "test", "the process ended with 0 before its tests did")
+
+
+class Trickster(Honest):
+    """Honest, but that its first turns of GREEN, or all of them, are caught with tricks."""
+
+    def __init__(self, *tricks: Trick, times: int = 1, claim: Claim = DONE, verdict: str = "pass") -> None:
+        super().__init__()
+        self.tricks, self.times, self.claim, self.verdict = tricks, times, claim, verdict
+        self.allowed: set[str] = set()
+
+    def work(self, turn: RunAgent, state: State) -> TurnEnded:
+        if turn.purpose == "consent":
+            return ok(replace(APPROVED, verdict=self.verdict))
+        honest = super().work(turn, state)
+        if turn.stage == "GREEN" and self.times > 0:
+            self.times -= 1
+            self.tree += "-tricked"
+            return ok(self.claim)
+        return honest
+
+    def look(self, measure: Measure, state: State) -> Measurement:
+        measured = super().look(measure, state)
+        if not self.tree.endswith("-tricked") or set(measure.consented) >= {t.path for t in self.tricks}:
+            return measured
+        clean = self.tree.removesuffix("-tricked")
+        paths = tuple(t.path for t in self.tricks if "/" in t.path)
+        return replace(
+            measured, tree=clean, tricks=self.tricks, green_runs=0, put_back=paths, mended=clean if paths else ""
+        )
+
+
+def story(simulator: Simulator) -> list[str]:
+    """What was done, by id."""
+    return [e.fact.effect.id for e in simulator.events if isinstance(e.fact, Begun)]
+
+
+def facts(simulator: Simulator, kind: type[Fact]) -> list[Fact]:
+    return simulator.of(kind)
+
+
+def effects(simulator: Simulator) -> list[PutBack]:
+    begun = (e.fact.effect for e in simulator.events if isinstance(e.fact, Begun))
+    return [effect for effect in begun if isinstance(effect, PutBack)]
+
+
+def test_a_caught_trick_is_put_back_before_the_next_turn_and_honest_work_ends_done() -> None:
+    world = Trickster(WEAKENED)
+    simulator = Simulator(world)
+    assert simulator.run().decision == "DONE"
+    done = story(simulator)
+    place = done.index("put-back/1")
+    assert done[place - 1 : place + 2] == ["measure/2", "put-back/1", "turn/3"]
+    ended = next(e.fact.outcome for e in simulator.events if isinstance(e.fact, Ended) and e.fact.id == "put-back/1")
+    assert isinstance(ended, Mended)
+    assert (ended.tree, ended.paths) == ("tree-2", (TESTS,))
+    prompt = simulator.turns[2].prompt
+    assert f"put back as they were accepted: {TESTS}. All other changes of that turn were kept." in prompt
+    assert WEAKENED.detail in prompt
+    assert "put back" not in simulator.turns[3].prompt
+
+
+def test_the_trick_is_what_is_missing_not_the_runs_it_spoilt() -> None:
+    simulator = Simulator(Trickster(WEAKENED))
+    simulator.run()
+    judged = [f for f in facts(simulator, Judged) if isinstance(f, Judged) and f.stage == "GREEN"]
+    assert judged[0].gate_1.missing == (f"test-weakened: {TESTS}: 1 of 1 assertion gone",)
+    assert [f.false_claim for f in judged] == [True, False]
+
+
+def test_a_tree_that_holds_a_trick_is_never_the_best_one() -> None:
+    simulator = Simulator(Trickster(WEAKENED))
+    while not (simulator.state and simulator.state.put_back):
+        simulator.step()
+    state = simulator.state
+    assert state.best is not None
+    assert (state.best.label, state.history.best) == ("RED", None)
+    assert [(c.label, c.tricked) for c in state.checkpoints[-2:]] == [("turn-2", True), ("put-back-1", False)]
+    judged = [f for f in facts(simulator, Judged) if isinstance(f, Judged)][-1]
+    assert not judged.best
+
+
+def test_a_trick_outside_the_protected_files_leaves_nothing_to_put_back_and_a_doubtful_tree() -> None:
+    simulator = Simulator(Trickster(FORCED))
+    assert simulator.run().decision == "DONE"
+    assert effects(simulator) == []
+    both = Simulator(Trickster(WEAKENED, FORCED))
+    both.run()
+    assert [(effect.paths, effect.doubtful) for effect in effects(both)] == [((TESTS,), True)]
+
+
+def test_two_steps_back_lead_over_trees_that_hold_a_trick() -> None:
+    def at(label: str, *, tricked: bool = False) -> Checkpoint:
+        return Checkpoint(label, Commit(label), label, START, label == "RED", "GREEN", tricked=tricked)
+
+    simulator = Simulator(Honest())
+    simulator.run()
+    assert simulator.state is not None
+    kept = (at("RED"), at("turn-1"), at("turn-2", tricked=True), at("turn-3"), at("turn-4", tricked=True), at("turn-5"))
+    state = replace(simulator.state, stage="GREEN", checkpoints=kept)
+    found = _two_back(state)
+    assert found is not None
+    assert found.label == "turn-1"
+
+
+def wants(path: str = TESTS) -> Claim:
+    return replace(DONE, protected_changes=(ProtectedChange(path, "the test was wrong"),))
+
+
+@pytest.mark.req("C42")
+def test_what_the_reviewer_consents_to_is_not_put_back() -> None:
+    simulator = Simulator(Trickster(WEAKENED, claim=wants()))
+    assert simulator.run().decision == "DONE"
+    assert effects(simulator) == []
+    assert [f.allowed for f in facts(simulator, Consented) if isinstance(f, Consented)] == [True]
+    assert simulator.state is not None
+    assert not any(c.tricked for c in simulator.state.checkpoints)
+
+
+@pytest.mark.req("C42")
+def test_what_the_reviewer_refuses_is_put_back_after_the_refusal() -> None:
+    simulator = Simulator(Trickster(WEAKENED, claim=wants(), verdict="fail"))
+    assert simulator.run().decision == "DONE"
+    done = story(simulator)
+    place = done.index("put-back/1")
+    assert (done[place - 1], done[place + 1]) == ("turn/3", "turn/4")
+    assert simulator.turns[2].purpose == "consent"
+
+
+@pytest.mark.req("C42")
+def test_consent_to_one_file_leaves_it_and_puts_the_other_back() -> None:
+    other = Trick("test-config-changed", "tests/conftest.py", "it was added")
+    simulator = Simulator(Trickster(WEAKENED, other, claim=wants()))
+    simulator.run()
+    (effect,) = effects(simulator)
+    assert (effect.paths, effect.allowed) == (("tests/conftest.py",), (TESTS,))
+
+
+def blocked(*, answer: str | None = None) -> Simulator:
+    world = Trickster(WEAKENED, times=100)
+    answers = iter([answer] if answer else [])
+
+    def reply(ask: Ask, _state: State) -> str | None:
+        world.times = 0
+        return next(answers, ask.question.default)
+
+    world.answer = reply
+    simulator = Simulator(world)
+    simulator.run()
+    return simulator
+
+
+@pytest.mark.req("C22")
+def test_when_the_loop_ends_all_the_same_the_trick_leads_the_reason_and_a_rollback_is_offered() -> None:
+    simulator = blocked()
+    state = simulator.state
+    assert state is not None
+    assert state.stopped is not None
+    assert state.decision == "BLOCKED"
+    assert state.stopped.reason.startswith("A trick was caught in iteration ")
+    assert f"test-weakened: {TESTS}: 1 of 1 assertion gone. GREEN does not move: " in state.stopped.reason
+    (asked,) = state.questions.values()
+    assert [o.key for o in asked.question.options] == ["reset", "skip", "abort", "modify", "rollback"]
+    assert f"flyball rollback {state.task.id} --to last-good" in asked.question.options[-1].meaning
+    lines = banner(state, Chronicle(simulator.events)).splitlines()
+    assert next(line for line in lines if line.startswith("REASON: ")).startswith("REASON: A trick was caught in")
+    assert any(line.strip().startswith(f"flyball rollback {state.task.id} --to last-good") for line in lines)
+    assert state.tree == "tree-2" or not state.tree.endswith("-tricked")
+
+
+@pytest.mark.req("C22")
+@pytest.mark.parametrize("answer", ["rollback", "reset"])
+def test_the_choices_lead_on_when_they_are_taken(answer: str) -> None:
+    simulator = blocked(answer=answer)
+    assert simulator.state is not None
+    assert simulator.state.decision == "DONE"
+    restores = [e for e in story(simulator) if e.startswith("restore/")]
+    asked = story(simulator).index("ask/1")
+    assert (f"restore/{len(restores)}" in story(simulator)[asked:]) is (answer == "rollback")
+
+
+def test_a_stage_that_moved_honestly_since_is_not_reproached_with_the_trick() -> None:
+    simulator = Simulator(Trickster(WEAKENED))
+    simulator.run()
+    assert simulator.state is not None
+    assert simulator.state.caught is None
