@@ -14,7 +14,7 @@ from flyball.core.criteria import criteria
 from flyball.process import Stop
 
 PROMPT = "".join(f"- AC-{number}: {text}\n" for number, text in enumerate(CRITERIA, start=1))
-ELSEWHERE = {"acp_agent", "shell_worker"}
+ELSEWHERE = {"acp_agent", "package_worker", "shell_worker"}
 NAMES = sorted({path.stem for path in (Path(__file__).parent / "programs").glob("*.py")} - ELSEWHERE)
 
 

@@ -1,5 +1,6 @@
 """Which programs a command line starts, told without running it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,19 @@ def test_c9_what_set_up_names_or_builds_is_not_missing(tmp_path: Path) -> None:
     assert missing_programs(".venv/bin/pytest", tmp_path, environment, "python -m venv .venv") == ()
     (tmp_path / "run.sh").write_text("")
     assert missing_programs("./run.sh", tmp_path, environment) == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -m venv .venv && .venv/bin/python -m pip install -e .",
+        "sh make.sh; ./configure && build/run",
+        "sh get-tool.sh no-such-tool && no-such-tool on",
+    ],
+)
+def test_c9_what_an_earlier_command_of_the_same_line_makes_or_names_is_not_missing(
+    command: str, tmp_path: Path
+) -> None:
+    here = {"PATH": os.defpath}
+    assert missing_programs(command, tmp_path, here) == ()
+    assert missing_programs(command.rpartition("&& ")[2], tmp_path, here) != ()

@@ -33,8 +33,10 @@ def programs_of(command: str) -> tuple[str, ...]:
 
 
 def missing_programs(command: str, root: Path, environment: Mapping[str, str], setup: str = "") -> tuple[str, ...]:
-    """Those of a command's programs that are not here, and that `setup` will not bring."""
-    return tuple(word for word in programs_of(command) if not _is_there(word, root, environment, setup))
+    """Those of a command's programs that are not here, and that neither `setup` nor an earlier one of them will bring."""
+    programs = programs_of(command)
+    bringing = {word: f"{setup} {command.rpartition(word)[0]}" for word in programs[1:]}
+    return tuple(word for word in programs if not _is_there(word, root, environment, bringing.get(word, setup)))
 
 
 def _is_there(word: str, root: Path, environment: Mapping[str, str], setup: str) -> bool:
