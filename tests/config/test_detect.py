@@ -63,10 +63,10 @@ PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_
         (
             package(scripts={"test": "mocha --recursive test"}),
             (),
-            "npx --no-install mocha --recursive test --reporter xunit --reporter-option output={junit}",
+            "npx --no-install mocha --recursive test --reporter xunit --reporter-options output={junit}",
             "npm install",
         ),
-        (package(scripts={"test": "mocha && echo well"}), (), "npm test", "npm install"),
+        (package(scripts={"test": "mocha | tee out"}), (), "npm test", "npm install"),
         (
             package(scripts={"test": "node --test test/"}),
             (),
@@ -121,6 +121,33 @@ def test_the_gate_and_set_up_of_a_project_are_proposed_from_its_files(
     assert gates(found) == {"test": gate}
     assert (setup in found.setup.value) if found.setup and setup else (found.setup is None and not setup)
     assert found.gates[0].reason
+
+
+NODE = "node --test --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination={junit}"
+MOCHA = "npx --no-install mocha --reporter xunit --reporter-options output={junit}"
+
+
+@pytest.mark.req("C31")
+@pytest.mark.parametrize(
+    ("scripts", "gate"),
+    [
+        ({"test": "npm run lint && npm run unit", "lint": "standard", "unit": "c8 --100 node --test"}, NODE),
+        ({"test": "npm run test:unit && npm run test:types", "test:unit": "nyc --reporter text mocha", "test:types": "tsd"}, MOCHA),
+        ({"test": "npm run build && mocha", "build": "rm -rf out && tsc"}, f"rm -rf out && npx --no-install tsc && {MOCHA}"),
+        ({"test": "cross-env A=1 mocha"}, f"A=1 {MOCHA}"),
+        ({"test": "NODE_ENV=test mocha"}, f"NODE_ENV=test {MOCHA}"),
+        ({"test": "yarn unit", "unit": "vitest --coverage src"}, "npx --no-install vitest run src --reporter=junit --outputFile={junit}"),
+        ({"test": "npm run test"}, "npm test"),
+        ({"test": "npm run a", "a": "npm run b", "b": "npm run a"}, "npm test"),
+        ({"test": "npm run gone && node test.js"}, "npm test"),
+        ({"test": "tape test/*.js | tap-spec"}, "npm test"),
+        ({"test": "npm run unit", "unit": ["no", "text"]}, "npm test"),
+    ],
+)  # fmt: skip
+def test_a_test_script_is_followed_to_the_runner_whose_tests_can_be_counted(
+    scripts: dict[str, object], gate: str
+) -> None:
+    assert gates(look(package(scripts=scripts))) == {"test": gate}
 
 
 @pytest.mark.parametrize(
@@ -243,6 +270,8 @@ TESTED = {"tests/test_a.py": "def test_a(): ..."}
             "-r requirements.txt -r requirements/tests.txt -e .",
         ),
         ({"setup.py": "", "dev.requirements.txt": "pytest"}, "-r dev.requirements.txt -e ."),
+        ({"setup.py": "", "tox.ini": "[pytest]\naddopts = --cov-append\n  --cov=x -nauto\n[other]\na = --timeout\n"}, "-e . pytest pytest-cov pytest-xdist"),
+        ({"pyproject.toml": '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = ["-n", "2"]\n'}, "-e . pytest pytest-xdist"),
     ],
 )  # fmt: skip
 def test_setup_installs_what_the_tests_need_by_the_projects_own_lists(files: dict[str, str], installs: str) -> None:

@@ -202,7 +202,7 @@ def test_exit_0_as_signal_reaches_the_agent() -> None:
     ("text", "line", "key", "problem"),
     [
         (AGENT, 1, "gates", "No gate is configured, so nothing could be measured"),
-        (AGENT + "[gates]\ncarry = []\n", 3, "gates", "Type flyball init to have one proposed, or pass --gate"),
+        (AGENT + "[gates]\ncarry = []\n", 3, "gates", "type flyball trust; or pass --gate test="),
         ('workflow = "tddd"\n' + AGENT + GATE, 1, "workflow", "there is no workflow tddd (did you mean tdd?); expected one of: tdd"),
         (GATE + 'x = "y"\n[roles.qa]\nagent = "main"\n', 5, "roles.qa.agent", "there is no agent main; expected one of: claude, codex"),
         (AGENT + GATE + '[roles.qa]\nagent = "mian"\n', 6, "roles.qa.agent", "there is no agent mian (did you mean main?); expected one of: main"),

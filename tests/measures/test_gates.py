@@ -219,8 +219,18 @@ def test_setup_runs_at_the_baseline_and_again_only_when_a_manifest_changed(lab) 
 def test_a_setup_that_fails_is_a_broken_gate(lab) -> None:
     lab.settings = replace(lab.settings, setup="echo no such package; exit 1")
     measured = lab.measure("baseline")
-    assert measured.broken.startswith("setup: the setup command failed")
+    assert measured.broken == "setup: the setup command failed: exit 1: no such package"
     assert "no such package" in measured.gates[0].output
+
+
+@pytest.mark.req("C7")
+@pytest.mark.parametrize("code", [1, 9])
+def test_a_runner_that_writes_no_report_on_the_untouched_tree_cannot_run_and_its_own_words_are_named(lab, code) -> None:
+    said = "echo; echo 'error: unknown option --reporter-option'; echo; echo bye"
+    lab.gates(Gate("test", f"{said}; : {{junit}}; exit {code}", 600.0))
+    measured = lab.measure("baseline")
+    ended = f"it ended without a report of its tests (exit {code}): error: unknown option --reporter-option"
+    assert measured.broken == f"test: {ended}"
 
 
 def test_huge_and_wild_output_is_bounded_and_scrubbed(lab) -> None:

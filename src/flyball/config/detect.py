@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from flyball.config.stacks import Finding, Reader, stacks
+from flyball.config.finding import Finding, Reader
+from flyball.config.stacks import stacks
 from flyball.core.questions import CHECKED_BY
 from flyball.core.task import CLI_TYPES, QaSettings
 

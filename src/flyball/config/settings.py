@@ -176,7 +176,9 @@ def _gates(file: FileConfig | None, flags: RunFlags) -> tuple[Gate, ...]:
         gates[name] = Gate(name, command, gates[name].timeout_s if name in gates else default)
     if gates:
         return tuple(gates.values())
-    remedy = 'Type flyball init to have one proposed, or pass --gate test="COMMAND".'
+    named = 'pass --gate test="COMMAND"'
+    written = f'Write the command that runs the tests there, test = "COMMAND", and type flyball trust; or {named}.'
+    remedy = written if file else f"Type flyball init to have one proposed, or {named}."
     problem = f"No gate is configured, so nothing could be measured: expected a command in [gates]. {remedy}"
     raise file.origin.invalid(("gates",), problem) if file else ConfigError(problem)
 

@@ -1,29 +1,17 @@
 """What marks a project as Python, Node, Go or another stack, and how its tests are run so that they can be counted."""
 
-import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
+from flyball.config.finding import Finding, Installed, Reader, json_table as _json, sub as _sub
+from flyball.config.node import node
 from flyball.core import reporting
-
-Reader = Callable[[str], str | None]
-"""Gives the text of a file below the root, or None where it cannot be read."""
-Installed = Callable[[str], bool]
 
 _TEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _RUFF = frozenset({"ruff.toml", ".ruff.toml"})
-_ESLINT = re.compile(r"eslint\.config\.(?:js|mjs|cjs|ts|mts)|\.eslintrc(?:\.(?:js|cjs|json|ya?ml))?")
 _MAKE_TEST = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
-_NO_TEST = "no test specified"
-_JEST_JUNIT = (
-    "JEST_JUNIT_OUTPUT_FILE={junit} JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true"
-)
-"""Without a file's name two tests of one name are one; without errors of suites a file that cannot be loaded is left out."""
-_OPERATORS = re.compile(r"[;&|<>$`()\n]")
 _SCRIPTS = tuple(
     f"{folder}{name}.sh"
     for folder in ("", "tests/", "test/", "scripts/", "script/")
@@ -32,20 +20,17 @@ _SCRIPTS = tuple(
 )
 _FOR_TESTS = ("test", "tests", "testing", "dev")
 """What extras, dependency groups and requirement files are called that bring what tests need, the smallest first."""
+_PYTEST_OPTIONS = re.compile(
+    r"^\[(?:tool\.pytest(?:\.ini_options)?|tool:pytest|pytest)\]\n((?:(?!\[[\w.:\"-]+\]$).*\n?)*)", re.MULTILINE
+)
+_PLUGINS = {
+    "--cov(?:-\\w+)*": "pytest-cov", "(?:-n(?:auto|logical|\\d+)?|--numprocesses|--dist)": "pytest-xdist", "--timeout": "pytest-timeout",
+    "--benchmark(?:-\\w+)*": "pytest-benchmark", "--asyncio-mode": "pytest-asyncio", "--mypy": "pytest-mypy",
+    "--doctest-plus": "pytest-doctestplus", "--randomly-seed": "pytest-randomly", "--reruns": "pytest-rerunfailures",
+    "--ruff": "pytest-ruff", "--flake8": "pytest-flake8", "--isort": "pytest-isort", "--black": "pytest-black",
+}  # fmt: skip
+"""By an option in pytest's configuration, the plugin that knows it."""
 _KNOWS_GROUPS = "pip>=25.1"
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One stack, with the commands that fit it; empty where there is none."""
-
-    stack: str
-    gate: str = ""
-    gate_reason: str = ""
-    setup: str = ""
-    setup_reason: str = ""
-    lint: str = ""
-    lint_reason: str = ""
-    environment: tuple[str, ...] = ()
 
 
 def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[Finding, ...]:
@@ -67,7 +52,7 @@ def python(files: frozenset[str], read: Reader, installed: Installed) -> Finding
     manifest = _toml(read("pyproject.toml") if "pyproject.toml" in files else None)
     linted = bool(files & _RUFF) or "ruff" in _sub(manifest, "tool")
     runner = _python_runner(files, read, tests)
-    tools = [runner] if runner == "pytest" else []
+    tools = [runner, *_plugins(files, read)] if runner == "pytest" else []
     tools += ["ruff"] if linted and not installed("ruff") else []
     setup, setup_reason = _python_setup(files, read, manifest, installed, tools)
     program = ".venv/bin/python" if setup or ".venv/bin/python" in files else "python3"
@@ -77,6 +62,13 @@ def python(files: frozenset[str], read: Reader, installed: Installed) -> Finding
         lint=_ruff(program, installed) if linted else "", lint_reason="ruff is configured",
         environment=(".venv",),
     )  # fmt: skip
+
+
+def _plugins(files: frozenset[str], read: Reader) -> list[str]:
+    """The plugins of pytest whose options are configured: without them it refuses to start."""
+    places = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini")
+    said = "\n".join(part for name in places if name in files for part in _PYTEST_OPTIONS.findall(read(name) or ""))
+    return [plugin for option, plugin in _PLUGINS.items() if re.search(rf"(?<![\w-]){option}(?![\w])", said)]
 
 
 def _ruff(program: str, installed: Installed) -> str:
@@ -165,57 +157,6 @@ def _group(groups: dict[str, Any], name: str, seen: tuple[str, ...] = ()) -> Ite
             yield from _group(groups, str(each.get("include-group")), (*seen, name))
         else:
             yield str(each)
-
-
-def node(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
-    if "package.json" not in files:
-        return None
-    manifest = _json(read("package.json"))
-    scripts = _sub(manifest, "scripts")
-    packages = {**_sub(manifest, "dependencies"), **_sub(manifest, "devDependencies")}
-    setup, setup_reason = _node_setup(files, installed)
-    gate, gate_reason = _node_gate(packages, str(scripts.get("test", "")))
-    linted = any(_ESLINT.fullmatch(path) for path in files) or "eslintConfig" in manifest
-    return Finding(
-        "node", gate, gate_reason, setup, setup_reason,
-        lint="npx --no-install eslint ." if linted else "", lint_reason="eslint is configured",
-        environment=("node_modules",),
-    )  # fmt: skip
-
-
-def _node_gate(packages: dict[str, Any], script: str) -> tuple[str, str]:
-    if "vitest" in packages:
-        return "npx --no-install vitest run --reporter=junit --outputFile={junit}", "package.json has vitest"
-    if "jest" in packages and "jest-junit" in packages:
-        return (
-            f"{_JEST_JUNIT} npx --no-install jest --ci --reporters=default --reporters=jest-junit",
-            "package.json has jest and jest-junit",
-        )
-    if "jest" in packages:
-        return "npx --no-install jest --ci", "package.json has jest; with jest-junit its tests could be counted"
-    plain = not _OPERATORS.search(script)
-    if plain and re.match(r"mocha\b", script):
-        command = f"npx --no-install {script} --reporter xunit --reporter-option output={{junit}}"
-        return command, "package.json tests with mocha"
-    if plain and re.match(r"node --test(?:\s|$)", script):
-        # Node takes what follows a file's name for another file.
-        options = "--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination={junit}"
-        command = script.replace("node --test", f"node --test {options}", 1)
-        return command, "package.json tests with node's own runner"
-    if script and _NO_TEST not in script:
-        return "npm test", "package.json has a test script; its tests are not counted one by one"
-    return "", ""
-
-
-def _node_setup(files: frozenset[str], installed: Installed) -> tuple[str, str]:
-    for lock, program, command in (
-        ("pnpm-lock.yaml", "pnpm", "pnpm install --frozen-lockfile"),
-        ("yarn.lock", "yarn", "yarn install --frozen-lockfile"),
-        ("package-lock.json", "", "npm ci"),
-    ):
-        if lock in files and (not program or installed(program)):
-            return command, f"there is a {lock}"
-    return "npm install", "there is a package.json"
 
 
 def go(files: frozenset[str], _read: Reader, installed: Installed) -> Finding | None:
@@ -316,21 +257,8 @@ def shell(files: frozenset[str], read: Reader, _installed: Installed) -> Finding
     return None
 
 
-def _sub(table: dict[str, Any], name: str) -> dict[str, Any]:
-    value = table.get(name)
-    return value if isinstance(value, dict) else {}
-
-
 def _toml(text: str | None) -> dict[str, Any]:
     try:
         return tomllib.loads(text or "")
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
-
-
-def _json(text: str | None) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

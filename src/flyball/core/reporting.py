@@ -36,7 +36,7 @@ _INSTEAD = (
     (re.compile(r"^(.*?)-m unittest\b.*"), r"\1-m pytest -q --junit-xml={junit}"),
     (re.compile(r".*\bvitest\b.*"), "npx --no-install vitest run --reporter=junit --outputFile={junit}"),
     (re.compile(r".*\bjest\b.*"), "JEST_JUNIT_OUTPUT_FILE={junit} npx --no-install jest --ci --reporters=jest-junit"),
-    (re.compile(r"(.*\bmocha\b.*)"), r"\1 --reporter xunit --reporter-option output={junit}"),
+    (re.compile(r"(.*\bmocha\b.*)"), r"\1 --reporter xunit --reporter-options output={junit}"),
     (re.compile(r"(node --test)\b(.*)"), r"\1 --test-reporter=junit --test-reporter-destination={junit}\2"),
     (
         re.compile(r"(npm|pnpm|yarn) (?:run )?test\b.*"),
@@ -55,6 +55,8 @@ _INSTEAD = (
 
 def counted_by(command: str) -> str:
     """A sentence's end that says which command would have its tests counted, as near as its words tell."""
+    if "{junit}" in command:
+        return "to have them counted, its command must write a JUnit report to {junit}, and wrote none"
     for pattern, instead in _INSTEAD:
         if found := pattern.fullmatch(command.strip()):
             return f"to have them counted, use a command such as: {found.expand(instead)}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from flyball.core.measurement import GateResult, Trick
 from flyball.core.task import Settings
 from flyball.measures.commands import Commands
+from flyball.measures.telling import telling_line
 from flyball.measures.trees import Trees
 
 SETUP_FAILED = "the setup command failed"
@@ -80,7 +81,8 @@ class GateTree:
         if ran.exit.code == 0:
             self._mark.write_text(wanted)
             return None
-        why = f"exit {ran.exit.code}" if ran.exit.ended_by == "exit" else ran.exit.detail or ran.exit.ended_by
+        ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"
+        why = ended if ran.exit.ended_by == "exit" else ran.exit.detail or ran.exit.ended_by
         return GateResult(
             "setup", command, passed=False, exit_code=ran.exit.code, seconds=ran.exit.seconds,
             broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),

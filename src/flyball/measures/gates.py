@@ -13,6 +13,7 @@ from flyball.core.reporting import counted_by
 from flyball.core.task import Gate
 from flyball.measures.commands import Commands, Ran
 from flyball.measures.junit import Case, Outcome, ReportUnreadable, TreeIndex, read_report
+from flyball.measures.telling import last_line, telling_line
 
 COMMAND_MISSING = "the command was not found"
 NOTHING_COLLECTED = "nothing was collected"
@@ -20,6 +21,7 @@ NO_TESTS_YET = "nothing was collected: the tree has no tests yet"
 TIMED_OUT = "timed out"
 CANNOT_COLLECT = "no test could be collected"
 RUNNER_FAILED = "the runner itself failed"
+NO_REPORT = "it ended without a report of its tests"
 
 _PYTEST = re.compile(r"(?:^|[\s;&|(/])(?:py\.test|pytest)(?=$|[\s;&|)])")
 _OWN_REPORT = re.compile(r"--junit-?xml(?:=|\s+)(?:'[^']*'|\"[^\"]*\"|[^\s;&|]+)")
@@ -205,21 +207,27 @@ def _broken(gate: Gate, ran: Ran, read: Read | None) -> str:
     if ended.code in {126, 127} or (
         read and read.trouble and ended.code == 1 and missing and "No module" in missing[0]
     ):
-        return f"{COMMAND_MISSING}: {_last_line(ran.text)}"
+        return f"{COMMAND_MISSING}: {last_line(ran.text)}"
     if runs_pytest(gate.command) and ended.code in {3, 4}:
-        return f"{RUNNER_FAILED}: {_last_line(ran.text)}"
+        return f"{RUNNER_FAILED}: {telling_line(ran.text)}"
     return ""
 
 
 def _without_tests(run: GateRun, index: TreeIndex) -> GateRun:
-    """The same run, broken if its report holds no test that ran."""
+    """The same run, broken if there is no report where one was to be written, or if it holds no test that ran."""
+    if not run.result.broken and run.result.counts is None and expects_report(run.result.command) and not run.tricks:
+        return _broken_run(run, f"{NO_REPORT} (exit {run.result.exit_code}): {telling_line(run.text)}")
     if run.result.broken or run.result.counts is None or not all(case.uncollected for case in run.cases.values()):
         return run
     first = next(iter(run.cases.values()), None)
     if first is not None:
-        broken = f"{CANNOT_COLLECT}: {first.id}: {_last_line(first.text)}"
+        broken = f"{CANNOT_COLLECT}: {first.id}: {last_line(first.text)}"
     else:
         broken = NOTHING_COLLECTED if any(_holds_tests(f) for f in index.files) else NO_TESTS_YET
+    return _broken_run(run, broken)
+
+
+def _broken_run(run: GateRun, broken: str) -> GateRun:
     return msgspec.structs.replace(run, result=msgspec.structs.replace(run.result, passed=False, broken=broken))
 
 
@@ -267,8 +275,3 @@ def _notes(gate: Gate, *, reported: bool) -> tuple[str, ...]:
         )
     alone = f"{gate.name} is judged by its exit code alone: its command writes no report, so tests cannot be counted"
     return (f"{alone}; {counted_by(gate.command)}",)
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it said nothing"

@@ -8,6 +8,7 @@ import msgspec
 from flyball.core.quantities import listed, plural
 from flyball.core.text import decode, scrub
 from flyball.measures.commands import Ran
+from flyball.measures.telling import ABSENT, telling_line
 
 VARIABLES = {"RUFF_OUTPUT_FORMAT": "concise"}
 """One line for each finding, where the command does not say otherwise."""
@@ -20,9 +21,6 @@ _BELOW = re.compile(r"\s+\d+(?::\d+)?\s+(?P<text>\S.*)")
 _HEADER = re.compile(r"(?:\S*/)?[^\s/:]+\.\w+")
 _NUMBERED = re.compile(r"(\blines? )\d+(?:-\d+)?|:\d+(?::\d+)*|\b\d+(?:\.\d+)?\s?m?s\b", re.IGNORECASE)
 
-_ABSENT = re.compile(
-    r"No module named \S+|\bnot found\b|npx canceled|could not determine executable|is not recognized|\bError 12[67]\b"
-)
 _CRASHED = re.compile(r"^Traceback \(most recent call last\)|^\s+at .+\(.+:\d+:\d+\)$", re.MULTILINE)
 _ERROR_EXITS = {"ruff": {2}, "eslint": {2}, "mypy": {2}, "prettier": {2}, "pylint": {32}, "golangci-lint": {2, 3, 4, 5}}
 """What known linters end with when they themselves failed."""
@@ -47,10 +45,10 @@ def unusable(command: str, ran: Ran, timeout_s: float) -> str:
         return f"timed out after {timeout_s:g} s"
     if code == 0:
         return ""
-    told = _telling_line(text)
+    told = telling_line(text)
     if code is None or code < 0 or code > 125:
         return told
-    if any(_ABSENT.search(line) for line in _lines(text)[-4:]) and not _placed(text):
+    if any(ABSENT.search(line) for line in _lines(text)[-4:]) and not _placed(text):
         return told
     if not _BETWEEN.search(command):
         known = (codes for tool, codes in _ERROR_EXITS.items() if re.search(rf"(?:^|[\s/]){tool}(?:\s|$)", command))
@@ -96,7 +94,7 @@ def stood_before(command: str, ran: Ran) -> str:
 
 
 def _refused(command: str, ran: Ran, new: tuple[str, ...]) -> LintRun:
-    what = listed([line[:200] for line in new], 5) if new else _telling_line(ran.text)
+    what = listed([line[:200] for line in new], 5) if new else telling_line(ran.text)
     return LintRun(clean=False, detail=f"{command}: exit {ran.exit.code}: {what}")
 
 
@@ -124,12 +122,3 @@ def _masked(text: str) -> str:
 
 def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
-
-
-def _telling_line(text: str) -> str:
-    """The line that says what is wrong: the last with such a word, else the last."""
-    lines = [line.strip() for line in _lines(text)]
-    telling = [line for line in lines if _ABSENT.search(line)] or [
-        line for line in lines if re.search(r"\berror\b|Error\b", line)
-    ]
-    return ((telling or lines or ["it said nothing"])[-1])[:200]

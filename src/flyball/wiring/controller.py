@@ -21,11 +21,13 @@ from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
 from flyball.measures.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
+from flyball.measures.telling import telling_line
 from flyball.ports import Confine, Notify, People, Refusal, Stop
 from flyball.wiring.agents import agents_of, hiding_logins
 from flyball.wiring.github import GitHub
 from flyball.wiring.holding import Holding, holding
 from flyball.wiring.rendering import Rendering
+from flyball.wiring.scm_version import with_version
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
 from flyball.workspace.workspace import GitWorkspace
@@ -95,6 +97,7 @@ class Controller:
         settings, home = task.settings, self._site.home
         confine = confinement(self._site, settings, workspace, self._environment)
         private = hiding_logins(confine, self._environment)
+        building = with_version(self._environment, self._site.repository, self._site.repository.require_commit())
         agents = agents_of(
             task,
             confine=confine,
@@ -110,12 +113,12 @@ class Controller:
                 repository=self._site.repository.root,
                 confine=private,
                 blobs=self._site.blobs,
-                environment=self._environment,
+                environment=building,
                 nonce=system_clock.nonce,
                 hold_fds=held.locks,
             ),
             people=self._people,
-            setup=_SetUp(settings, private, cleaned(self._environment), held.locks),
+            setup=_SetUp(settings, private, cleaned(building), held.locks),
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
@@ -210,6 +213,6 @@ class _SetUp:
         )
         if done.ended_by == "exit" and done.code == 0:
             return ""
-        said = scrub(decode(done.stderr_tail or done.stdout_tail)).strip().splitlines()
-        last = said[-1] if said else done.detail or "it said nothing"
-        return f"{self._settings.setup}: {last} (all of it: {folder})"
+        said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
+        why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
+        return f"{why} (all of it: {folder}); the command: {self._settings.setup}"

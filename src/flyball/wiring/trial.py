@@ -16,6 +16,7 @@ from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify
 from flyball.wiring.agents import hiding_logins
 from flyball.wiring.controller import confinement
+from flyball.wiring.scm_version import with_version
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
@@ -33,7 +34,7 @@ def tried(site: Site, settings: Settings, *, environment: Mapping[str, str], not
             repository=site.repository.root,
             confine=hiding_logins(confinement(site, settings, workspace, environment), environment),
             blobs=FileBlobs(folder / "blobs"),
-            environment=environment,
+            environment=with_version(environment, site.repository, head),
             nonce=system_clock.nonce,
         )
         return measurer.measure(

@@ -31,6 +31,13 @@ def files(pattern):
     return sorted((p for p in found if not environment(p)), key=lambda p: (len(p.parts), str(p)))
 
 
+def header(sibling):
+    """The comment that files of this project begin with, such as a licence."""
+    lines = sibling.read_text().splitlines()
+    count = next((at for at, line in enumerate(lines) if not line.startswith("# ")), len(lines))
+    return "".join(f"{line}\n" for line in lines[:count]) + ("\n" if count else "")
+
+
 def environment(path):
     return any(part in {"node_modules", ".venv", ".git", "build"} or part.endswith(".egg-info") for part in path.parts)
 
@@ -56,11 +63,13 @@ class Python:
             f"\n\ndef test_ac_{n}_initials():\n    assert initials({CASES[n][0]!r}) == {CASES[n][1]!r}\n"
             for n in numbers
         )
-        (self.tests[0].parent / "test_initials.py").write_text(f"from {name} import initials\n{tests}")
+        (self.tests[0].parent / "test_initials.py").write_text(
+            f"{header(self.tests[0])}from {name} import initials\n{tests}"
+        )
 
     def implement(self):
         if self.package:
-            self.product.write_text(PYTHON)
+            self.product.write_text(header(self.package / "__init__.py") + PYTHON)
         elif "def initials" not in self.product.read_text():
             with self.product.open("a") as file:
                 file.write("\n\n" + PYTHON.partition("\n\n\n")[2])

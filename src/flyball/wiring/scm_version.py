@@ -1,0 +1,59 @@
+"""The version of a Python project that takes it from git's tags, for trees that have no git: gates run in such.
+
+Set-up installs the project there, and building it would end with "unable to detect version".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from flyball.workspace.errors import GitFailed
+from flyball.workspace.repository import Repository
+
+_BY_TAGS = re.compile(r"setuptools[_-]scm|hatch-vcs|vcs-versioning")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc|\.?post|\.?dev)\d+)?")
+_TOLD = re.compile(r"^Version: (\S+)$", re.MULTILINE)
+_VARIABLE = "SETUPTOOLS_SCM_PRETEND_VERSION"
+_UNKNOWN = "0.1.dev0"
+"""What the same tools take in a repository without tags, but for what they add of the commit."""
+
+
+def with_version(environment: Mapping[str, str], repository: Repository, commit: str) -> dict[str, str]:
+    """An environment in which the project of a commit can be built without git; what a person has set stays."""
+    manifest = _text(repository, commit, "pyproject.toml")
+    if not _BY_TAGS.search(manifest + _text(repository, commit, "setup.py") + _text(repository, commit, "setup.cfg")):
+        return dict(environment)
+    told = _TOLD.search(_text(repository, commit, "PKG-INFO"))
+    version = _tagged(repository, commit) or (told[1] if told else _UNKNOWN)
+    return {variable(manifest): version, **environment}
+
+
+def variable(manifest: str) -> str:
+    """The variable for this project alone, where its name is known to what reads it: other packages may be built, too."""
+    try:
+        project: Any = tomllib.loads(manifest).get("project")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        project = None
+    name = project.get("name") if isinstance(project, dict) else None
+    if not isinstance(name, str) or "hatch-vcs" in manifest:
+        return _VARIABLE
+    return f"{_VARIABLE}_FOR_{re.sub(r'[-_.]+', '_', name).upper()}"
+
+
+def _tagged(repository: Repository, commit: str) -> str:
+    try:
+        tag = repository.git().out("describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
+    except GitFailed:
+        return ""
+    found = _NUMBER.search(tag)
+    return found[0] if found else ""
+
+
+def _text(repository: Repository, commit: str, path: str) -> str:
+    try:
+        return repository.git().out("cat-file", "blob", f"{commit}:{path}").decode("utf-8", "replace")
+    except GitFailed:
+        return ""
