@@ -1,6 +1,11 @@
 """A whole loop, decided and folded, and every screen of it: nothing of this may touch the world."""
 
+from flyball.core.backlog import Backlog
 from flyball.core.claims import Claim
+from flyball.core.decide import decide
+from flyball.core.events import Event, PersonSpoke
+from flyball.core.evolve import evolve
+from flyball.core.feedback import as_issues, wishes
 from flyball.core.outcomes import TurnEnded
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle
@@ -14,6 +19,13 @@ from flyball.testing.simulator import Simulator, World, suite
 def exercise_the_loop() -> None:
     world = World(lambda _turn, _state: TurnEnded("ok", claim=Claim()), lambda m, _state: suite(m.candidate, "tree-0"))
     assert Simulator(world).run().decision == "BLOCKED"
+
+
+def exercise_feedback() -> None:
+    state = short_tdd_run().state
+    heard = evolve(state, Event(state.seq + 1, state.now, state.epoch, PersonSpoke("reopen", "- one\n- two")))
+    assert decide(heard).facts
+    assert as_issues(wishes("- one\n- two"), Backlog(), state.now)
 
 
 def exercise_the_screens() -> None:

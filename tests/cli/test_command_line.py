@@ -18,7 +18,7 @@ from flyball.documents.errors import LoopFolderUnwritable
 from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
-    "demo init run resume list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "
+    "demo init run resume reopen list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "
     "trust doctor agents evaluate monitor dispatch hook mcp export"
 )
 

@@ -192,7 +192,7 @@ def test_rollback_understands_last_good_and_steps_back(work, site, flyball, word
     assert (done["to"], done["stage"]) == (label, stage)
     file = work.tree / "rows.py"
     assert (file.read_text() if file.exists() else None) == content
-    assert site.state(TASK).stopped is None
+    assert site.state(TASK).stopped == TaskStopped("paused", f"rolled back to {label} by a person")
 
 
 @pytest.mark.req("O45", "C42")

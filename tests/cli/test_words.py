@@ -122,13 +122,14 @@ def test_an_answer_that_is_none_of_the_options_is_refused_with_the_options(told,
 @pytest.mark.req("C62")
 @pytest.mark.parametrize(
     "words",
-    [["reset", "7"], ["abort", "7"], ["pause", "7"], ["answer", "7", "1", "x"], ["rollback", "7", "--to", "RED"]],
+    [["reset", "7"], ["abort", "7"], ["pause", "7"], ["answer", "7", "1", "x"]],
 )
-def test_no_word_reaches_a_finished_task(told, site, flyball, words: list[str]):
+def test_a_finished_task_hears_feedback_and_a_rollback_and_no_other_word(told, site, flyball, words: list[str]):
     told(short_tdd_run())
     said = flyball(*words)
     assert said.code == 2
     assert "is finished" in said.err
+    assert "flyball reopen 007-parse-rows TEXT" in said.err
     assert site.journal.pending(TASK) == []
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from tests.faults.world import PROGRAMS, World, check_journal
 
-from flyball.core.events import Event
+from flyball.core.events import Event, TaskReopened
 from flyball.core.evolve import fold
 from flyball.core.state import State
 from flyball.core.task import TaskId
@@ -93,6 +93,45 @@ def test_a_backlog_is_worked_to_its_end_and_the_branch_merges(backlog: Backlog) 
     changed = world.git("diff", "--name-only", f"main...{BRANCH}", "--", ".work")
     assert changed == "", "the branch does not touch the backlog, whatever the agent did to it"
     world.git("merge", "-q", "--no-edit", BRANCH)
+    check_journal(backlog.events())
+
+
+@pytest.mark.req("C66")
+def test_feedback_on_a_finished_backlog_is_an_issue_of_it_and_is_worked_on(backlog: Backlog) -> None:
+    world = backlog.world
+    assert world.flyball(*backlog.arguments())[0] == 0
+    tip, known = world.git("rev-parse", BRANCH), backlog.events()
+    code, said = world.flyball("reopen", TASK, "say goodbye, too")
+    assert code == 0, said
+    (event,) = [e.fact for e in backlog.events() if isinstance(e.fact, TaskReopened)]
+    assert event.feedback == "say goodbye, too"
+    (issue,) = event.items
+    assert issue.startswith("ENHANCE-001@")
+    assert f"id: {issue}" in backlog.text("history.md")
+    assert "source: person" in backlog.text("history.md")
+    assert backlog.subjects()[0] == REPORTED
+    assert backlog.subjects()[1] == "feat: say goodbye, too"
+    assert backlog.state().work.completed == (ONE, TWO, issue)
+    assert backlog.state().decision == "DONE"
+    assert backlog.events()[: len(known)] == known
+    world.git("merge-base", "--is-ancestor", tip, BRANCH)
+    assert all(each in world.flyball("report", TASK)[1] for each in (ONE, TWO, issue))
+    check_journal(backlog.events())
+
+
+@pytest.mark.req("C61", "C66")
+@pytest.mark.parametrize(
+    "kill", ["journal.post.after:1", "work.write.inside:1", "work.write.after:1", "journal.append.after:6"]
+)
+def test_feedback_on_a_backlog_is_written_once_though_flyball_is_killed(backlog: Backlog, kill: str) -> None:
+    world = backlog.world
+    assert world.flyball(*backlog.arguments())[0] == 0
+    assert world.flyball("reopen", TASK, "say goodbye, too", kill=kill)[0] == -9
+    code, said = world.flyball("resume", TASK)
+    assert code == 0, said
+    (event,) = [e.fact for e in backlog.events() if isinstance(e.fact, TaskReopened)]
+    assert backlog.text("history.md").count("say goodbye, too") == backlog.text("history.md").count(event.items[0]) * 2
+    assert len(event.items) == 1
     check_journal(backlog.events())
 
 

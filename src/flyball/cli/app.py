@@ -29,6 +29,7 @@ from flyball.cli import (
 )
 from flyball.cli.exits import INTERRUPTED, USAGE, say
 from flyball.cli.output import settle
+from flyball.cli.reopen import reopen
 from flyball.cli.resume import resume
 from flyball.cli.run import run as run_command
 
@@ -46,6 +47,7 @@ app = typer.Typer(
 for panel, name, command in (
     (WORK, "run", run_command),
     (WORK, "resume", resume),
+    (WORK, "reopen", reopen),
     (WORK, "demo", demo.demo),
     (LOOK, "list", tasks.list_tasks),
     (LOOK, "status", status.status),

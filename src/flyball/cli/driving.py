@@ -38,6 +38,7 @@ from flyball.wiring.controller import Controller
 from flyball.wiring.holding import require_free
 from flyball.wiring.readiness import require_keepable_budget, require_ready
 from flyball.wiring.rendering import catch_up
+from flyball.wiring.reopening import made_ready
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import open_task, tasks_asked, tasks_from
 from flyball.workspace.repository import Repository
@@ -91,6 +92,22 @@ def take_up(here: Path, words: str, flags: RunFlags, seat: Seat) -> int:
         task = chosen(site, words, may_start=True)
     except NewRequest as new:
         return start(here, Start(new.text, None, seat=seat), flags)
+    return _taken_up(site, task, flags, seat)
+
+
+def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -> int:
+    """Go on with a finished task: the feedback is more of what it has to do."""
+    site = Site.find(here)
+    task = chosen(site, words)
+    if not feedback.strip():
+        raise NothingAsked(f'Say what is to be done: flyball reopen {task} "…"')
+    state = site.dossier(task).state
+    if state.task.workflow == "backlog":
+        require_constitution(site.repository.root / folder(state))
+    put_back = made_ready(site, task)
+    if put_back:
+        say(put_back)
+    site.journal.post(task, "reopen", text=feedback, at=system_clock.now())
     return _taken_up(site, task, flags, seat)
 
 
@@ -235,7 +252,7 @@ def _resumed(task: TaskId, order: Start, changed: SourceDocument | None) -> Task
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     state = site.dossier(task).state
     over = finished(state)
-    if over is not None:
+    if over is not None and not any(word.word == "reopen" for word in site.journal.pending(task)):
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
         return _left_alone(site, state, as_json=seat.as_json)

@@ -63,6 +63,10 @@ def rollback(
         put(
             f"{done.task} stands at {done.to} ({short(done.sha)}) again, in {done.stage}; {plural(done.files, 'file')} changed."
         )
+        if done.merged_into:
+            put(
+                f"Its work is in {done.merged_into} already, which is not changed; the branch of the task goes on from it."
+            )
         put(f"What was undone is kept as {done.undone} ({short(done.undone_sha)}). Go on with: {done.next_command}")
 
 

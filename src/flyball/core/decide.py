@@ -29,6 +29,8 @@ def decide(state: State) -> Next:
     if _rewriting(state):
         return NOTHING
     workflow = WORKFLOWS[state.task.workflow]
+    if state.feedback:
+        return workflow.reopened(state)
     if state.skipping and not state.open:
         return record(workflow.skipped(state))
     if state.restore_to:

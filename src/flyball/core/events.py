@@ -19,7 +19,7 @@ from flyball.core.observation import Observation
 from flyball.core.outcomes import Outcome
 from flyball.core.task import Commit, EffectId, Item, Limits, Task
 
-Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "rollback"]
+Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback"]
 
 
 class _Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):
@@ -299,6 +299,13 @@ class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.chan
     attended: bool = False
 
 
+class TaskReopened(_Fact, frozen=True, omit_defaults=True, tag="task.reopened"):
+    """A finished task goes on from what it delivered: a person's feedback became these items of it."""
+
+    feedback: str
+    items: tuple[str, ...] = ()
+
+
 class WorkspaceRemoved(_Fact, frozen=True, omit_defaults=True, tag="workspace.removed"):
     """The task's checkout is gone, with what set-up had installed there: `cleaned` away, or `found` missing.
 
@@ -311,7 +318,7 @@ class WorkspaceRemoved(_Fact, frozen=True, omit_defaults=True, tag="workspace.re
 
 
 class TaskStopped(_Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
-    """The loop ends here; all but `done` and `aborted` can be taken up again."""
+    """The loop ends here; all but `done` and `aborted` can be resumed, and those reopened or rolled back."""
 
     kind: Literal["done", "blocked", "limit", "paused", "aborted", "no_agent", "error", "interrupted"]
     reason: str
@@ -347,6 +354,7 @@ Fact = (
     | PersonSpoke
     | QuestionClosed
     | SettingsChanged
+    | TaskReopened
     | WorkspaceRemoved
     | TaskStopped
 )

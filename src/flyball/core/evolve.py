@@ -41,6 +41,7 @@ from flyball.core.events import (
     SessionStarted,
     SettingsChanged,
     TaskOpened,
+    TaskReopened,
     TaskStopped,
     TurnSetAside,
     WindowOpened,
@@ -272,6 +273,9 @@ def _moved(draft: Draft, fact: Moved) -> None:
     if (fact.previous == "RED" and not fact.forced) or fact.completed:
         draft.tests_accepted = draft.head
         draft.tests_ref = proof.tests_ref if proof else draft.tests_ref
+    if fact.previous == fact.stage == "RED" and draft.baseline is not None:
+        # Taken back to before any test was accepted.
+        draft.tests_ref = draft.baseline.tests_ref
     draft.rejected = draft.head if fact.rejected else Commit("")
     draft.findings = draft.findings if fact.rejected else ()
     draft.stage = fact.stage
@@ -337,6 +341,18 @@ def _nothing(_draft: Draft, _fact: Any) -> None:
     """Told for people; nothing follows from it."""
 
 
+def _task_reopened(draft: Draft, _fact: TaskReopened) -> None:
+    """What was delivered is what the new round starts from: its tests are accepted, and it is measured anew."""
+    draft.known_failing = draft.baseline.counts.known_failing if draft.baseline else 0
+    draft.feedback = ""
+    draft.rounds += 1
+    draft.reopened = True
+    draft.round_base = draft.tests_accepted = draft.head
+    draft.baseline = None
+    draft.qa_attempts = 0
+    draft.work = replace(draft.work, proven=None)
+
+
 def _workspace_removed(draft: Draft, _fact: WorkspaceRemoved) -> None:
     draft.removed = draft.prepared is not None
     draft.removals += 1
@@ -377,6 +393,7 @@ _TABLE: dict[type, Callable[[Draft, Any], None]] = {
     PersonSpoke: person_spoke,
     QuestionClosed: question_closed,
     SettingsChanged: settings_changed,
+    TaskReopened: _task_reopened,
     WorkspaceRemoved: _workspace_removed,
     TaskStopped: _stopped,
 }

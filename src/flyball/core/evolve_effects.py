@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core import evolve_backlog
 from flyball.core.casting import WRITING
-from flyball.core.effects import Ask, Effect, PutBack, ReadBacklog, RunAgent, Wait
+from flyball.core.effects import Ask, Effect, Measure, PutBack, ReadBacklog, RunAgent, Save, Wait
 from flyball.core.events import (
     Begun,
     Ended,
@@ -153,14 +153,16 @@ def _broken_off(draft: Draft, effect: Effect, _outcome: Interrupted) -> None:
 
 
 def _measured(draft: Draft, effect: Effect, outcome: Measured) -> None:
-    if effect.id == "measure/baseline":
+    if isinstance(effect, Measure) and effect.kind == "baseline":
+        draft.reopened = False
         draft.baseline = draft.entry = outcome.measurement
         draft.tests_ref = outcome.measurement.tests_ref
         draft.outcomes = {}
 
 
-def _saved(draft: Draft, _effect: Effect, outcome: Saved) -> None:
+def _saved(draft: Draft, effect: Effect, outcome: Saved) -> None:
     _wrote(draft, outcome)
+    draft.reports += isinstance(effect, Save) and bool(effect.closing)
     checkpoint = Checkpoint(
         outcome.label, outcome.commit, outcome.tree, draft.now, outcome.accepted, draft.stage, draft.iteration + 1
     )

@@ -83,6 +83,9 @@ def settings_changed(draft: Draft, fact: SettingsChanged) -> None:
 
 
 def person_spoke(draft: Draft, fact: PersonSpoke) -> None:
+    if fact.word == "reopen":
+        _reopen(draft, fact.text)
+        return
     if draft.stopped is not None and draft.stopped.kind in {"done", "aborted"}:
         return
     match fact.word:
@@ -107,6 +110,19 @@ def person_spoke(draft: Draft, fact: PersonSpoke) -> None:
             _begin_anew(draft, fact.text)
             _unblock(draft)
             draft.restore_to = draft.head if fact.word == "rollback" else draft.restore_to
+
+
+def _reopen(draft: Draft, feedback: str) -> None:
+    """A finished task is taken up: with feedback on what it delivered, or without a word, to be rolled back.
+
+    One that somebody else has taken up meanwhile hears the feedback as guidance.
+    """
+    if feedback:
+        draft.guidance = (*draft.guidance, feedback)[-RECENT_GUIDANCE:]
+    if draft.stopped is not None and draft.stopped.kind in ({"done"} if feedback else {"done", "aborted"}):
+        draft.feedback = feedback
+        draft.aborting = False
+        draft.stopped = None
 
 
 def _begin_anew(draft: Draft, guidance: str) -> None:
@@ -138,7 +154,10 @@ def _resume(draft: Draft) -> None:
         withdraw(draft)
     baseline = draft.baseline
     if baseline and (
-        baseline.broken or baseline.unusable or ((baseline.untold or baseline.unseen) and not draft.iterations)
+        baseline.broken
+        or baseline.unusable
+        or draft.regressed
+        or ((baseline.untold or baseline.unseen) and not draft.iterations)
     ):
         draft.baseline = None
     draft.stopped = None

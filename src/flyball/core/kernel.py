@@ -161,7 +161,8 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         EffectId(name),
         kind=stage.kind,
         candidate=candidate,
-        base=state.prepared.base,
+        # What a test must be new against is what the round started from; all else is seen since the task began.
+        base=state.round_base if stage.kind == "red" and state.round_base else state.prepared.base,
         accepted=state.tests_accepted or state.head,
         iteration=state.iteration + 1,
         items=open_items(state.items),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from flyball.core import kernel, questions
-from flyball.core.effects import Measure, Prepare
+from flyball.core.effects import Measure, Prepare, Restore, Save
 from flyball.core.events import Consented, TaskStopped, TurnSetAside
 from flyball.core.measurement import GateResult, Measurement
 from flyball.core.next import Next, perform, record
+from flyball.core.outcomes import Saved
+from flyball.core.quantities import plural
 from flyball.core.questions import CHECKED_BY, tool_failure
 from flyball.core.reporting import SEEN_BY, counted_by
 from flyball.core.state import State
@@ -17,21 +19,46 @@ def opened(state: State, *, checks: bool = False) -> Next | None:
     """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
     if state.prepared is None or state.removed:
         return perform(Prepare(EffectId(f"prepare/{state.removals}" if state.removed else "prepare")))
+    if state.reopened:
+        found = _as_delivered(state)
+        if found is not None:
+            return found
     if state.baseline is None:
         return _baseline(state, checks=checks)
     if state.baseline.broken:
         return _broken_baseline(state.baseline)
     if state.baseline.unusable:
         return _unusable(state.baseline.unusable)
-    return None
+    return _regressed(state, state.baseline) if state.regressed else None
+
+
+def _as_delivered(state: State) -> Next | None:
+    """A reopened task goes on from what it delivered; what somebody did in its checkout since is kept as a checkpoint."""
+    label = f"reopened-{state.rounds}"
+    name = EffectId(f"save/{label}")
+    if not isinstance(state.outcomes.get(name), Saved):
+        return perform(Save(name, label=label, message=f"{label}: {state.task.id}", parent=state.head))
+    delivered = next((c.tree for c in reversed(state.checkpoints) if c.commit == state.head), state.tree)
+    if state.task.settings.in_place or state.tree == delivered:
+        return None
+    restore = Restore(EffectId(f"restore/{state.restores + 1}"), to=state.head, reason="reopened by a person")
+    return perform(restore)
+
+
+def _regressed(state: State, baseline: Measurement) -> Next:
+    failing = baseline.counts.known_failing
+    told = f"{plural(failing, 'test')} {'fails' if failing == 1 else 'fail'} on what was delivered, {state.known_failing} before the task"
+    broken = tuple(line for gate in baseline.gates if not gate.passed for line in gate.output.splitlines()[-12:])
+    return record(TaskStopped("blocked", f"{told} began; repair the set-up or roll back, then go on", broken))
 
 
 def _baseline(state: State, *, checks: bool) -> Next:
     assert state.prepared is not None
-    base = state.prepared.base
+    base = state.round_base or state.prepared.base
+    name = EffectId(f"measure/baseline-{state.rounds + 1}" if state.rounds else "measure/baseline")
     return perform(
         Measure(
-            EffectId("measure/baseline"), kind="baseline", candidate=base, base=base, accepted=base, items=state.items,
+            name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items,
             checks=checks,
         )
     )  # fmt: skip

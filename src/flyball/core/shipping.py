@@ -44,11 +44,12 @@ def _is_pushed(state: State) -> bool:
 def _report(state: State, name: EffectId, passed: str) -> Save:
     branch = state.prepared.branch if state.prepared else ""
     squash = state.task.settings.squash
+    label = f"report-{state.reports + 1}" if state.reports else "report"
     what = subject("", state.task.request) if squash else subject("docs", f"report on {state.task.request}")
     return Save(
         name,
-        label="report",
-        message=message(what, "report", state.items),
+        label=label,
+        message=message(what, label, state.items),
         parent=state.head,
         accepted=True,
         closing=_reason(state, passed, branch),

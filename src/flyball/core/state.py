@@ -197,6 +197,12 @@ class Draft(msgspec.Struct):
     skipping: bool = False
     aborting: bool = False
     shipped: Commit = Commit("")
+    reports: int = 0
+    feedback: str = ""
+    rounds: int = 0
+    reopened: bool = False
+    round_base: Commit = Commit("")
+    known_failing: int = 0
     pull_request: str = ""
     stopped: TaskStopped | None = None
 
@@ -204,6 +210,13 @@ class Draft(msgspec.Struct):
     def pass_turn(self) -> int:
         """The number of the present pass's turn; 0 between passes."""
         return self.pass_effect.turn if self.pass_effect else 0
+
+    @property
+    def regressed(self) -> bool:
+        """Whether more tests fail on what a reopened task delivered than before it began: they are excused by nothing."""
+        known = self.baseline
+        at_round = known is not None and bool(self.round_base) and known.candidate == self.round_base
+        return at_round and known is not None and known.counts.known_failing > self.known_failing
 
     def settled(self) -> State:
         """The state these facts amount to."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Effect, PutBack, RunAgent, Save
+from flyball.core.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.events import (
     Begun,
     BreakerChanged,
@@ -186,7 +186,7 @@ class Chronicle:
         self._turn_of.setdefault(kept.commit, kept.turn)
 
     def _measured(self, at: datetime, effect: Effect, outcome: Measured) -> None:
-        baseline = effect.id == "measure/baseline"
+        baseline = isinstance(effect, Measure) and effect.kind == "baseline"
         self.measured = verification(at, "baseline" if baseline else self.stage, outcome.measurement)
         self._note(outcome.measurement.notes)
         if outcome.measurement.checks:

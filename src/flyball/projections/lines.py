@@ -31,6 +31,7 @@ from flyball.core.events import (
     SessionStarted,
     SettingsChanged,
     TaskOpened,
+    TaskReopened,
     TaskStopped,
     TurnSetAside,
     WindowOpened,
@@ -311,6 +312,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     PersonSpoke: _spoke,
     SettingsChanged: lambda _s, _f: "settings changed by a person",
+    TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
     WorkspaceRemoved: _removed,
     TaskStopped: _stopped,
 }

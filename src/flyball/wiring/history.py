@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 
 import msgspec
 
@@ -11,7 +12,17 @@ from flyball.core.commit_messages import message as commit_message
 from flyball.core.cycles import folder
 from flyball.core.decide import WORKFLOWS
 from flyball.core.effects import ReadBacklog, Restore, Save
-from flyball.core.events import Event, Fact, ItemReopened, LearningRecorded, Moved, PersonSpoke, TurnSetAside
+from flyball.core.events import (
+    Event,
+    Fact,
+    ItemReopened,
+    LearningRecorded,
+    Moved,
+    PersonSpoke,
+    TaskReopened,
+    TaskStopped,
+    TurnSetAside,
+)
 from flyball.core.outcomes import Outcome, Restored, Saved
 from flyball.core.quantities import plural
 from flyball.core.state import State
@@ -20,11 +31,11 @@ from flyball.core.workflows import backlog
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
 from flyball.projections.records import Kept
-from flyball.projections.standing import next_command
+from flyball.projections.standing import finished, next_command
 from flyball.projections.wording import short
 from flyball.wiring.hand import Hand, in_hand
 from flyball.wiring.site import Site
-from flyball.wiring.words import require_open
+from flyball.wiring.surroundings import look_around
 from flyball.workspace.workspace import KEPT, GitWorkspace
 
 _STEPS_BACK = re.compile(r"[0-9]{1,3}")
@@ -57,6 +68,7 @@ class RolledBack(msgspec.Struct, frozen=True):
     undone_sha: str
     files: int
     next_command: str
+    merged_into: str = ""
 
 
 def checkpoints(site: Site, task: TaskId) -> list[Kept]:
@@ -116,7 +128,6 @@ def compared(site: Site, task: TaskId, word: str = "") -> tuple[GitWorkspace, st
 
 def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
     """Go back to a checkpoint: what is undone is kept as one, and the loop goes on from the stage that followed it."""
-    require_open(site.state(task))
     target = named(task, checkpoints(site, task), word)
     if target.tricked:
         raise HoldsTrick(
@@ -124,6 +135,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
             f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
         )
     with in_hand(site, task) as hand:
+        merged = _finished_before(site, hand, target)
         hand.workspace.prepare()
         hand.interrupt_all(f"rolled back to {target.label}")
         undone = _set_aside(hand, target)
@@ -132,13 +144,40 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         base = _accepted_before(found, target)
         _accept_again(hand, base, target, stage, *_reopened(hand.state, found, base))
         _write_reopened(site, hand)
-        if target.label == START:
-            # No accepted work is left, so its tests are no longer what is protected: the head's are.
-            hand.append(Moved(stage, stage, f"rolled back to {START} by a person"))
+        if target.label == START or _before_tests(hand.state, stage):
+            # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
+            hand.append(Moved(stage, stage, f"rolled back to {target.label} by a person"))
         _restore(hand, target, undone)
         files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
-        following = next_command(hand.state) or f"flyball resume {task}"
-        return RolledBack(task, target.label, target.commit, stage, undone.label, undone.commit, files, following)
+        hand.append(TaskStopped("paused", f"rolled back to {target.label} by a person"))
+        following = next_command(hand.state)
+        return RolledBack(
+            task, target.label, target.commit, stage, undone.label, undone.commit, files, following, merged
+        )
+
+
+def _finished_before(site: Site, hand: Hand, target: Kept) -> str:
+    """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
+    task, state = hand.state.task.id, hand.state
+    if state.rounds and target.at < _reopened_at(site.journal.read(task)):
+        raise NoSuchCheckpoint(
+            f"{target.label} lies before {task} was reopened, and belongs to work that was delivered; expected a checkpoint made"
+            f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"
+        )
+    if finished(state) is None:
+        return ""
+    hand.workspace.reclaim()
+    return look_around(site, state).merged_into
+
+
+def _reopened_at(events: Iterable[Event]) -> datetime:
+    return max(event.at for event in events if isinstance(event.fact, TaskReopened))
+
+
+def _before_tests(state: State, stage: str) -> bool:
+    """Whether a task whose stages follow each other is back in the first of them."""
+    workflow = WORKFLOWS[state.task.workflow]
+    return not workflow.rolled_back_to and stage == workflow.stages[0]
 
 
 def stage_after(events: Iterable[Event], target: Kept) -> str:
@@ -168,7 +207,8 @@ def _set_aside(hand: Hand, target: Kept) -> Saved:
         message=f"undone: {state.task.id}",
         parent=state.head,
     )
-    at_once: list[Fact] = [PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)}).")]
+    at_once: list[Fact] = [PersonSpoke("reopen")] if finished(state) is not None else []
+    at_once.append(PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)})."))
     if state.pass_effect is not None:
         at_once.append(TurnSetAside(state.pass_turn, "interrupted", f"rolled back to {target.label}"))
 

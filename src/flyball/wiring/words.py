@@ -21,7 +21,7 @@ from flyball.wiring.site import Site
 
 
 class TaskFinished(Refusal):
-    """The task is over, and no word can reach it."""
+    """The task is over, and only feedback or a rollback reaches it."""
 
 
 class NoSuchQuestion(Refusal):
@@ -59,9 +59,10 @@ def require_open(state: State) -> None:
     """Refuse to speak to a task that is over."""
     stopped = finished(state)
     if stopped is not None:
+        task = state.task.id
+        way = f"reopen {task} TEXT" if stopped.kind == "done" else f"rollback {task} --to last-good"
         raise TaskFinished(
-            f"{state.task.id} is finished ({stopped.kind}: {stopped.reason}); no word reaches it. "
-            f"See: flyball report {state.task.id}"
+            f"{task} is finished ({stopped.kind}: {stopped.reason}), and does not hear this word. Take it up again: flyball {way}"
         )
 
 

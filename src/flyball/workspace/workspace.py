@@ -304,6 +304,18 @@ class GitWorkspace:
         publishing.publish(self.repository, self.vault, commit, self.branch, there=there, old=old, base=known["base"])
         self.vault.move([RefUpdate(f"{prefix}published", commit, published)] if published != commit else [])
 
+    def reclaim(self) -> str:
+        """See that the branch may be moved from where flyball put it; one that was deleted is put back, and that is said."""
+        _, known = self._refs()
+        published, there = known.get("published"), publishing.look(self.repository, self.branch)
+        if published is None or there.tip is not None:
+            publishing.check_branch(self.branch, there, published)
+            return ""
+        publishing.publish(
+            self.repository, self.vault, published, self.branch, there=there, old=None, base=known["base"]
+        )
+        return f"The branch {self.branch} was deleted since; it stands at {published[:10]} again."
+
     def merged_into(self, head: str, onto: str) -> str:
         """The user's branch that has what the task did up to `head`; empty where none has."""
         base = self._refs()[1].get("base", "")

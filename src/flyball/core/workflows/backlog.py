@@ -13,7 +13,8 @@ from flyball.core.claims import Claim
 from flyball.core.commit_messages import message, subject
 from flyball.core.effects import EditBacklog, Effect, Measure, ReadBacklog, Restore, Save
 from flyball.core.evaluator import evaluate
-from flyball.core.events import BlockCleared, Evaluated, ItemSelected, Moved, TaskStopped
+from flyball.core.events import BlockCleared, Evaluated, ItemSelected, Moved, TaskReopened, TaskStopped
+from flyball.core.feedback import as_issues, wishes
 from flyball.core.kernel import Stage
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Next, perform, record
@@ -22,7 +23,7 @@ from flyball.core.quantities import plural
 from flyball.core.stages import Weighed
 from flyball.core.state import State
 from flyball.core.task import EffectId
-from flyball.core.work_edits import Reopen, SetStatus, WorkEdit
+from flyball.core.work_edits import AddIssue, Reopen, SetStatus, WorkEdit
 from flyball.core.workflows.table import Workflow
 
 VALIDATORS = tuple(reviewing.KINDS)
@@ -281,6 +282,20 @@ def _skipped(state: State) -> Moved:
     return Moved("EVALUATE" if working else "SELECT", state.stage, "skipped by a person", forced=working)
 
 
+def _reopened(state: State) -> Next:
+    """Feedback is new issues, written where all issues stand, and they are selected like all others."""
+    seen = _seen(state)
+    if isinstance(seen, Next):
+        return seen
+    name, wanted = f"feedback-{state.rounds + 1}", wishes(state.feedback)
+    if not isinstance(state.outcomes.get(EffectId(f"edit/{name}")), Edited):
+        new = as_issues(wanted, seen.backlog, state.now)
+        if new:
+            return _written(state, name, *(AddIssue(each.issue, each.source) for each in new)) or NOTHING
+    ids = tuple(issue.id for issue in seen.backlog.issues if " ".join(issue.problem.split()) in wanted)
+    return record(TaskReopened(state.feedback, ids), Moved("SELECT", state.stage, "reopened by a person"))
+
+
 _TABLE = {"SELECT": _select, "IMPLEMENT": _implement, "VALIDATE": _validate, "EVALUATE": _evaluate}
 
 WORKFLOW = Workflow(
@@ -289,5 +304,6 @@ WORKFLOW = Workflow(
     roles=("implementer", *VALIDATORS),
     next=next_effects,
     skipped=_skipped,
+    reopened=_reopened,
     rolled_back_to="SELECT",
 )

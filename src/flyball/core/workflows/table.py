@@ -12,7 +12,7 @@ from flyball.core.state import State
 
 
 class Workflow(msgspec.Struct, frozen=True):
-    """A name, its stages in order, what comes next, and where a skipped stage leads.
+    """A name, its stages in order, what comes next, where a skipped stage leads, and what becomes of feedback once it is done.
 
     A workflow that goes round names the stage it begins anew in when a person rolls it back.
     """
@@ -22,4 +22,5 @@ class Workflow(msgspec.Struct, frozen=True):
     roles: tuple[str, ...]
     next: Callable[[State], Next]
     skipped: Callable[[State], Moved]
+    reopened: Callable[[State], Next]
     rolled_back_to: str = ""

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from flyball.core import kernel, opening, questions, shipping, stages
 from flyball.core.criteria import criteria
-from flyball.core.events import ItemsSet, Judged, Moved, TurnSetAside
+from flyball.core.events import ItemsSet, Judged, Moved, TaskReopened, TurnSetAside
+from flyball.core.feedback import as_criteria, wishes
 from flyball.core.kernel import Stage
 from flyball.core.monitor import Cure, change_cure
 from flyball.core.next import NOTHING, Next, perform, record
@@ -145,10 +146,22 @@ def _skipped(state: State) -> Moved:
     return Moved(following, state.stage, "skipped by a person", forced=True)
 
 
+def _reopened(state: State) -> Next:
+    """Feedback is new criteria beside those that are met, and they begin with their tests."""
+    new = as_criteria(wishes(state.feedback), state.items)
+    met = tuple(replace(item, status="completed") for item in state.items)
+    return record(
+        TaskReopened(state.feedback, tuple(item.id for item in new)),
+        ItemsSet((*met, *new), "person"),
+        Moved("RED", state.stage, "reopened by a person"),
+    )
+
+
 WORKFLOW = Workflow(
     name="tdd",
     stages=ORDER,
     roles=("planner", *(s.role for s in STAGES.values())),
     next=next_effects,
     skipped=_skipped,
+    reopened=_reopened,
 )
