@@ -247,6 +247,18 @@ def test_a_report_folder_inside_flyballs_hidden_home_can_be_written(confine, pla
 
 
 @works
+@pytest.mark.parametrize("variable", ["GOCACHE", "npm_config_cache"])
+def test_a_tool_that_must_write_its_cache_gets_one_that_ends_with_the_command(confine, place, variable):
+    cache = place / "person" / "cache"
+    cache.mkdir()
+    script = f'mkdir -p "${variable}" && touch "${variable}/new" && echo "${variable}"'
+    done = run(confine, tree_in(place), script, env=ENV | {variable: str(cache)})
+    assert done.returncode == 0, done.stderr
+    assert not Path(done.stdout.strip()).exists()
+    assert list(cache.iterdir()) == []
+
+
+@works
 def test_the_network_can_be_taken_away(confine, place):
     alone = Confined(program=confine.program, root=confine.root, hidden=confine.hidden, network=False)
     script = "grep -c : /proc/net/dev"

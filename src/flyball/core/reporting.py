@@ -29,7 +29,8 @@ def gradle(program: str) -> str:
 
 
 def bats(folder: str) -> str:
-    return f"mkdir -p {{junit}} && bats --report-formatter junit --output {{junit}} --recursive {folder}"
+    """Bats does not wait for what writes its report, but for what formats its output."""
+    return f"bats --formatter junit --recursive {folder} >{{junit}}; code=$?; cat {{junit}}; exit $code"
 
 
 _INSTEAD = (

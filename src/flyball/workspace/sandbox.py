@@ -29,6 +29,13 @@ _SOCKETS = ("/run/docker.sock", "/run/podman", "/run/containerd", "/run/user", "
 _PRIVATE = ("/tmp", "/var/tmp")
 _COVERED = (*_PRIVATE, "/dev/shm")
 """Where nothing of the machine's own is seen unless it is shown."""
+_CACHES = {
+    "GOCACHE": "/tmp/cache/go",
+    "npm_config_cache": "/tmp/cache/npm",
+    "CCACHE_DIR": "/tmp/cache/ccache",
+    "DENO_DIR": "/tmp/cache/deno",
+}
+"""Tools that refuse to work where they cannot write their cache, and what tells them another one: it ends with the command."""
 _PROFILE = (
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -165,7 +172,7 @@ class Confined(msgspec.Struct, frozen=True):
             *(Mount("writable", path) for path in writable),
             *(Mount("read-only", path) for path in read_only),
         ]
-        inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")}
+        inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")} | _CACHES
         return command(self.program, mounts, argv, folder=self.root, network=self.network), tree, inner
 
     def _environments(self, tree: Path) -> list[Mount]:
