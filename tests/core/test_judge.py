@@ -9,7 +9,7 @@ from flyball.core.claims import Blocker, Claim, DesignDecision, Finding, Protect
 from flyball.core.effects import RunAgent
 from flyball.core.events import GateVerdict, Judged, LearningRecorded
 from flyball.core.judge import judge, learnings
-from flyball.core.measurement import GateResult, Measurement, Trick
+from flyball.core.measurement import Coverage, GateResult, Measurement, Trick
 from flyball.core.monitor import History, observe
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.core.signature import Signature, signature
@@ -174,3 +174,25 @@ def test_of_many_problems_of_a_report_a_few_are_told_and_each_is_cut() -> None:
     many = Claim(problems=tuple(f"{n}{'x' * 400}" for n in range(9)))
     told = judged(turn=ok(many)).report_problems
     assert (len(told), {len(t) for t in told}) == (6, {300})
+
+
+@pytest.mark.req("C31")
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        ({"coverage": 95}, ("coverage: reported 95, measured 80.0",)),
+        ({"coverage": "95%"}, ("coverage: reported 95%, measured 80.0",)),
+        ({"coverage": "80.4 %"}, ()),
+        ({"line_coverage": 79.5, "changed_coverage": 50}, ()),
+        ({"changed_coverage": 100}, ("changed_coverage: reported 100, measured 50.0",)),
+        ({"coverage": "full"}, ("coverage: reported full, measured 80.0",)),
+        ({"coverage": "nan"}, ("coverage: reported nan, measured 80.0",)),
+    ],
+)
+def test_coverage_an_agent_reports_is_held_against_what_was_measured(
+    metrics: dict[str, Any], expected: tuple[str, ...]
+) -> None:
+    measured = Measurement("turn-4", "t4", coverage=Coverage(100, 80, 10, 5))
+    claim = Claim(metrics=metrics)
+    assert judged(turn=ok(claim), measured=measured).disagreements == expected
+    assert judged(turn=ok(claim)).disagreements == (), "nothing is held against a number nobody measured"

@@ -8,11 +8,14 @@ import pytest
 from flyball.core.breaker import Breaker
 from flyball.core.effects import Option, Question
 from flyball.core.events import Held, ItemChanged, ItemsSet, TaskStopped
+from flyball.core.measurement import Coverage
 from flyball.core.task import AgentChoice, EffectId, Item, Limits, Settings
 from flyball.projections.chronicle import Chronicle
+from flyball.projections.report import report
+from flyball.projections.report_markdown import markdown
 from flyball.projections.standing import next_command, running_state, task_status
 from flyball.projections.status import Status, status
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
+from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
 
 PROMISED = {
     "task", "workflow", "stage", "decision", "reason", "health", "iterations", "turns", "branch", "head", "checkpoints",
@@ -173,3 +176,16 @@ def test_every_limit_of_the_loop_is_shown():
     shown = msgspec.to_builtins(of(Story(tdd_task(settings=settings)).start()).limits)
     assert shown["max_cycles"] == 7
     assert {name for name in Limits.__struct_fields__ if name.startswith(("max_", "budget_"))} <= set(shown)
+
+
+@pytest.mark.req("C31")
+def test_measured_coverage_is_shown_and_without_it_nothing_is():
+    story = Story().start()
+    assert of(story).coverage is None
+    covered = msgspec.structs.replace(measurement("c"), coverage=Coverage(120, 90, 4, 3))
+    shown = of(story.turn().measure(covered)).coverage
+    assert str(shown) == "75.0 % of 120 lines, 75.0 % of 4 changed lines"
+    untouched = msgspec.structs.replace(covered, coverage=Coverage(120, 90))
+    assert str(of(story.turn().measure(untouched)).coverage) == "75.0 % of 120 lines; none of them was changed"
+    said = markdown(report(story.state, Chronicle(story.events)))
+    assert "coverage 75.0 % of 120 lines" in said

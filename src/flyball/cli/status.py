@@ -62,6 +62,8 @@ def _lines(shown: Status, holder: Holder | None, said: Sequence[PersonSpoke], *,
     yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)
     yield from (f"  unverified  {check.name}: {check.detail}" for check in shown.unverified)
     yield from (f"  caught      {trick.kind} in {trick.path}" for trick in shown.tricks)
+    if shown.coverage is not None:
+        yield f"  coverage    {shown.coverage}"
     if shown.held is not None:
         until = f" until {stamp(shown.held.until)}" if shown.held.until else ""
         yield f"  waits{until} ({shown.held.guard}): {shown.held.reason}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core import breaker as breakers
+from flyball.core.claim_values import Metric
 from flyball.core.claims import Claim
 from flyball.core.effects import Option, Question
 from flyball.core.events import Fact, Judged, LearningRecorded
@@ -16,6 +17,8 @@ from flyball.core.stages import Weigh, Weighed
 from flyball.core.state import State
 from flyball.core.task import Commit
 
+COVERAGE_TOLERANCE = 1.0
+"""Percentage points by which a reported coverage may be off."""
 PROBLEMS_SHOWN = 6
 PROBLEM_SHOWN = 300
 """So many problems of a report, and so many characters of each, are told to the next turn."""
@@ -61,7 +64,7 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         fresh_context=bool(recovery.rung) or turn.kind == "context_full",
         lesson=_lesson(state, turn, weighed, verdict, failure) if recovery.rung else (),
         findings=weighed.findings,
-        disagreements=_disagreements(claim, weighed),
+        disagreements=_disagreements(claim, weighed, measured),
         report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
         questions=() if held and signal else _asked(state, turn),
         consent_wanted=_consent_wanted(state, claim, measured),
@@ -167,14 +170,33 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def _disagreements(claim: Claim, weighed: Weighed) -> tuple[str, ...]:
+def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tuple[str, ...]:
     """Numbers the agent reported that are not what was measured."""
     values = weighed.gate.values
+    shares = _coverage(measured)
     return tuple(
-        f"{key}: reported {said}, measured {values[key]}"
+        f"{key}: reported {said}, measured {shares.get(key, values.get(key))}"
         for key, said in sorted(claim.metrics.items())
-        if key in values and said != values[key]
+        if (key in values and said != values[key]) or (key in shares and _differs(said, shares[key]))
     )
+
+
+def _coverage(measured: Measurement) -> dict[str, float]:
+    """The percentages of coverage that were measured, by the names agents report them under."""
+    if measured.coverage is None:
+        return {}
+    whole, changed = measured.coverage.percent, measured.coverage.changed_percent
+    named = {"coverage": whole, "line_coverage": whole, "changed_coverage": changed}
+    return {key: share for key, share in named.items() if share is not None}
+
+
+def _differs(said: Metric, share: float) -> bool:
+    """Whether a reported percentage is another one; runners round in different ways."""
+    try:
+        told = float(str(said).strip().removesuffix("%"))
+    except ValueError:
+        return True
+    return not abs(told - share) < COVERAGE_TOLERANCE
 
 
 def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]:

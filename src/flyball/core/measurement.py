@@ -121,6 +121,23 @@ class Quality(msgspec.Struct, frozen=True, omit_defaults=True):
     unmeasured: str = ""
 
 
+class Coverage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Lines that can run and those that did, of the tree and of the product code the task changed, as a gate's report has them."""
+
+    lines: int
+    covered: int
+    changed: int = 0
+    changed_covered: int = 0
+
+    @property
+    def percent(self) -> float | None:
+        return round(100 * self.covered / self.lines, 1) if self.lines else None
+
+    @property
+    def changed_percent(self) -> float | None:
+        return round(100 * self.changed_covered / self.changed, 1) if self.changed else None
+
+
 class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
 
@@ -155,6 +172,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     unseen: str = ""
     put_back: tuple[str, ...] = ()
     mended: str = ""
+    coverage: Coverage | None = None
 
     @property
     def caught(self) -> tuple[Trick, ...]:

@@ -22,7 +22,7 @@ CLI_TYPES: tuple[CliType, ...] = get_args(CliType)
 
 
 class Gate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A command whose result is a measurement; `{junit}` in it becomes the path of the report flyball wants."""
+    """A command whose result is a measurement; `{junit}` and `{coverage}` in it become the paths of the reports flyball wants."""
 
     name: str
     command: str

@@ -11,7 +11,9 @@ from flyball.core.measurement import Counts, GateResult, Trick
 from flyball.core.quantities import plural
 from flyball.core.reporting import counted_by
 from flyball.core.task import Gate
+from flyball.measures import coverage
 from flyball.measures.commands import Commands, Ran
+from flyball.measures.coverage import Covered
 from flyball.measures.junit import Case, Outcome, ReportUnreadable, TreeIndex, read_report
 from flyball.measures.telling import last_line, telling_line
 
@@ -47,6 +49,7 @@ class GateRun(msgspec.Struct, frozen=True):
     text: str
     tricks: tuple[Trick, ...] = ()
     notes: tuple[str, ...] = ()
+    covered: Covered | None = None
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -112,13 +115,29 @@ class Bench:
         report = reports / "junit.xml"
         place = shlex.quote(str(report))
         command = _OWN_REPORT.sub(lambda _: f"--junitxml={place}", gate.command).replace("{junit}", place)
+        lines = reports / "coverage.xml"
+        command = command.replace(coverage.PLACEHOLDER, shlex.quote(str(lines)))
         wanted = f"--junitxml={place} -o junit_family=xunit1 --continue-on-collection-errors"
         ran = self._commands.run(
             command, tree=self._directory, folder=folder, timeout_s=gate.timeout_s,
             variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
         )  # fmt: skip
         run = _judge(gate, ran, report, index, self._known, self._exits.get(gate.name))
+        run = _with_coverage(run, gate, lines, index)
         return _without_tests(run, index) if self._baseline else run
+
+
+def _with_coverage(run: GateRun, gate: Gate, report: Path, index: TreeIndex) -> GateRun:
+    """The run with what it says of coverage, where its command is to write that; what cannot be read is remarked."""
+    if coverage.PLACEHOLDER not in gate.command or run.result.broken:
+        return run
+    try:
+        return msgspec.structs.replace(run, covered=coverage.read_coverage(report, index))
+    except FileNotFoundError:
+        said = "the run wrote no coverage report"
+    except (coverage.CoverageUnreadable, OSError) as error:
+        said = f"the coverage report cannot be used: {error}"
+    return msgspec.structs.replace(run, notes=(*run.notes, f"{gate.name}: {said}, so coverage is not measured"))
 
 
 class Read(msgspec.Struct, frozen=True):

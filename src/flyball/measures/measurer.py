@@ -8,13 +8,14 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.effects import Measure
-from flyball.core.measurement import GateResult, Measurement, Trick
+from flyball.core.measurement import Coverage, GateResult, Measurement, Trick
 from flyball.core.naming import LOOP
 from flyball.core.signature import signature
 from flyball.core.task import Commit, Settings
 from flyball.core.text import spelt
 from flyball.measures.collected import held
 from flyball.measures.commands import Commands, MeasurementStopped
+from flyball.measures.coverage import measure_coverage, merged
 from flyball.measures.examination import Examination
 from flyball.measures.expectations import Expectations, keep, load
 from flyball.measures.gate_tree import GateTree
@@ -126,9 +127,15 @@ class TreeMeasurer:
             commands_s=round(examination.commands.seconds, 3),
             unseen=found.unseen,
             unchanged=kind != "baseline" and _is_unchanged(examination, protection),
+            coverage=_coverage(examination, sha, found),
             put_back=(*put_back, *protection.rewritten),
             mended=_mended(examination, put_back, protection.rewritten),
         )
+
+
+def _coverage(examination: Examination, sha: str, found: Found) -> Coverage | None:
+    covered = merged(run.covered for run in found.trial.round.runs)
+    return measure_coverage(covered, examination.workspace, examination.request.base, Commit(sha))
 
 
 def _mended(examination: Examination, put_back: Mapping[str, Commit | None], rewritten: Mapping[str, bytes]) -> str:

@@ -12,6 +12,7 @@ class Trees(Protocol):
     """The part of a workspace that a measurement reads."""
 
     def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]: ...
+    def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]: ...
     def read_file(self, commit: Commit, path: str) -> bytes | None: ...
     def list_files(self, commit: Commit) -> tuple[str, ...]: ...
     def links(self, commit: Commit) -> frozenset[str]: ...
@@ -60,6 +61,9 @@ class RememberedTrees:
         contents: Mapping[str, bytes] = MappingProxyType({}),
     ) -> str:
         return self._workspace.overlay(commit, paths, contents)
+
+    def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]:
+        return self._workspace.added_lines(old, new, path)
 
     def tree_of(self, commit: Commit) -> str:
         return self._workspace.tree_of(commit)

@@ -59,6 +59,7 @@ from flyball.core.outcomes import (
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Player
+from flyball.projections.recording import coverage_seen
 from flyball.projections.reviews import apart
 from flyball.projections.situation import situation
 from flyball.projections.standing import next_command
@@ -168,6 +169,7 @@ def _measured(_state: State, _id: str, outcome: Measured) -> str:
         parts.append(
             f"checks: {passed} of {len(measured.checks)} pass" + (f", {listed(failed)} fail" if failed else "")
         )
+    parts += [f"coverage {coverage_seen(measured.coverage)}"] if measured.coverage is not None else []
     parts += [f"flaky: {listed(measured.flaky)}"] if measured.flaky else []
     parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
     return "; ".join(parts)

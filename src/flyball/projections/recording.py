@@ -8,9 +8,19 @@ from msgspec.structs import replace
 
 from flyball.core.effects import RunAgent
 from flyball.core.events import Judged, LearningRecorded
-from flyball.core.measurement import Counts, Measurement
+from flyball.core.measurement import Counts, Coverage, Measurement
 from flyball.core.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
-from flyball.projections.records import CheckMade, FileChanges, GateRun, Judgement, Learning, Tally, Turn, Verification
+from flyball.projections.records import (
+    CheckMade,
+    CoverageSeen,
+    FileChanges,
+    GateRun,
+    Judgement,
+    Learning,
+    Tally,
+    Turn,
+    Verification,
+)
 from flyball.projections.wording import plain
 
 
@@ -74,6 +84,20 @@ def verification(at: datetime, stage: str, measurement: Measurement) -> Verifica
         measurement.green_runs,
         tuple(CheckMade(c.name, c.status, c.blocking, plain(c.detail)) for c in measurement.checks),
         FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
+        coverage=coverage_seen(measurement.coverage),
+    )
+
+
+def coverage_seen(coverage: Coverage | None) -> CoverageSeen | None:
+    if coverage is None:
+        return None
+    return CoverageSeen(
+        coverage.lines,
+        coverage.covered,
+        coverage.percent,
+        coverage.changed,
+        coverage.changed_covered,
+        coverage.changed_percent,
     )
 
 

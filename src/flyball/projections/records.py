@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core.outcomes import NOTHING_USED, Usage
+from flyball.core.quantities import plural
 from flyball.core.task import Author
 
 
@@ -27,6 +28,23 @@ class FileChanges(msgspec.Struct, frozen=True):
     created: int = 0
     modified: int = 0
     deleted: int = 0
+
+
+class CoverageSeen(msgspec.Struct, frozen=True):
+    """Line coverage as measured, of the tree and of the changed lines; no percentage where there is no line."""
+
+    lines: int
+    covered: int
+    percent: float | None
+    changed_lines: int
+    changed_covered: int
+    changed_percent: float | None
+
+    def __str__(self) -> str:
+        whole = f"{self.percent} % of {plural(self.lines, 'line')}"
+        if self.changed_percent is None:
+            return f"{whole}; none of them was changed"
+        return f"{whole}, {self.changed_percent} % of {plural(self.changed_lines, 'changed line')}"
 
 
 class CheckMade(msgspec.Struct, frozen=True):
@@ -166,6 +184,7 @@ class Verification(msgspec.Struct, frozen=True):
     checks: tuple[CheckMade, ...]
     files: FileChanges
     condition: str = ""
+    coverage: CoverageSeen | None = None
 
 
 class TrickSeen(msgspec.Struct, frozen=True):

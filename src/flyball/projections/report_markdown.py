@@ -95,7 +95,8 @@ def _verification(v: Verification) -> list[str]:
     held = f"; held: {escaped(v.condition)}" if v.condition else ""
     head = f"- **{escaped(v.stage)}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
     checks = [f"  - check {escaped(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
-    return [head, *(f"  - {_gate(g)}" for g in v.gates), *checks]
+    coverage = [f"  - coverage {v.coverage}"] if v.coverage is not None else []
+    return [head, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
 
 
 def _gate(g: GateRun) -> str:

@@ -15,6 +15,7 @@ from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
+from flyball.projections.records import CoverageSeen
 from flyball.projections.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
 
@@ -151,6 +152,7 @@ class Status(msgspec.Struct, frozen=True):
     forced: tuple[Forced, ...]
     unverified: tuple[UnverifiedShown, ...]
     tricks: tuple[TrickShown, ...]
+    coverage: CoverageSeen | None
     next_command: str
     started_at: datetime
     updated_at: datetime
@@ -192,6 +194,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (),
         forced=_forced(state),
         unverified=unverified(chronicle),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
+        coverage=chronicle.measured.coverage if chronicle.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into)),
         started_at=state.task.opened_at,
         updated_at=state.now,

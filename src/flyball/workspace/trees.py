@@ -1,6 +1,7 @@
 """Reading, comparing and composing trees in the vault; no working tree is involved."""
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from flyball.workspace.vault import Vault
 
 _DIFF = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
 _AT_ONCE = 500
+_HUNK = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _SMALL = 256 * 1024
 _REGULAR = ("100644", "100755")
 _NONE: Mapping[str, bytes] = MappingProxyType({})
@@ -146,6 +148,12 @@ def numstat(vault: Vault, old: str, new: str) -> tuple[Lines, ...]:
         added, deleted, path = line.split("\t", 2)
         found.append(Lines(path, _count(added), _count(deleted)))
     return tuple(found)
+
+
+def added_lines(vault: Vault, old: str, new: str, path: str) -> tuple[tuple[int, int], ...]:
+    """Where a file has new or changed lines: the first of each span, and how many; nothing for a binary file."""
+    patch = _compare(vault, old, new, "-p", "-U0", "--no-renames", paths=(path,))
+    return tuple((int(first), int(count or 1)) for first, count in _HUNK.findall(patch) if count != b"0")
 
 
 def overlay_tree(

@@ -258,6 +258,10 @@ class GitWorkspace:
         """Status and path of each file that differs; a moved file is one deleted and one added."""
         return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new))
 
+    def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]:
+        """The spans of a file's lines that are new or changed: the first line of each, and how many."""
+        return trees.added_lines(self.vault, old, new, path)
+
     def numstat(self, old: str, new: str) -> tuple[Lines, ...]:
         return trees.numstat(self.vault, old, new)
 
