@@ -332,3 +332,14 @@ def test_the_session_of_a_turn_stands_in_its_log_and_in_the_report(told, site, f
     assert json.loads(flyball("logs", "--turn", "1", "--json").out)["session"] == "5c2e-41"
     assert "- scripted `5c2e-41`: turn 1" in flyball("report").out
     assert json.loads(flyball("report", "--format", "json").out)["turns"][0]["session"] == "5c2e-41"
+
+
+@pytest.mark.req("C70")
+def test_status_prints_the_block_on_request_and_nothing_beside_it(told, flyball):
+    told(short_tdd_run())
+    shown = flyball("status", "7", "--block")
+    assert shown.code == 0
+    lines = shown.out.splitlines()
+    assert (lines[0], lines[-1]) == ("---PRP_PHASE_STATUS---", "---END_PRP_PHASE_STATUS---")
+    assert {"STATUS: COMPLETE", "EXIT_SIGNAL: true", "PROGRESS_PERCENT: 100"} <= set(lines)
+    assert flyball("status", "7", "--block", "--json").code == 2

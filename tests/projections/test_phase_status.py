@@ -9,7 +9,7 @@ from flyball.core.measurement import Counts, Measurement
 from flyball.core.state import State
 from flyball.core.status_block import deviations, parse, render
 from flyball.core.status_fields import StatusBlock
-from flyball.projections.phase_status import phase_status
+from flyball.projections.phase_status import current_block, phase_status
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 pytestmark = pytest.mark.req("C70")
@@ -110,3 +110,50 @@ def test_hostile_evidence_cannot_end_the_block_or_claim_anything():
 def test_events_between_add_nothing():
     story = Story().start().turn().measure(measurement("c"))
     assert blocks(story) == []
+
+
+REQUIRED = (
+    *("TIMESTAMP", "PHASE", "STATUS", "ITERATION", "PROGRESS_PERCENT", "CIRCUIT_BREAKER", "DUAL_GATE", "RATE_LIMIT"),
+    *("BLOCKERS", "EXIT_SIGNAL", "RECOMMENDATION"),
+)
+
+
+def keys(text: str) -> list[str]:
+    return [line.partition(":")[0] for line in text.splitlines() if line[:1].isupper()]
+
+
+def test_every_block_has_all_fields_of_the_seed():
+    state: State | None = None
+    for event in short_tdd_run().events:
+        state = evolve(state, event)
+        for text in (phase_status(state, event), current_block(state)):
+            if text is None:
+                continue
+            assert set(REQUIRED) <= set(keys(text))
+            other = (
+                {"QA_METRICS", "MEMORY_CONTEXT", "VERDICT", "ATTEMPT"} if "PHASE: QA" in text else {"TESTS", "FILES"}
+            )
+            assert other <= set(keys(text)) or "no iteration of QA" in text
+            assert "  HOURLY: " in text
+            assert "  5H_LIMIT: OK" in text
+            assert "  GATE_1: " in text
+            assert "  - none" in text
+
+
+def test_the_block_on_request_is_the_one_that_was_written_last():
+    story = short_tdd_run()
+    state: State | None = None
+    for event in story.events:
+        state = evolve(state, event)
+        written = phase_status(state, event)
+        if written is not None:
+            assert current_block(state) == written
+
+
+def test_before_a_stage_has_an_iteration_its_block_claims_nothing():
+    block = parse(current_block(Story().start().state))
+    assert isinstance(block, StatusBlock)
+    assert (block.phase, block.status, block.iteration, block.progress_percent) == ("RED", "IN_PROGRESS", 1, 0)
+    assert not block.exit_signal
+    assert block.dual_gate is not None
+    assert not block.dual_gate.gate_1

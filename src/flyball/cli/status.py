@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from flyball.cli.arguments import AsJson, MaybeTask
 from flyball.cli.exits import told
@@ -16,11 +18,19 @@ if TYPE_CHECKING:
     from flyball.projections.status import QuestionShown, Status
 
 
-def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
+def status(
+    task: MaybeTask = "",
+    block: Annotated[
+        bool, typer.Option("--block", help="Print the status block, as in phase-status.log, with measured numbers.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show where a task stands."""
     from flyball.cli.choosing import chosen
     from flyball.clock import system_clock
+    from flyball.ports import Refusal
     from flyball.projections import status as projection
+    from flyball.projections.phase_status import current_block
     from flyball.projections.situation import sentence
     from flyball.projections.standing import is_delivered
     from flyball.projections.wording import age
@@ -30,8 +40,13 @@ def status(task: MaybeTask = "", as_json: AsJson = False) -> None:
     from flyball.wiring.words import waiting
 
     with told():
+        if block and as_json:
+            raise Refusal("The status block is no JSON: say --block or --json, not both. See: flyball status --help")
         site = Site.find(Path.cwd())
         found = chosen(site, task)
+        if block:
+            put(current_block(site.state(found)).rstrip("\n"))
+            return
         dossier = site.dossier(found)
         said = waiting(site, found)
         state, seen = dossier.state, look_around(site, dossier.state)

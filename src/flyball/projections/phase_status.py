@@ -37,6 +37,27 @@ def phase_status(state: State, event: Event) -> str | None:
     return None
 
 
+def current_block(state: State) -> str:
+    """The block of where the task stands now: as it stopped, as its last iteration was judged, or before the first of its stage."""
+    if state.stopped is not None:
+        return status_block.render(_stopped(state, state.stopped))
+    if state.judged is not None:
+        return status_block.render(_judged(state, state.judged))
+    return status_block.render(_unjudged(state))
+
+
+def _unjudged(state: State) -> StatusBlock:
+    waits = state.held.reason if state.held is not None else f"no iteration of {state.stage} has been judged yet"
+    return replace(
+        _shared(state, state.stage, state.iteration + 1),
+        status="IN_PROGRESS",
+        progress_percent=0,
+        dual_gate=DualGate(),
+        recommendation=waits,
+        **_work(state.entry or state.baseline),
+    )
+
+
 def _judged(state: State, fact: Judged) -> StatusBlock:
     measured = state.last
     block = _shared(state, fact.stage, fact.iteration)
