@@ -71,7 +71,16 @@ def test_a_folder_whose_name_is_no_utf_8_is_trusted_as_any_other(one_commit, tmp
 
 def test_init_says_when_its_file_cannot_be_written():
     with pytest.raises(Refusal, match="/dev/full could not be written \\(No space left on device\\)"):
-        _write(Path("/dev/full"), "[gates]\n")
+        _write(Path("/dev/full"), "[gates]\n", force=True)
+
+
+@pytest.mark.req("C46")
+def test_init_does_not_write_over_a_file_that_appeared_while_it_tried_the_gates(tmp_path):
+    path = tmp_path / "flyball.toml"
+    path.write_text("# the user's\n")
+    with pytest.raises(Refusal, match="File exists"):
+        _write(path, "[gates]\n", force=False)
+    assert path.read_text() == "# the user's\n"
 
 
 def test_trust_without_a_configuration_names_init(repository, flyball):

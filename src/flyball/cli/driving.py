@@ -41,6 +41,7 @@ from flyball.wiring.rendering import catch_up
 from flyball.wiring.reopening import made_ready
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import open_task, tasks_asked, tasks_from
+from flyball.workspace.nested import refuse_links
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
 
@@ -149,6 +150,7 @@ def _wanted(repository: Repository, order: Start, flags: RunFlags) -> tuple[Conf
     source = _source(repository.root, order, configured)
     if configured.settings.in_place:
         repository.require_idle()
+        refuse_links(repository.root)
     require_ready(configured, environment(), repository.root)
     return configured, source
 

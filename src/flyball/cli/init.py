@@ -47,7 +47,7 @@ def init(
         if measured:
             proposal = detect.without_tools(proposal, {t.name: scrub(t.broken) for t in measured.tools if t.broken})
         text = detect.render(proposal)
-        _write(path, text)
+        _write(path, text, force=force)
         file = config_file.parse(text, path)
         trust.record(site.home, file)
         if as_json:
@@ -87,11 +87,12 @@ def _free(site: Site, *, force: bool) -> Path:
     return path
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, *, force: bool) -> None:
     from flyball.ports import Refusal
 
     try:
-        path.write_text(text, encoding="utf-8")
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise Refusal(
             f"{path} could not be written ({error.strerror}). Make its folder writable or free some space, and try again."

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.quantities import listed
+from flyball.documents import open_folder
 from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritable
 
 
@@ -35,9 +36,12 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
     stale = tuple(name for name, text in files.items() if _content(folder / name) != text.encode())
     try:
         for name in stale:
-            _replace(folder / name, files[name].encode())
+            _replace(
+                folder / name, files[name].encode(), _content(folder / name) if force else None, known.get(name, "")
+            )
         hashes = {**known, **{name: _hash(text.encode()) for name, text in files.items()}}
-        _replace(folder / manifest, msgspec.json.format(msgspec.json.encode(hashes, order="sorted"), indent=2) + b"\n")
+        raw = msgspec.json.format(msgspec.json.encode(hashes, order="sorted"), indent=2) + b"\n"
+        _replace(folder / manifest, raw, _content(folder / manifest), "")
     except OSError as error:
         raise ExportedFilesUnwritable(
             f"{error.filename or folder} could not be written ({error.strerror}). Make the folder writable, or choose another "
@@ -76,9 +80,18 @@ def _hash(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _replace(path: Path, raw: bytes) -> None:
+def _replace(path: Path, raw: bytes, seen: bytes | None, known: str) -> None:
+    """Put a file in place of what was seen there or is known; what somebody saved meanwhile is kept beside it and told."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    fresh.write_bytes(raw)
-    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        aside = open_folder.replace(
+            folder, path.name, raw, lambda found: found in (seen, raw) or (found is not None and _hash(found) == known)
+        )
+    finally:
+        os.close(folder)
+    if aside:
+        raise ExportedFilesForeign(
+            f"{path} was not what flyball export wrote when it was written anew; what was there is {path.with_name(aside)}. "
+            "Look at it, and export again."
+        )

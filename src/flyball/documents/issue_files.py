@@ -98,6 +98,7 @@ class IssueFiles:
     @contextmanager
     def _folder(self) -> Iterator[KeptFolder]:
         with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as folder:
+            folder.clear()
             yield folder
 
 

@@ -4,6 +4,7 @@ Agents can plant symbolic links, so every folder below the root and every file i
 """
 
 import errno
+import hashlib
 import itertools
 import os
 import stat
@@ -12,12 +13,16 @@ from contextlib import contextmanager, suppress
 
 from flyball import faults
 from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
+from flyball.swap import placed, replaced, settle
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 5
+_UNFINISHED = "new"
+_BEING_PUT = ".flyball-"
+"""In the names of files that are on their way into or out of their place."""
 
 
 class KeptFolder:
@@ -86,6 +91,8 @@ class KeptFolder:
             os.close(descriptor)
             raise WorkFolderUnusable(f"{self.path}/{name} is no regular file; expected a text file. Move it away.")
         with os.fdopen(descriptor, "rb") as file:
+            if _BEING_PUT in name:
+                settle(descriptor)
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise WorkFolderUnusable(
@@ -99,6 +106,7 @@ class KeptFolder:
         if slash:
             with self.within(folder) as inner:
                 return inner.edit(rest, change)
+        self.clear()
         for _ in range(_ATTEMPTS):
             before = self.read(name)
             after = change(before)
@@ -123,36 +131,78 @@ class KeptFolder:
         numbered = (f"{name}-{number}" for number in itertools.count(2))
         return name if name not in taken else next(other for other in numbered if other not in taken)
 
+    def _beside(self, name: str) -> str:
+        """A free name for another version of a file, of the same kind, so that whoever reads those reads it."""
+        stem, dot, kind = name.rpartition(".")
+        taken = set(self.names())
+        names = (f"{stem or kind}-edited-{number}{dot}{kind if stem else ''}" for number in itertools.count(1))
+        return next(other for other in names if other not in taken)
+
     def _replace(self, name: str, before: bytes | None, after: bytes) -> bool:
-        fresh = f".{name}.flyball-new"
+        """Exchange a file for a new one if it is what was read; nothing that somebody saves meanwhile is lost."""
+        fresh = f".{name}{_BEING_PUT}{_UNFINISHED}"
+        # What a kill leaves under this name is what was read, what was to be written, or somebody's, and is told from its name.
+        out = f".{name}{_BEING_PUT}{_digest(before)}-{_digest(after)}"
         try:
-            with suppress(FileNotFoundError):
-                os.unlink(fresh, dir_fd=self._descriptor)
-            mode = self._mode(name)
             faults.point("work.write.before")
-            with os.fdopen(os.open(fresh, _NEW, mode, dir_fd=self._descriptor), "wb") as file:
-                os.fchmod(file.fileno(), mode)
-                file.write(after)
-                file.flush()
-                os.fsync(file.fileno())
+            self._write(fresh, name, after)
             faults.point("work.write.inside")
-            if self.read(name) != before:
-                os.unlink(fresh, dir_fd=self._descriptor)
-                return False
-            os.rename(fresh, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+            os.rename(fresh, out, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+            done = self._put(out, name, before, after)
             os.fsync(self._descriptor)
         except OSError as error:
             with suppress(OSError):
                 os.unlink(fresh, dir_fd=self._descriptor)
             raise self._unusable(name, error) from error
         faults.point("work.write.after")
-        return True
+        return done
 
-    def _mode(self, name: str) -> int:
-        try:
-            return stat.S_IMODE(os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_mode)
-        except FileNotFoundError:
-            return 0o644
+    def _write(self, fresh: str, name: str, raw: bytes) -> None:
+        with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=self._descriptor), "wb") as file:
+            with suppress(FileNotFoundError):
+                there = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _put(self, out: str, name: str, before: bytes | None, after: bytes) -> bool:
+        """Put the new file in place, unless another is there than was read; one that came out is given back."""
+        if before is None or self.read(name) != before:
+            done = before is None and placed(out, name, folder=self._descriptor)
+        elif not replaced(out, name, folder=self._descriptor):
+            return True
+        else:
+            faults.point("work.write.exchanged")
+            done = self.read(out) == before
+            if not done:
+                self._give_back(out, name, after)
+        with suppress(FileNotFoundError):
+            os.unlink(out, dir_fd=self._descriptor)
+        return done
+
+    def _give_back(self, out: str, name: str, ours: bytes) -> None:
+        """Let what somebody saved stand again: of several saves the last, which is whatever takes another's place."""
+        seen = [ours]
+        while True:
+            held = self.read(out)
+            replaced(out, name, folder=self._descriptor)
+            if self.read(out) in (*seen, None):
+                return
+            seen.append(held or b"")
+
+    def clear(self) -> None:
+        """Take away what a killed edit left; what somebody saved in that instant is kept beside its file."""
+        for left in [each for each in self.names() if each.startswith(".") and _BEING_PUT in each]:
+            name, _, words = left[1:].rpartition(_BEING_PUT)
+            expected = words.split("-")
+            try:
+                if expected == [_UNFINISHED] or _digest(self.read(left)) in expected:
+                    os.unlink(left, dir_fd=self._descriptor)
+                else:
+                    placed(left, self._beside(name), folder=self._descriptor)
+            except OSError as error:
+                raise self._unusable(left, error) from error
 
     def _unusable(self, name: str, error: OSError) -> WorkFolderUnusable:
         linked = error.errno == errno.ELOOP
@@ -160,6 +210,10 @@ class KeptFolder:
         return WorkFolderUnusable(
             f"{self.path}/{name} cannot be read or written ({error.strerror}); expected {expected}."
         )
+
+
+def _digest(raw: bytes | None) -> str:
+    return hashlib.sha256(raw or b"").hexdigest()[:16]
 
 
 def _opened(path: str, name: str, folder: int | None) -> int:

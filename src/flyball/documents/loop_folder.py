@@ -172,7 +172,7 @@ class LoopFolder:
             open_folder.rename_aside(folder, leaf)
             facts = None
         if facts is None:
-            open_folder.replace(folder, leaf, whole().encode() if whole else b"")
+            open_folder.replace(folder, leaf, whole().encode() if whole else b"", _is_nothing)
         return os.open(leaf, flags, dir_fd=folder)
 
     def _stale(self, wanted: Mapping[str, bytes]) -> dict[str, str]:
@@ -199,9 +199,8 @@ class LoopFolder:
         untouched = name in self._stamps and self._stamps[name][1] == open_folder.stamp(facts)
         current = None if untouched else open_folder.content(folder, path.name)
         if current != raw:
-            if facts is not None and not untouched and not self._is_rendered(name, current):
-                kept = self._told(path, open_folder.rename_aside(folder, path.name))
-            open_folder.replace(folder, path.name, raw)
+            aside = open_folder.replace(folder, path.name, raw, lambda found: self._is_rendered(name, found))
+            kept = self._told(path, aside) if aside else None
         stamp = open_folder.stamp(open_folder.status_of(folder, path.name))
         if stamp is not None:
             self._stamps[name] = (digest, stamp)
@@ -257,7 +256,7 @@ class LoopFolder:
                 os.close(descriptor)
                 descriptor = below
                 if step is LOOP and open_folder.status_of(descriptor, _GIT_IGNORE) is None:
-                    open_folder.replace(descriptor, _GIT_IGNORE, IGNORED.encode())
+                    open_folder.replace(descriptor, _GIT_IGNORE, IGNORED.encode(), _is_nothing)
             yield descriptor
         finally:
             os.close(descriptor)
@@ -295,6 +294,11 @@ class LoopFolder:
                 f"{self.path} could not be written ({error.strerror}). Make it writable or free some space; "
                 f"then go on with: flyball resume {self._task}"
             ) from error
+
+
+def _is_nothing(found: bytes | None) -> bool:
+    """Whether what was in a free place all the same may go: what a kill left there half written."""
+    return found is not None and (found == b"" or IGNORED.encode().startswith(found))
 
 
 def _add(known: dict[str, list[str]], new: Mapping[str, list[str]]) -> None:

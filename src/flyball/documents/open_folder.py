@@ -3,10 +3,10 @@
 import itertools
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Callable
 
 from flyball import faults
-from flyball.swap import swap_in
+from flyball.swap import replaced, settle
 
 Stamp = tuple[int, int, int]
 """What tells a file from one written later under its name."""
@@ -32,27 +32,43 @@ def content(folder: int, name: str) -> bytes | None:
         return None
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
+        settle(descriptor)
         return file.read()
 
 
-def rename_aside(folder: int, name: str) -> str:
-    """Keep a file under a name that is free; gives back that name."""
+def rename_aside(folder: int, name: str, of: str = "") -> str:
+    """Keep a file under a name that is free, made from its own or from that of another; gives back that name."""
     for number in itertools.count(1):
-        aside = f"{name}.edited-{number}"
+        aside = f"{of or name}.edited-{number}"
         if status_of(folder, aside) is None:
             os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
             return aside
     raise AssertionError("counting never ends")
 
 
-def replace(folder: int, name: str, raw: bytes) -> None:
-    """Put a file in place in one step; what a killed attempt left is taken away, not written into."""
+def replace(folder: int, name: str, raw: bytes, is_ours: Callable[[bytes | None], bool]) -> str:
+    """Put a file in place in one step, with the mode of the one there; says under which name that is kept if it is not ours.
+
+    It is looked at only once it is out of its place, where nobody can save it any more. A kill may leave it under the name of
+    the new file: there it is found by the next attempt.
+    """
     fresh = f".{name}.new"
-    with suppress(FileNotFoundError):
-        os.unlink(fresh, dir_fd=folder)
+    kept = _put_away(folder, fresh, name, is_ours) if status_of(folder, fresh) is not None else ""
     faults.point("loop.write.before")
+    there = status_of(folder, name)
     with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
+        if there is not None and stat.S_ISREG(there.st_mode):
+            os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
         file.write(raw)
     faults.point("loop.write.inside")
-    swap_in(fresh, name, folder=folder)
+    if replaced(fresh, name, folder=folder):
+        kept = _put_away(folder, fresh, name, is_ours) or kept
     faults.point("loop.write.after")
+    return kept
+
+
+def _put_away(folder: int, fresh: str, name: str, is_ours: Callable[[bytes | None], bool]) -> str:
+    if not is_ours(content(folder, fresh)):
+        return rename_aside(folder, fresh, name)
+    os.unlink(fresh, dir_fd=folder)
+    return ""

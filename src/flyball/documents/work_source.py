@@ -62,7 +62,8 @@ def write_constitution(root: Path, facts: ProjectFacts, *, force: bool = False) 
             f"{path} is there already. Edit it, or write it anew: flyball init --constitution --force"
         )
     (root / WORK / ISSUES).mkdir(parents=True, exist_ok=True)
-    path.write_text(_constitution(facts), encoding="utf-8")
+    with path.open("w" if force else "x", encoding="utf-8") as file:
+        file.write(_constitution(facts))
     return path
 
 

@@ -170,6 +170,7 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
         hidden=(*secret_paths(user), site.home.home),
         programs=program_folders(environment),
         git_dirs=workspace.git_dirs,
+        nested=workspace.guard_nested,
         environments=environment_folders(root, settings.environment_folders),
         network=settings.network,
     )

@@ -52,6 +52,16 @@ class Checkout(msgspec.Struct, frozen=True):
         return self.folder / "modes"
 
     @property
+    def nested(self) -> Path:
+        """Which git folders there were in the user's tree before the run that is under way."""
+        return self.folder / "nested"
+
+    @property
+    def moved_away(self) -> Path:
+        """Git folders that a run made in the user's tree."""
+        return self.folder / "moved-away"
+
+    @property
     def agent_git(self) -> Path:
         """The agent's git dir.
 

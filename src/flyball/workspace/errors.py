@@ -9,7 +9,7 @@ class WorkspaceError(Refusal):
     WorkspaceError
     ├── GitMissing, GitTooOld, GitFailed
     ├── NotARepository, DamagedRepository, BareRepository, DubiousOwnership, UnbornHead, OperationInProgress,
-    │   HomeInsideRepository
+    │   HomeInsideRepository, LinkedGitFolder
     ├── CheckpointExists, UnknownCommit
     └── BranchMoved, BranchCheckedOut, BranchBlocked, BaseLost, PushRefused
     """
@@ -64,6 +64,10 @@ class OperationInProgress(WorkspaceError):
 
 class HomeInsideRepository(WorkspaceError):
     """Flyball's own folder lies inside the repository, where an agent could reach it."""
+
+
+class LinkedGitFolder(WorkspaceError):
+    """A `.git` in the tree is a symbolic link, where flyball was asked to work in place."""
 
 
 class CheckpointExists(WorkspaceError):

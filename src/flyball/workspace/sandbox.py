@@ -9,7 +9,7 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -132,7 +132,7 @@ class Confined(msgspec.Struct, frozen=True):
     `root` is where trees appear. `programs` are folders that hold programs a command needs; with what the command itself
     names they can be read even below /tmp, which is private otherwise. `hidden` is covered (flyball's home must be in it),
     then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` are
-    extra mounts the tree's `.git` needs.
+    extra mounts the tree's `.git` needs. `nested` is asked before each run in the user's own tree for what else in it is git's.
     """
 
     program: str
@@ -142,6 +142,7 @@ class Confined(msgspec.Struct, frozen=True):
     readable: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()
     git_dirs: tuple[Mount, ...] = ()
+    nested: Callable[[], tuple[Path, ...]] = tuple
     environments: tuple[str, ...] = ()
     network: bool = True
 
@@ -169,6 +170,7 @@ class Confined(msgspec.Struct, frozen=True):
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
             *self._environments(tree),
             *self._git(tree),
+            *(Mount("read-only", path) for path in (self.nested() if tree == self.root else ())),
             *(Mount("writable", path) for path in writable),
             *(Mount("read-only", path) for path in read_only),
         ]

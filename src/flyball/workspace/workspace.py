@@ -32,6 +32,7 @@ from flyball.workspace.ground import Ground
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.modes import Modes
+from flyball.workspace.nested import Nested, refuse_links
 from flyball.workspace.overlooked import LeftOut, reveal
 from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import LINK, Repository
@@ -107,6 +108,14 @@ class GitWorkspace:
         history = Mount("read-only", self.checkout.history, self.repository.objects)
         return (Mount("writable", self.checkout.agent_git), history)
 
+    def guard_nested(self) -> tuple[Path, ...]:
+        """What below the user's own tree is git's and must not be written by the run that is about to begin."""
+        return self._nested.guard() if self.in_place else ()
+
+    @property
+    def _nested(self) -> Nested:
+        return Nested(self.root, self.checkout.nested, self.checkout.moved_away)
+
     def prepare(self) -> tuple[str, ...]:
         """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show."""
         self._refuse()
@@ -152,6 +161,7 @@ class GitWorkspace:
             self.set_aside()
         if not self.checkout.modes.exists():
             Modes.of(self.root, Ignored.read(self.checkout.ignored)).write(self.checkout.modes)
+        self._nested.sweep()
         self._ground().recover(self.tip)
 
     def set_aside(self) -> None:
@@ -161,6 +171,8 @@ class GitWorkspace:
     def leave_out(self, since: Commit, at: datetime) -> tuple[str, ...]:
         """Take what changed since a checkpoint as left by set-up: it stays out of all that is saved. Gives back its names."""
         work = msgspec.structs.replace(self._work(), leftovers=Leftovers())
+        # The user's own command may well install what has a history of its own.
+        self.checkout.nested.unlink(missing_ok=True)
         tree, _ = work.save_tree(since)
         commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at, author=Author())
         prefix, known = self._refs()
@@ -180,7 +192,9 @@ class GitWorkspace:
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
-        return save_labelled(self._work(), self.task, label, message=message, at=at, author=Author())
+        swept = self._nested.sweep()
+        saved = save_labelled(self._work(), self.task, label, message=message, at=at, author=Author())
+        return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
 
     def start(self, at: datetime) -> Snapshot:
         """The checkpoint before any turn: the base, or in place the base with what the user had not committed."""
@@ -213,10 +227,11 @@ class GitWorkspace:
         prefix, known = self._refs()
         target = self._meant(commit, known)
         tip = known.get("tip")
+        swept = self._nested.sweep()
         notes = self._ground().restore(target, tip or target) if self.in_place else self._work().restore(target)
         if tip != target:
             self.vault.move([RefUpdate(f"{prefix}tip", target, tip)])
-        return notes
+        return (*swept, *notes)
 
     def _ground(self) -> Ground:
         return Ground(self._work(), self.checkout.modes, self._keep)
@@ -360,6 +375,7 @@ class GitWorkspace:
             )
         if self.in_place:
             self.repository.require_idle()
+            refuse_links(self.root)
 
     def _sweep(self) -> None:
         """Remove what a killed controller left of its scratch indexes; the task's lock keeps others out."""
