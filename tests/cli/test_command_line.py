@@ -166,7 +166,8 @@ def with_closed(streams: str, *words: str, cwd: Path) -> subprocess.CompletedPro
     return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=cwd, timeout=300)
 
 
-RUN = ("run", "y", "--agent-command", "true", "--gate", "test=true", "--sandbox", "none", "--max-turns", "1")
+GATE = """test=echo '<testsuite><testcase name="old"/></testsuite>' > {junit}"""
+RUN = ("run", "y", "--agent-command", "true", "--gate", GATE, "--sandbox", "none", "--max-turns", "1")
 
 
 def test_with_a_closed_standard_input_nobody_attends(repository, site):

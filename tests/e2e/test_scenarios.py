@@ -53,13 +53,11 @@ def test_the_result_of_an_honest_agent_is_a_branch_that_merges_cleanly_and_holds
     outcome = run(HONEST, tmp_path)
     check(HONEST, outcome)
     branch = outcome.status["branch"]
-    subjects = _git(outcome.repository, "log", "--format=%s", f"main..{branch}").splitlines()
-    assert [s.split(" - ")[0] for s in reversed(subjects)][:4] == [
-        "checkpoint: RED",
-        "checkpoint: GREEN",
-        "checkpoint: REFACTOR",
-        "checkpoint: DOCUMENT",
-    ]
+    trailers = _git(
+        outcome.repository, "log", "--reverse", "--format=%(trailers:key=Checkpoint,valueonly)", f"main..{branch}"
+    )
+    labels = [line.split(" - ")[0] for line in trailers.splitlines() if line]
+    assert labels[:4] == ["RED", "GREEN", "REFACTOR", "DOCUMENT"]
     _git(outcome.repository, "merge", "--quiet", branch)
     assert "def multiply" in (outcome.repository / "calc" / "__init__.py").read_text()
     assert _git(outcome.repository, "status", "--porcelain") == "?? flyball.toml"
