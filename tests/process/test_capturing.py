@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flyball.process import CommandTimedOut, ProgramMissing, capture, kill_captured
+from flyball.process import CommandTimedOut, ProgramMissing, capture, capturing, kill_captured
 
 if TYPE_CHECKING:
     from tests.process.conftest import Scene
@@ -35,6 +36,30 @@ def test_who_ends_without_waiting_leaves_no_short_command_behind(scene: Scene) -
     thread.join(60)
     assert ends == [-signal.SIGKILL]
     assert scene.becomes_empty()
+
+
+def test_who_ends_without_waiting_leaves_no_command_behind_that_is_just_being_started(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine may let the command run for a while before it is known here that it was started."""
+    ends: list[int] = []
+    started = threading.Event()
+
+    class Slow(capturing._Prompt):
+        def __init__(self, *words: Any, **options: Any) -> None:
+            super().__init__(*words, **options)
+            started.set()
+            time.sleep(0.3)
+
+    monkeypatch.setattr(capturing, "_Prompt", Slow)
+    thread = threading.Thread(
+        target=lambda: ends.append(capture(["sleep", "60"], cwd=scene.folder, env=scene.env).code)
+    )
+    thread.start()
+    assert started.wait(60)
+    kill_captured()
+    thread.join(20)
+    assert ends == [-signal.SIGKILL]
 
 
 def test_capture_names_a_missing_program_and_a_missing_folder(scene: Scene) -> None:

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ from flyball.process.errors import CommandTimedOut, ProgramMissing, why_missing
 
 _running: set[int] = set()
 """The process groups of the commands that have not ended yet."""
+_starting = threading.Lock()
+"""Held while a command is started, so that whoever ends them all misses none that is not in the set yet."""
 
 
 class Captured(msgspec.Struct, frozen=True):
@@ -49,13 +52,14 @@ def capture(
     feed = subprocess.PIPE if input else subprocess.DEVNULL
     pipe = subprocess.PIPE
     try:
-        process = _Prompt(argv, cwd=cwd, env=env, stdin=feed, stdout=pipe, stderr=pipe, start_new_session=True)
+        with _starting:
+            process = _Prompt(argv, cwd=cwd, env=env, stdin=feed, stdout=pipe, stderr=pipe, start_new_session=True)
+            _running.add(process.pid)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC):
             raise
         step = "chdir" if error.filename == cwd else "exec"
         raise ProgramMissing(why_missing(argv[0], cwd, env, step, error.errno)) from None
-    _running.add(process.pid)
     with process:
         try:
             stdout, stderr = process.communicate(input or None, timeout)
@@ -74,8 +78,9 @@ def capture(
 
 def kill_captured() -> None:
     """Kill every command that runs now, for who is about to end without waiting for anybody."""
-    for group in list(_running):
-        _kill(group)
+    with _starting:
+        for group in list(_running):
+            _kill(group)
 
 
 def _kill(group: int) -> None:
