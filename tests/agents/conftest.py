@@ -16,7 +16,7 @@ from flyball.core.outcomes import TurnEnded
 from flyball.core.task import EffectId
 from flyball.ports import Confine
 from flyball.process import Stop
-from flyball.workspace.sandbox import Unconfined
+from flyball.workspace.sandbox import Confined, Unconfined
 
 PROGRAMS = Path(__file__).parent / "programs"
 NONCE = "00112233445566778899aabbccddeeff"
@@ -43,6 +43,7 @@ class Turns:
         self.number = 0
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
         self.confine: Confine = Unconfined()
+        self.own: Path | None = None
 
     def play(self, *argv: str, patience: Patience = QUICK, stop: Stop | None = None, **asked: Any) -> TurnEnded:
         """Run a command; `exit_signal` and `env` go to the agent, everything else to the request."""
@@ -57,6 +58,8 @@ class Turns:
                 environment=self.environment,
                 clock=system_clock,
                 patience=patience,
+                sandboxed=isinstance(self.confine, Confined),
+                own=self.own,
             ),
         )
         request = msgspec.structs.replace(A_TURN, turn=self.number, **asked)

@@ -14,6 +14,7 @@ from tests.process.held_clock import hold_time
 
 from flyball.agents.command import Command, CommandAgent
 from flyball.agents.frame import Frame, Patience
+from flyball.agents.own_path import own_programs
 from flyball.clock import system_clock
 from flyball.core.effects import RunAgent
 from flyball.core.task import EffectId
@@ -245,6 +246,47 @@ for path in ({str(folder)!r} + '/stdout', {str(folder)!r} + '/turn.json', '/etc/
         ended = turns.python("open('made', 'w')", access="read")
         assert ended.kind == "crashed"
         assert list(turns.tree.iterdir()) == []
+
+    def test_a_crash_for_want_of_a_writable_place_names_the_sandbox_and_the_way_out(self, turns):
+        program = sandbox.available()
+        if isinstance(program, sandbox.Unavailable):
+            pytest.skip(program.reason)
+        turns.confine = sandbox.Confined(program, root=turns.tree, hidden=())
+        ended = turns.play("mkdir", "/usr/made")
+        assert ended.kind == "crashed"
+        assert "Read-only file system" in ended.detail
+        assert "flyball's sandbox" in ended.detail
+        assert "--sandbox none" in ended.detail
+
+
+def test_outside_a_sandbox_none_is_blamed(turns):
+    ended = turns.python("sys.exit('Read-only file system')")
+    assert ended.detail == "exit status 1: Read-only file system"
+
+
+@pytest.mark.req("C2")
+def test_flyballs_own_environment_is_not_on_the_agents_path_but_flyball_is(turns, tmp_path):
+    own, other = tmp_path / "own" / "bin", tmp_path / "other"
+    for folder, names in ((own, ("flyball", "pytest", "agent")), (other, ("pytest",))):
+        folder.mkdir(parents=True)
+        for name in names:
+            (folder / name).write_text(f"#!/bin/sh\necho {folder.name} {name}; command -v pytest; flyball\n")
+            (folder / name).chmod(0o755)
+    (own / "flyball").write_text("#!/bin/sh\necho it answers\n")
+    turns.own = own
+    turns.environment["PATH"] = f"{own}:{other}:/usr/bin:/bin"
+    said = turns.play("agent").final_message.split("\n")
+    assert said[:3] == ["bin agent", str(other / "pytest"), "it answers"], "a person may name a program that lies there"
+    turns.own = None
+    assert turns.play("agent").final_message.split("\n")[1] == str(own / "pytest")
+
+
+def test_an_environment_in_the_project_is_the_projects(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    assert own_programs(tmp_path) is None
+    assert own_programs(tmp_path / "elsewhere") == tmp_path / ".venv" / "bin"
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / ".venv"))
+    assert own_programs(tmp_path / "elsewhere") is None
 
 
 def test_the_same_agent_may_run_turns_at_the_same_time(turns):

@@ -232,7 +232,7 @@ def test_c9_nothing_is_opened_for_a_command_whose_program_is_missing(
             "no model is named. Limit the tokens instead: --budget-tokens N; or name one: --model MODEL",
         ),
         ("codex", "nobody-knows-it", True, "no price of nobody-knows-it is published. Limit the tokens"),
-        ("codex", "gpt-5", False, "-m pip install genai-prices"),
+        ("codex", "gpt-5", False, "-m pip install 'genai-prices"),
         ("gemini", "", True, "--budget-tokens N"),
         ("codex", "gpt-5", True, ""),
         ("claude", "", False, ""),

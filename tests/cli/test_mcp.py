@@ -270,4 +270,5 @@ def test_without_its_extra_the_command_says_how_to_get_it(repository, tmp_path):
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr == 'flyball: flyball mcp needs its extra. Install it with: pip install "flyball[mcp]"\n'
+    command = f"{sys.executable} -m pip install 'mcp>=2.3'"
+    assert done.stderr == f"flyball: flyball mcp needs the library of its protocol. Install it with: {command}\n"

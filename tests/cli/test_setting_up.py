@@ -283,6 +283,7 @@ def test_init_names_an_agent_it_found_and_the_next_command(repository, tmp_path,
     an_agent(tmp_path / "bin", "claude")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "dummy")
+    commit(repository, tests__test_rows_py="def test_it():\n    assert True\n")
     made = flyball("init", "--no-try")
     assert 'flyball run "what is to be done"    (with claude: installed here, logged in)' in made.out
     file = config_file.read(repository)
@@ -329,7 +330,8 @@ def test_init_says_what_is_missing_and_what_to_do_in_its_order(repository, tmp_p
     assert "missing: no way to run tests was found" in made.out
     assert "missing: claude is not logged in" in made.out
     steps = made.out.partition("next:\n")[2].splitlines()
-    assert [step.split()[0] for step in steps] == ["name", "log", "flyball"]
+    assert [step.split()[:2] for step in steps] == [["name", "the"], ["log", "in"], ["flyball", "doctor"]]
+    assert "flyball run" not in made.out.partition("next:\n")[2]
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     made = flyball("init", "--no-try", "--force", "--json")
     assert "no agent that flyball knows is installed" in json.loads(made.out)["missing"]

@@ -16,6 +16,7 @@ from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, piece
 from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
+from flyball.core.extras import install_command
 from flyball.core.limits import recognise_error
 from flyball.core.outcomes import TurnKind, Usage
 
@@ -95,7 +96,7 @@ class Acp(msgspec.Struct, frozen=True):
     variables: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
     guarded: tuple[str, ...] = ()
-    install: str = "install the agent's own program, and pip install 'flyball[acp]'"
+    install: str = f"install the agent's own program, and type: {install_command('acp', sys.executable)}"
     login: str = "log in with the agent's own program"
 
     @property

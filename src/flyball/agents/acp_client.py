@@ -16,11 +16,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flyball.core.extras import install_command
+
 if TYPE_CHECKING:
     from acp import schema
     from acp.interfaces import Agent
 
-NO_SDK = "the Agent Client Protocol needs its library: install it with: pip install 'flyball[acp]'"
+NO_SDK = f"the Agent Client Protocol needs its library: install it with: {install_command('acp', sys.executable)}"
 LARGEST_MESSAGE = 64 * 1024 * 1024
 AUTH_REQUIRED = -32000
 _ALLOWING = ("allow_once", "allow_always")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from flyball import process
 from flyball.agents.dialect import Invocation
 from flyball.agents.environment import turn_environment
 from flyball.agents.hearing import files_in
+from flyball.agents.own_path import found, launcher, without
 from flyball.agents.transcript import SHARED, Transcript
 from flyball.core.effects import RunAgent
 from flyball.core.prompts import NONCE
@@ -61,6 +63,7 @@ class Ran(msgspec.Struct, frozen=True):
     files: Mapping[str, bytes]
     now: datetime
     silent: timedelta
+    sandboxed: bool = False
 
     @property
     def said_at(self) -> datetime:
@@ -79,6 +82,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     patience: Patience = Patience()
     hold_fds: Sequence[int] = ()
+    own: Path | None = None
+    """Flyball's own programs, which no agent is to find in place of the project's."""
 
     def run(
         self,
@@ -94,10 +99,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         """`variables` are those of the user's the program may see; besides the tree and its folder it may write to `writable`."""
         transcript = Transcript.begin(turn.folder, turn.prompt, invocation.files)
         begun_at = self.clock.now()
+        argv, path = self._lookup(invocation.argv, transcript)
         started, cwd, env = self.confine(
-            invocation.argv,
+            argv,
             tree=turn.tree,
-            env={**self._given(turn, transcript, variables), **invocation.env},
+            env={**self._given(turn, transcript, variables), **path, **invocation.env},
             writable=(*writable, transcript.shared),
             read_only=read_only,
             read_only_tree=turn.request.access == "read",
@@ -109,7 +115,27 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         report, unreadable = transcript.take_report()
         transcript.close(argv=invocation.argv, cwd=turn.tree, end=end, begun_at=begun_at, ended_at=now)
         silent_s = self.patience.idle_s or 0.0 if end.ended_by == "idle" else 0.0
-        return Ran(turn, transcript, end, report, unreadable, files, now.astimezone(), timedelta(seconds=silent_s))
+        return Ran(
+            turn,
+            transcript,
+            end,
+            report,
+            unreadable,
+            files,
+            now.astimezone(),
+            timedelta(seconds=silent_s),
+            self.sandboxed,
+        )
+
+    def _lookup(self, argv: tuple[str, ...], transcript: Transcript) -> tuple[tuple[str, ...], dict[str, str]]:
+        """The program as it is started, and the PATH it gets."""
+        path = self.environment.get("PATH", "")
+        if self.own is None or not path:
+            return argv, {}
+        shorter = without(path, self.own)
+        made = launcher(transcript.shared, self.own)
+        told = os.pathsep.join(filter(None, (shorter, str(made) if made else "")))
+        return (found(argv[0], path, shorter), *argv[1:]), {"PATH": told}
 
     def _given(self, turn: Turn, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
         return turn_environment(

@@ -28,6 +28,11 @@ NAME = 100
 _AMOUNTS = ("input_tokens", "output_tokens", "usd")
 CLEAN_EXIT = 'a clean exit counts as its signal (exit_signal = "exit-0")'
 
+IN_SANDBOX = (
+    "flyball's sandbox keeps all but the repository, /tmp and the agent's own folders read-only; "
+    "have it write there, or start the task with --sandbox none"
+)
+_READ_ONLY = ("Read-only file system", "EROFS")
 _FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT})
 # A sandbox starts before the program, so a missing program is its exit and not ours.
 _SANDBOX_MISSING = re.compile(r"bwrap: execvp (.+): (No such file or directory|Permission denied|Exec format error)")
@@ -45,7 +50,7 @@ def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
         claim, detail = msgspec.structs.replace(claim, exit_signal=True), CLEAN_EXIT
     return TurnEnded(
         kind,
-        detail[:DETAIL],
+        with_sandbox(detail[:DETAIL], kind, ran),
         claim,
         cost(kind, told_usage(claim), told_model(claim) or ran.turn.request.model),
         round(end.seconds, 3),
@@ -56,6 +61,13 @@ def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
         stray_processes=end.strays,
         model=told_model(claim) or ran.turn.request.model,
     )
+
+
+def with_sandbox(detail: str, kind: TurnKind, ran: Ran) -> str:
+    """What a crash says, and where it could not write for the sandbox's sake, that and what to do."""
+    said = detail + decode(ran.end.stderr_tail) + decode(ran.end.stdout_tail[-DETAIL:])
+    blamed = ran.sandboxed and kind == "crashed" and any(words in said for words in _READ_ONLY)
+    return f"{detail} ({IN_SANDBOX})" if blamed else detail
 
 
 def claim_of(ran: Ran, message: str) -> Claim:

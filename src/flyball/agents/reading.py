@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.agents.dialect import Heard, Reading
 from flyball.agents.frame import Ran
-from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, NAME, claim_of, cost, ending, told_usage, zones
+from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, NAME, claim_of, cost, ending, told_usage, with_sandbox, zones
 from flyball.core.claims import Claim, OpenQuestion
 from flyball.core.limits import recognise
 from flyball.core.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
@@ -38,7 +38,7 @@ def settled(
         usage = msgspec.structs.replace(usage, usd=None)
     return TurnEnded(
         reading.kind,
-        "; ".join(filter(None, (reading.detail[:DETAIL], *planted))),
+        "; ".join(filter(None, (with_sandbox(reading.detail[:DETAIL], reading.kind, ran), *planted))),
         claim,
         cost(
             reading.kind, told_usage(claim) if usage == Usage(estimated=True) else usage, reading.model or asked.model

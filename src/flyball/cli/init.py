@@ -148,23 +148,26 @@ def _shown(
     yield f"{path} is written, and agreed to as it is now:"
     yield from (f"  {line}" for line in wants)
     yield "next:"
-    yield from (f"  {line}" for line in _next(path, proposal))
+    yield from (f"  {line}" for line in _next(path, proposal, measured))
 
 
-def _next(path: Path, proposal: Proposal) -> Iterator[str]:
+def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Iterator[str]:
     """What a person does now, in its order, so that the last line works."""
     from flyball.wiring.proposing import login_wanted
 
     if not proposal.gates:
         yield f'name the command that runs the tests, below [gates] in {path.name}: test = "COMMAND", then: flyball trust'
+    elif measured is not None and measured.broken:
+        yield f"have the gate's command run here (see above; setup in {path.name} installs what it needs)"
     if proposal.agent is None:
-        yield f"install an agent (flyball agents lists those it knows), or name a program in {path.name}, or type it:"
-        yield 'flyball run "what is to be done" --agent-command "PROGRAM ARGUMENT"'
+        yield f"install an agent (flyball agents lists those it knows), or name a program in {path.name} as shown there"
+    login = login_wanted(proposal)
+    if proposal.agent is not None and login:
+        yield f"log in to {proposal.agent.value}: {login}"
+    if _missing(proposal, measured) or proposal.agent is None:
+        yield "flyball doctor    (says whether a task can run now)"
         return
     agent = proposal.agent.value
-    login = login_wanted(proposal)
-    if login:
-        yield f"log in to {agent}: {login}"
     yield f'flyball run "what is to be done"    (with {agent}: {proposal.agent.reason})'
 
 

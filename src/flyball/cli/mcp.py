@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from flyball.cli.exits import told
 
 
 def mcp() -> None:
     """Serve an agent over MCP on stdio: its task, gates, progress, questions, monitor and evaluator; none can say "done"."""
+    from flyball.core.extras import install_command
     from flyball.ports import Refusal
 
     with told():
@@ -15,5 +18,6 @@ def mcp() -> None:
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith("mcp"):
                 raise
-            raise Refusal('flyball mcp needs its extra. Install it with: pip install "flyball[mcp]"') from error
+            command = install_command("mcp", sys.executable)
+            raise Refusal(f"flyball mcp needs the library of its protocol. Install it with: {command}") from error
         serve()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Literal
 
@@ -162,10 +163,10 @@ def _way_on(state: State, stopped: TaskStopped) -> str:
     asked = state.questions.get(stopped.question) if stopped.question else None
     if asked is None:
         return f"flyball resume {task}"
-    keys = "|".join(option.key for option in asked.question.options)
+    first = next((option.key for option in asked.question.options), "TEXT")
     if {option.key for option in asked.question.options} >= {"reset", "skip", "abort", "modify"}:
         return f"flyball reset {task}"
-    return f"flyball answer {task} {stopped.question} {keys or 'TEXT'}".rstrip()
+    return f"flyball answer {task} {stopped.question} {shlex.quote(first)}"
 
 
 def _raised(state: State) -> str:

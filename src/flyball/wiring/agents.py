@@ -12,6 +12,7 @@ from flyball.agents.command import Command, CommandAgent
 from flyball.agents.dialects import DIALECTS, speaking_acp
 from flyball.agents.frame import Frame, Patience
 from flyball.agents.homes import known_paths
+from flyball.agents.own_path import own_programs
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
 from flyball.core.task import AgentSpec, Task
@@ -44,6 +45,7 @@ def agents_of(
         clock=system_clock,
         patience=Patience(limits.turn_timeout_s, limits.idle_timeout_s),
         hold_fds=hold_fds,
+        own=own_programs(root),
     )
     own = msgspec.structs.replace(frame, confine=hiding_logins(confine, environment))
     return {spec.name: _agent(spec, own if _keeps_to_its_own(spec) else frame, root) for spec in task.agents}

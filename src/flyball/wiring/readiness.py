@@ -6,7 +6,6 @@ No program is started for it and no token is spent.
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,11 +13,12 @@ from pathlib import Path
 
 from flyball.agents.dialect import Dialect
 from flyball.agents.dialects import DIALECTS
-from flyball.agents.prices import PACKAGE, has_price, has_prices
+from flyball.agents.prices import has_price, has_prices
 from flyball.agents.scripted import load_script
 from flyball.config.errors import AgentMissing, ConfigError
 from flyball.config.settings import Configured
 from flyball.core.decide import WORKFLOWS
+from flyball.core.extras import install_command
 from flyball.core.task import AgentChoice, AgentSpec, Settings
 from flyball.wiring.programs import missing_programs
 
@@ -65,7 +65,7 @@ def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], rol
 def _no_price(agent: str, model: str) -> str:
     tokens = "Limit the tokens instead: --budget-tokens N"
     if not has_prices():
-        command = f"{shlex.quote(sys.executable)} -m pip install {PACKAGE}"
+        command = install_command("prices", sys.executable)
         return (
             f"{agent} does not tell what a turn costs, and no prices are installed here. {tokens}; or type: {command}"
         )

@@ -1,0 +1,13 @@
+"""What flyball needs for its optional parts, and the command that brings it into the environment it runs in."""
+
+from __future__ import annotations
+
+import shlex
+
+PACKAGES = {"acp": "agent-client-protocol>=0.12", "mcp": "mcp>=2.3", "prices": "genai-prices>=0.2"}
+"""Each extra of pyproject.toml by the packages it stands for: they can be installed wherever flyball came from."""
+
+
+def install_command(extra: str, python: str) -> str:
+    """A command line that installs an extra's packages for the Python that runs flyball."""
+    return f"{shlex.quote(python)} -m pip install {shlex.quote(PACKAGES[extra])}"
