@@ -21,6 +21,10 @@ def _fenced(label: str, mark: str = "```") -> Rendering:
     return lambda *issue: f"{mark}{label}\n{_block(_lines(*issue))}{mark}\n"
 
 
+def _box(change: Callable[[str], str]) -> Rendering:
+    return lambda i, t, s: f"- [{'x' if s == 'completed' else ' '}] {change(i)} {t}\n"
+
+
 def _each_line(change: Callable[[str], str]) -> Rendering:
     return lambda *issue: _block([change(line) for line in _lines(*issue)])
 
@@ -75,7 +79,26 @@ UNREAD: dict[str, Rendering] = {
     "with another id": lambda _i, t, s: f"id: GH#42\ntitle: {t}\nstatus: {s}\n",
     "with a number for an id": lambda _i, t, s: f"- id: 42\n  title: {t}\n  status: {s}\n",
     "with an id in words": lambda _i, t, s: f"id: the login page\ntitle: {t}\nstatus: {s}\n",
-    "with a wide at sign": lambda i, t, s: f"- [{'x' if s == 'completed' else ' '}] {i.replace('@', WIDE_AT)} {t}\n",
+    "with a wide at sign": _box(lambda id: id.replace("@", WIDE_AT)),
+    "with a character of no width": _box(lambda id: id.replace("-", "\u200b-")),
+    "with a soft hyphen": _box(lambda id: id.replace("-", "\u00ad-")),
+    "with a hyphen that does not break": _box(lambda id: id.replace("-", NO_BREAK_HYPHEN)),
+    "with an escape": _box(lambda id: id.replace("-", "\\-")),
+    "with entities": _box(lambda id: id.replace("-", "&#45;").replace("@", "&commat;")),
+    "with emphasis inside": _box(lambda id: f"**{id[:3]}**{id[3:]}"),
+    "with emphasis of underscores": _box(lambda id: f"_{id}_"),
+    "in small letters": _box(str.lower),
+    "in small letters without a hash": _box(lambda id: id.lower().partition("@")[0]),
+    "without a hyphen": _box(lambda id: id.replace("-", "")),
+    "behind a path": _box(lambda id: f"issues/{id}"),
+    "with a status of underscores": lambda i, t, s: f"### {i}: {t}\n\n__Status__: {s}\n",
+    "as an item with its status first": lambda i, t, s: f"- status: {s}\n  id: {i}\n  title: {t}\n",
+    "as an item before others": lambda i, t, s: (
+        f"- status: {s}\n  id: {i}\n  title: {t}\n- status: completed\n  id: BUG-955@955955\n  title: x\n"
+    ),
+    "as json with its status first": lambda i, t, s: (
+        f'```json\n[\n  {{\n    "status": "{s}",\n    "id": "{i}",\n    "title": "{t}"\n  }}\n]\n```\n'
+    ),
     "with other dashes": lambda i, t, s: f"| {i.replace('-', NO_BREAK_HYPHEN)} | {t} | {s} |\n",
 }
 """Ways that flyball does not read, and names; finished, they say so themselves."""
@@ -87,6 +110,8 @@ READ: dict[str, Rendering] = {
     "in a fence nobody closes": lambda *i: f"```\n{_block(_lines(*i))}",
     "in other letters": lambda i, t, s: _block([f"ID: {i}", f"Title: {t}", f"Status: {s.upper()}"]),
     "in quotes": lambda i, t, s: _block([f"'id': '{i}'", f'"title": "{t}"', f'"status": "{s}"']),
+    "with tabs": _each_line(lambda line: line.replace(": ", ":\t")),
+    "with a tick": lambda i, t, s: _block(_lines(i, t, f"\u2705 {s}" if s == "completed" else s)),
     "with windows line ends": lambda *i: _block(_lines(*i)).replace("\n", "\r\n"),
 }
 """Ways that are blocks."""
@@ -94,6 +119,9 @@ READ: dict[str, Rendering] = {
 MALFORMED: dict[str, Rendering] = {
     "with broken yaml": lambda i, t, s: _block([f"id: {i}", f'title: "{t}', f"status: {s}"]),
     "with two ids": lambda i, t, s: _block([f"id: {i}", f"title: {t}", f"status: {s}", "id: BUG-888@888888"]),
+    "with two statuses": lambda i, t, s: _block([*_lines(i, t, s), "status: completed"]),
+    "with a list for a status": lambda i, t, s: _block(_lines(i, t, f"[{s}]")),
+    "with an odd space before a key": lambda i, t, s: _block([*_lines(i, t, s)[:3], f"\u00a0status: {s}"]),
     "without an id": lambda _i, t, s: _block([f"title: {t}", f"status: {s}", "type: bug"]),
     "under another's tags": lambda i, t, s: _block(
         [

@@ -15,7 +15,7 @@ from flyball.core.backlog_text import read_backlog
 from flyball.core.evaluator import evaluate
 from flyball.core.issue_edits import with_block, without_block
 from flyball.core.issue_history import entry
-from flyball.core.unread_issues import Known
+from flyball.core.issue_names import Known
 
 GOOD = Situation(validations=tuple(Validation(kind, "pass") for kind in VALIDATORS), build="pass", gates="met")
 OPEN_WAYS = {**UNREAD, **READ, **MALFORMED}
@@ -109,6 +109,77 @@ def test_an_issue_that_is_not_read_is_unverified_and_named_with_file_and_line(wa
     assert f"high.md, line {place.line}: {place.message}" in said.reason
     assert place in said.deviations
     assert f"high.md, line {place.line}" in said.blocked_on[0]
+
+
+DOUBTED = [
+    "completed?",
+    "done (not merged)",
+    "completed: no",
+    "completed \u2192 reopened",
+    "~~completed~~ proposed",
+    "done 50%",
+    "fixed 2 of 5",
+    "completed, but untested",
+    "resolved once the key is here",
+    "won't fix yet",
+    "done \u274c",
+]
+
+
+@pytest.mark.req("E2", "E11")
+@pytest.mark.parametrize("said", DOUBTED)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "## BUG-001@a1b2c3 x\n\n**Status:** {}\n",
+        "| ID | Status |\n|---|---|\n| BUG-001@a1b2c3 | {} |\n",
+        "- BUG-001@a1b2c3: x ({})\n",
+        "- id: BUG-001@a1b2c3\n  title: x\n  status: {}\n",
+        "---\nid: BUG-001@a1b2c3\ntitle: x\ntype: bug\nstatus: '{}'\n---\n",
+    ],
+    ids=["heading", "row", "line", "item", "block"],
+)
+def test_a_final_word_with_a_doubt_beside_it_finishes_nothing(form: str, said: str) -> None:
+    assert decided({"high.md": form.format(said.replace("'", "''") if "'{}'" in form else said)})[0].decision != "DONE"
+
+
+@pytest.mark.req("E2", "E11")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Done when\n- BUG-001@a1b2c3 x\n",
+        "## Completed? no\n- BUG-001@a1b2c3 x\n",
+        "## Closed beta\n- BUG-001@a1b2c3 x\n",
+        "- BUG-001@a1b2c3 ~~old title~~ new title\n",
+        "- BUG-001@a1b2c3: tests \u2705 docs \u274c\n",
+        "- BUG-001@a1b2c3: support `[x]` in lists\n",
+        "- [x] BUG-002@bbbbbb, then [ ] BUG-001@a1b2c3\n",
+        "## BUG-001@a1b2c3 x\n**Previous status:** completed\n",
+        "## BUG-001@a1b2c3 x\nBuild status: done\n",
+        "# Done\n\n- status: proposed\n  id: BUG-001@a1b2c3\n- status: completed\n  id: BUG-009@aaaaaa\n",
+    ],
+)
+def test_what_is_finished_beside_an_issue_does_not_finish_it(text: str) -> None:
+    files = {"history.md": "---\nid: BUG-009@aaaaaa\ntitle: x\nstatus: completed\n---\n", "high.md": text}
+    assert decided(files)[0].trigger == "unverified"
+
+
+@pytest.mark.req("E11")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## BUG-001@a1b2c3 x\n**Status:** completed (2026-01-05)\n",
+        "## BUG-001@a1b2c3 x\n**Status:** Won't fix\n",
+        "## BUG-001@a1b2c3 x\n**Current status:** completed | **Review status:** pending\n",
+        "## Done in 1.2.0\n- BUG-001@a1b2c3 x\n",
+        "## \u2705 Completed issues this week\n- BUG-001@a1b2c3 x\n",
+        "- BUG-001@a1b2c3 x (fixed in #12)\n",
+        "| ID | Status |\n|---|---|\n| BUG-001@a1b2c3 | \u2705 completed |\n",
+        "UTF-8, SHA-256, CVE-2024-1234 and COVID-19; npm i pkg-2@latest, mail john-42@example.com, run test-1\n- [ ] UTF-8\n",
+    ],
+)
+def test_what_says_plainly_that_it_is_finished_or_names_no_issue_is_accounted_for(text: str) -> None:
+    assert decided({"high.md": text})[0].decision == "DONE"
 
 
 def test_an_open_neighbour_is_worked_on_whatever_else_stands_there() -> None:

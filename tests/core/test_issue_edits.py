@@ -20,8 +20,8 @@ from flyball.core.issue_edits import (
     without_field,
 )
 from flyball.core.issue_history import entry, finished, holds, is_reverted, records, reopened, reverted_row
+from flyball.core.issue_names import Known
 from flyball.core.new_issues import as_issue, duplicate_of, file_for, header_of, new_id, rendered
-from flyball.core.unread_issues import Known
 
 CORPUS = Path(__file__).parents[1] / "documents" / "issue_files"
 FILES = sorted(CORPUS.glob("*.md"))

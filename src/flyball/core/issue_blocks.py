@@ -14,14 +14,16 @@ import msgspec
 from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Issue
 from flyball.core.issue_fields import Fields, created_at
 from flyball.core.issue_header import Unreadable, Value, quoted_titles, read_header
+from flyball.core.issue_names import Known
 from flyball.core.issue_scan import Block, scan
 from flyball.core.issue_sections import Sections
 from flyball.core.issue_words import PRIORITIES, REQUIRED, TYPES, id_faults, number_of, status_of
 from flyball.core.text import clean, scrub
-from flyball.core.unread_issues import Known, find_unread, trimmed
+from flyball.core.unread_issues import find_unread, trimmed
 
 MAX_BODY = 40_000
 _NESTED = re.compile(r"(?im)^(?:\s+|[ \t]*-\s+)[\"']?(id|status)[\"']?[ \t]*:")
+_ODD_INDENT = re.compile(r"(?m)^[ \t]*[^\S\x00-\x7f]+[\"']?[A-Za-z_][\w-]*[\"']?[ \t]*:")
 _KEYS = re.compile(r"^[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:", re.ASCII | re.MULTILINE)
 
 
@@ -182,9 +184,17 @@ class _Reader:
         mapping = Unreadable(0, self._block.fault) if self._block.fault else self._mapping()
         if isinstance(mapping, Unreadable):
             return self._skipped(mapping.line, mapping.message)
+        if (odd := _ODD_INDENT.search(self._header)) is not None:
+            line = self._header.count("\n", 0, odd.start())
+            return self._skipped(line, "a line begins with a space that YAML does not know")
         if {found[1].lower() for found in _NESTED.finditer(self._header)} == {"id", "status"}:
             return self._skipped(0, "it holds the header of another issue; give each a block of its own")
         fields = Fields(mapping)
+        if len({status_of(value) or value for value in self._stated()}) > 1:
+            return self._skipped(self._offset("status", -1), "it gives more than one status; keep the one that holds")
+        fields.text("status")
+        if "status" in fields.strange:
+            return self._skipped(self._offset("status", 0), "its status is no text")
         id = fields.text("id")
         if not id:
             return self._skipped(0, "it has no id")
@@ -205,6 +215,12 @@ class _Reader:
             return mapping
         self._note(mapping.line, "a value with a colon in it is not in quotes")
         return mended
+
+    def _stated(self) -> Iterator[str]:
+        """Every value the header gives its status, also those that YAML would drop for a later one."""
+        for place in self._places.get("status", ()):
+            line = self._header[place:].split("\n", 1)[0]
+            yield line.partition(":")[2].partition(" #")[0].strip(" \t\"'")
 
     def _made(self, id: str, fields: Fields) -> Issue:
         stated, created = fields.text("status"), fields.text("created")
@@ -272,4 +288,7 @@ class _Reader:
         self._deviations.append(Deviation(self._file, line, clean(message, 300)))
 
     def _line(self, key: str) -> int:
-        return self._block.line + self._header.count("\n", 0, self._places.get(key, [0])[0])
+        return self._block.line + self._offset(key, 0)
+
+    def _offset(self, key: str, which: int) -> int:
+        return self._header.count("\n", 0, self._places.get(key, [0])[which])

@@ -9,8 +9,8 @@ import re
 
 from flyball.core.backlog import Issue, Status
 from flyball.core.issue_blocks import ReadBlock, find_blocks
+from flyball.core.issue_names import Known
 from flyball.core.lines import LINE_END, line_end
-from flyball.core.unread_issues import Known
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     "proposed": frozenset({"in-progress", "won't-fix"}),

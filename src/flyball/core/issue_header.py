@@ -40,16 +40,21 @@ def read_header(text: str) -> dict[str, Value] | Unreadable:
     """The mapping in a header, or why there is none."""
     if len(text) > MAX_HEADER:
         return Unreadable(0, f"the header is longer than {MAX_HEADER // 1024} KiB")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = [_spaced(line) for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     try:
         return _plain_mapping(lines)
     except _NotPlain:
         return _loaded("\n".join(lines))
 
 
+def _spaced(line: str) -> str:
+    """A line with a space after its key, where a tab stands that YAML's readers do not agree on."""
+    return re.sub(r"\A([\"']?[A-Za-z_][\w-]*[\"']?[ \t]*:)[ \t]+", r"\1 ", line).rstrip("\t") if "\t" in line else line
+
+
 def quoted_titles(text: str) -> str:
     """The header with values that hold a bare `: ` put into quotes: what people and models most often get wrong."""
-    return "\n".join(_quoted(line) for line in text.replace("\r\n", "\n").split("\n"))
+    return "\n".join(_quoted(_spaced(line)) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def _quoted(line: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from flyball.core.backlog import HISTORY, Deviation, Issue
 from flyball.core.issue_blocks import find_blocks, read_issues
 from flyball.core.issue_edits import block_of, with_field, with_status, without_field
-from flyball.core.unread_issues import Known
+from flyball.core.issue_names import Known
 
 _ID = r"[A-Za-z]\w*(?:-\w+)*(?:-[0-9]+|@\w+)"
 _ROW = rf"(?am)^(?:\|[ \t]*[`*]*({_ID})[`*]*[ \t]*\||#{{2,4}}[ \t].*\(({_ID})\)[ \t]*$)"

@@ -6,6 +6,8 @@ from flyball.core.backlog import ISSUE_FILES, Status
 
 REQUIRED = ("id", "title", "created", "type", "priority", "status")
 PREFIXES = frozenset("BUG FEAT ENHANCE REFACTOR DOC DOCS PERF SEC TEST CHORE DEBT STRUCT".split())
+# Those of the format's own home, which lists fewer than it uses.
+USED_PREFIXES = frozenset("CR SPLIT DOGFOOD MIGRATE QA ARCH BUILD".split())
 TYPES = frozenset("bug feature enhancement refactor doc docs perf performance security test chore".split())
 PRIORITIES = frozenset("critical high medium low".split())
 ID = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{3,})@([0-9a-f]{6})", re.ASCII)
@@ -22,8 +24,9 @@ _MEANING = {word: status for status, words in _STATUSES.items() for word in word
 
 
 def status_of(word: str) -> Status | None:
-    """What a status means, whatever its case, spaces and apostrophe; None for a word that means nothing here."""
-    return _MEANING.get(re.sub(r"[\s_]+", "-", word.strip().lower().replace("\u2019", "'")))
+    """What a status means, whatever its case, spaces, apostrophe and tick; None for a word that means nothing here."""
+    unticked = word.lower().replace("\u2019", "'").strip("\u2705\u2611\u2714\ufe0f \t")
+    return _MEANING.get(re.sub(r"[\s_]+", "-", unticked.strip()))
 
 
 def id_faults(id: str) -> list[str]:

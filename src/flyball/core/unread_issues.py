@@ -14,68 +14,44 @@ nothing moves it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from flyball.core.backlog import FINAL, Status
+from flyball.core.issue_finality import (
+    gives_status,
+    is_enumeration,
+    is_final,
+    is_final_heading,
+    says_final,
+    status_in,
+    statuses_in,
+)
+from flyball.core.issue_names import Known, bare, is_placeholder, names_in, plain
 from flyball.core.issue_scan import SECTIONS, Block
-from flyball.core.issue_words import NUMBERED, PREFIXES, number_of, status_of
+from flyball.core.issue_words import number_of, status_of
 from flyball.core.lines import LINE
 
-# People and editors write other spaces, dashes and widths than ASCII has; each becomes one character, so that places stay.
-_PLAIN = {
-    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
-    **dict.fromkeys((*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63), "-"),
-    **{0xFF00 + place: chr(0x20 + place) for place in range(1, 0x5F)},
-}
 _HINT = re.compile(r"(?i)\bid\b|\bstat(?:us|e)\b|\w-[0-9]|\w@\w|\|")
-_TOKEN = re.compile(
-    r"(?<![\w/.@-])(?:(?P<full>[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*[-_][0-9]+@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+@[\w-]+)"
-    r"(?![\w-]|\.\w)|(?P<short>(?P<prefix>[A-Z][A-Z0-9]*(?:-[A-Z][A-Z0-9]*)*)-[0-9]+)(?![\w@-]|\.[0-9]))"
-)
 _DECORATION = r"[ \t>*+\-_\"'({\[|,#]*"
 _KEY = r"(?i)(?:^{0}|[{{,][ \t]*[\"']?){1}[\"'*_`]*[ \t]*[:=|][ \t*_\"'`]*([^\r\n]*)"
 _ID_KEY = re.compile(_KEY.format(_DECORATION, "id"))
 _TITLE_KEY = re.compile(_KEY.format(_DECORATION, "title"))
 _STATUS_LINE = re.compile(_KEY.format(_DECORATION, "stat(?:us|e)"))
-_STATUS = re.compile(r"(?i)(?<![\w-])stat(?:us|e)[\"'*_`]*[ \t]*[:=|][ \t*_\"'`]*([^\r\n]*)")
-_WORD = re.compile(r"[^\w]*([A-Za-z][A-Za-z'\u2019]*(?:[ _-][A-Za-z'\u2019]+)?)")
-_PART = re.compile(r"[,|/}\]#<(]|\*\*|;")
 _FIELD = re.compile(r"[ \t>*+_-]*[A-Za-z][A-Za-z _-]{1,30}[*_]*:")
-_PLACEHOLDER = re.compile(r"<\w+>|\{\w+\}|\[\w+\]|\bNUM\b|NNN|XXX|###|\.\.\.|…")
 _HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+(.*?)[ \t#:]*")
 _BOX = re.compile(r"[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]+\[([ xX~!/-]?)\][ \t]*(.*)|[ \t>*+-]*([\u2610\u2b1c])(.*)")
-_DONE_MARK = re.compile(r"\[[xX]\]|[\u2705\u2611\u2714]|~~")
-_FINAL_WORDS = (
-    "completed?|done|resolved|fixed|closed|finished|implemented|merged|won['\u2019]?t[- ]?fix|rejected|obsolete"
-)
-_LAST_WORD = re.compile(
-    rf"(?i)(?:[(\[:=]|[-\u2013\u2014]>?)[ \t*_`]*(?:{_FINAL_WORDS})[ \t*_`]*(?:(?:on|in|at)?[ \t]*[#0-9][^()\[\]]*)?[)\].*_` \t]*$"
-)
-_FINAL_HEADING = re.compile(rf"(?i)\W*(?:{_FINAL_WORDS})\b")
 _OPEN_WORD = re.compile(
     r"(?i)(?<![\w-])(?:proposed|in[- _]progress|open|todo|to-do|wip|pending|blocked|deferred|unresolved|not started)(?![\w-])"
 )
 _MARKER = re.compile(r"[ \t>]*(`{3,}|~{3,})|[ \t]*-{3,}[ \t]*$|.*-->")
+_DASH = re.compile(r"[ \t]*-[ \t]+(?=\S)")
 _RULE = re.compile(r"[ \t]*-{3,}[ \t]*")
 _ID_COLUMN = frozenset({"id", "issue", "issue id", "ticket", "key", "#"})
 _LONGEST_ITEM = 60
 _NEAR = 4
-
-
-class Known(msgspec.Struct, frozen=True):
-    """Issues that have a block or stand in history, by id and by number, and the prefixes that make a number one of theirs."""
-
-    ids: frozenset[str] = frozenset()
-    prefixes: frozenset[str] = PREFIXES
-
-    @classmethod
-    def of(cls, ids: Iterable[str]) -> Known:
-        given = tuple(ids)
-        numbers = [found for id in given if (found := NUMBERED.fullmatch(number_of(id)))]
-        return cls(frozenset((*given, *map(number_of, given))), PREFIXES | {found[1] for found in numbers})
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -93,7 +69,7 @@ def find_unread(
 
     A file that only explains something may mention whatever it likes: without `mentions` it is asked as the body of a block.
     """
-    return _Account(text, blocks, ids, known, mentions=mentions).unread() if _HINT.search(text) else []
+    return _Account(text, blocks, ids, known, mentions=mentions).unread() if _HINT.search(bare(text)) else []
 
 
 def trimmed(text: str, block: Block, unread: Sequence[Unread]) -> Block:
@@ -125,14 +101,13 @@ class _Account:
     def __init__(self, text: str, blocks: Sequence[Block], ids: Sequence[str], known: Known, *, mentions: bool) -> None:
         self._known = known
         self._mentions = mentions
-        plain = text if text.isascii() else text.translate(_PLAIN)
-        self._lines = _outside(plain, blocks, ids)
+        self._lines = _outside(plain(text), blocks, ids)
 
     def unread(self) -> list[Unread]:
         found: list[Unread] = []
         covered = 0
         for index, line in enumerate(self._lines):
-            if index < covered or not _HINT.search(line.text):
+            if index < covered or not _HINT.search(bare(line.text)):
                 continue
             what, covered = self._asked(index)
             if what:
@@ -144,22 +119,24 @@ class _Account:
     def _asked(self, index: int) -> tuple[str, int]:
         """What stands in a line that is not accounted for, or nothing; and the line to go on with."""
         line = self._lines[index]
-        names = [name for name in _names(line.text, self._known) if name not in (line.own, number_of(line.own or ""))]
+        names = [name for name in names_in(line.text, self._known) if name not in (line.own, number_of(line.own or ""))]
         unknown = [name for name in names if name not in self._known.ids]
         heading = _HEADING.fullmatch(line.text)
         key = _ID_KEY.search(line.text) if not heading and (names or self._may_be_field(index)) else None
-        if key and (names or not _names(line.text, self._known)):
+        if key and (names or not names_in(line.text, self._known)):
             end = self._reach(index, _LONGEST_ITEM, key=True)
             value = re.split(r"[,|\s]", key[1], maxsplit=1)[0]
-            return ("" if _PLACEHOLDER.search(value) else self._definition(index, end, names, key[1])), end
+            return ("" if is_placeholder(value) else self._definition(index, end, names, key[1])), end
         if not names:
             return self._nameless(index), index + 1
         end = self._reach(index, _LONGEST_ITEM if heading else _NEAR)
         said = self._statuses(index, end)
         if heading and said:
-            return ("" if _is_final(said) else f"the heading that names {names[0]}"), end
+            return ("" if is_final(said) else f"the heading that names {names[0]}"), end
         if heading:
-            return (f"the heading that names {unknown[0]}" if unknown and not _says_final(line.text) else ""), end
+            return (
+                f"the heading that names {unknown[0]}" if unknown and not says_final(line.text, unknown[0]) else ""
+            ), end
         return (self._mention(index, unknown, said) if unknown else ""), end
 
     def _may_be_field(self, index: int) -> bool:
@@ -170,8 +147,8 @@ class _Account:
 
     def _definition(self, index: int, end: int, names: list[str], value: str) -> str:
         """A header of an issue that is no block: in a list, in braces, in a fence, with other spaces."""
-        line, said = self._lines[index], self._statuses(index, end)
-        titled = any(_TITLE_KEY.search(each.text) for each in self._lines[index:end])
+        line, said = self._lines[index], self._statuses(self._item(index), end)
+        titled = any(_TITLE_KEY.search(each.text) for each in self._lines[self._item(index) : end])
         if (
             line.own is not None
             and not names
@@ -182,7 +159,7 @@ class _Account:
             unknown = [name for name in names if name not in self._known.ids]
             return self._mention(index, unknown, ()) if unknown else ""
         shown = names[0] if names else " ".join(value.split())[:40].strip("\"'*_`,}|] ")
-        return "" if _is_final(said) else f"the header that names {shown or 'no issue'}"
+        return "" if is_final(said) else f"the header that names {shown or 'no issue'}"
 
     def _mention(self, index: int, unknown: list[str], said: Sequence[Status | None]) -> str:
         """A line that names an issue nobody knows: a row, a box, an entry, a sentence."""
@@ -191,9 +168,9 @@ class _Account:
         unticked = box is not None and (box[1] or "").strip() not in ("x", "X")
         row = _cells(line.text)
         stated = [*said, *(status for cell in row if (status := status_of(cell)))]
-        if _is_final(stated) or (not unticked and not stated and self._is_over(index)):
+        if is_final(stated) or (not unticked and not stated and self._is_over(index, unknown[0])):
             return ""
-        beside = (box[2] or box[4] or "").lstrip(" \t*_`[(") if box else ""
+        beside = bare(box[2] or box[4] or "").lstrip(" \t[(") if box else ""
         open_box = unticked and ("@" in unknown[0] or beside.startswith(unknown[0]))
         looks_open = bool(stated or row or open_box or _OPEN_WORD.search(line.text))
         if not (line.apart and self._mentions) and not looks_open:
@@ -209,10 +186,10 @@ class _Account:
             columns = _cells(self._lines[self._table(index)].text)
             stated = [status for cell in cells if (status := status_of(cell))]
             issues = any(column.casefold() in _ID_COLUMN for column in columns)
-            return f"the table row {cells[0][:40]!r}" if issues and stated and not _is_final(stated) else ""
+            return f"the table row {cells[0][:40]!r}" if issues and stated and not is_final(stated) else ""
         found = _STATUS_LINE.search(line.text)
-        said = _status(found[1]) if found else None
-        if found is None or said is None or said in FINAL or _is_enumeration(found[1]):
+        said = status_in(found[1]) if found else None
+        if found is None or said is None or said in FINAL or is_enumeration(found[1]) or self._is_named_below(index):
             return ""
         above = self._heading_above(index)
         title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
@@ -230,19 +207,18 @@ class _Account:
                 return above
         return None
 
-    def _is_over(self, index: int) -> bool:
+    def _is_over(self, index: int, name: str) -> bool:
         """Whether a line says that what it names is finished, or stands under a heading that does."""
         line = self._lines[index]
-        if _says_final(line.text):
+        if says_final(line.text, name):
             return True
         above = self._heading_above(index)
         title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
-        return line.own is None and title is not None and _FINAL_HEADING.match(title[1]) is not None
+        return line.own is None and title is not None and is_final_heading(title[1])
 
     def _statuses(self, index: int, end: int) -> list[Status | None]:
         """Every status given from a line to another; None for a word nobody knows."""
-        found = (match for line in self._lines[index:end] for match in _STATUS.finditer(line.text))
-        return [_status(match[1]) for match in found if _WORD.match(match[1]) and not _is_enumeration(match[1])]
+        return [status for line in self._lines[index:end] for status in statuses_in(line.text)]
 
     def _reach(self, index: int, limit: int, *, key: bool = False) -> int:
         """The line after the last status that is said of what a line names: below it, before anything else is named.
@@ -257,11 +233,39 @@ class _Account:
             near = later - index <= limit or (_indent(line.text) > _indent(first.text) and not heading)
             apart = line.own != first.own or (key and line.shell != first.shell)
             other = bool(_cells(line.text)) != (row and key) or any(stop.match(line.text) for stop in stops)
-            named = _names(line.text, self._known) and not _FIELD.match(line.text)
+            named = names_in(line.text, self._known) and not _FIELD.match(line.text)
             if not near or apart or other or named or _ID_KEY.search(line.text):
                 break
-            end = later + 1 if _STATUS.search(line.text) or (key and _TITLE_KEY.search(line.text)) else end
+            if key and self._is_sibling(index, later):
+                break
+            end = later + 1 if gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
         return end
+
+    def _item(self, index: int) -> int:
+        """Where an item begins whose id is not its first key: the dash or brace above, over keys of the same indent."""
+        deep, above = _indent(self._lines[index].text), index - 1
+        while deep and above >= 0 and self._lines[above].own == self._lines[index].own:
+            text = self._lines[above].text
+            if _indent(text) < deep:
+                return above if (dash := _DASH.match(text)) and dash.end() == deep else above + 1
+            if not text.strip() or _ID_KEY.search(text):
+                break
+            above -= 1
+        return above + 1
+
+    def _is_named_below(self, index: int) -> bool:
+        """Whether a key belongs to an item whose id comes after it."""
+        later = range(index + 1, min(index + _LONGEST_ITEM, len(self._lines)))
+        named = next((number for number in later if _ID_KEY.search(self._lines[number].text)), None)
+        return named is not None and self._item(named) <= index
+
+    def _is_sibling(self, index: int, later: int) -> bool:
+        """Whether a line begins the next item of the list that the item of another stands in."""
+        first, text = self._lines[index].text, self._lines[later].text
+        deep = _indent(first)
+        inner = later > index + 1 and _indent(self._lines[index + 1].text) > deep
+        dash = _DASH.match(text) is not None
+        return dash and (_indent(text) < deep or (inner and _indent(text) == deep and _DASH.match(first) is not None))
 
     def _table(self, index: int) -> int:
         while index and _cells(self._lines[index - 1].text) and self._lines[index - 1].own == self._lines[index].own:
@@ -275,7 +279,9 @@ class _Account:
             index = line.shell
         elif _cells(line.text):
             index = self._table(index)
-        elif not _ID_KEY.search(line.text) and not _names(line.text, self._known):
+        elif _ID_KEY.search(line.text):
+            index = self._item(index)
+        elif not names_in(line.text, self._known):
             above = self._heading_above(index)
             index = index if above is None else above
         above = index - 1
@@ -309,40 +315,6 @@ def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_Li
         if closes:
             opened, shell = "", None
     return lines
-
-
-def _names(line: str, known: Known) -> list[str]:
-    """The ids in a line: `PREFIX-NUM@HASH`, or `PREFIX-NUM` where the prefix is one of an issue."""
-    found = []
-    for token in _TOKEN.finditer(line):
-        prefix = token["prefix"] or ""
-        if _PLACEHOLDER.search(token[0]):
-            continue
-        if token["full"] or {prefix, prefix.rpartition("-")[2], prefix.partition("-")[0]} & known.prefixes:
-            found.append(token[0])
-    return found
-
-
-def _status(value: str) -> Status | None:
-    """The status a value begins with."""
-    word = _WORD.match(_PART.split(value.strip(), maxsplit=1)[0])
-    if word is None:
-        return None
-    return status_of(word[1]) or status_of(re.split(r"[ _-]", word[1])[0])
-
-
-def _is_enumeration(value: str) -> bool:
-    """Whether a value lists the statuses there are instead of giving one."""
-    parts = [part for part in re.split(r"[,|/]|\bor\b", value) if part.strip()]
-    return len(parts) > 1 and _status(parts[0]) is not None and _status(parts[1]) is not None
-
-
-def _is_final(stated: Sequence[Status | None]) -> bool:
-    return bool(stated) and all(status in FINAL for status in stated)
-
-
-def _says_final(line: str) -> bool:
-    return _DONE_MARK.search(line) is not None or _LAST_WORD.search(line) is not None
 
 
 def _cells(line: str) -> list[str]:

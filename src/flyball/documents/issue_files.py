@@ -34,8 +34,8 @@ from flyball.core.issue_history import (
     reopened,
     reverted_row,
 )
+from flyball.core.issue_names import Known
 from flyball.core.new_issues import file_for, header_of, rendered
-from flyball.core.unread_issues import Known
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, issue_files, rolled, text_of
