@@ -32,6 +32,48 @@ Findings: none
 """
 
 
+@pytest.mark.req("E5", "E11")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "| Critical | High |\n|---|---|\n| 2 | 0 |",
+        "### Critical\n\n- SQL injection in db.py",
+        "### Critical findings\nNo input is checked.",
+        "**Findings:** Critical: 0\n\n- **CRITICAL**: SQL injection in db.py",
+        "- db.py: injection (severity: critical)",
+        "1. [Critical] injection",
+        "**Findings:** Criticals: 2",
+        "Critical: \u0662",
+        "Result - fail",
+    ],
+)
+def test_a_review_that_calls_something_critical_never_passes(said):
+    read = read_validations(f"## Code Review Summary\n**Result:** pass\n{said}\n", "v.md")
+    assert isinstance(read, NoSummary) or [each.result for each in read] == ["fail"]
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "### Critical\n\nNone.",
+        "### Critical\n### Minor\n- a name",
+        "| Critical | High |\n|---|---|\n| 0 | 0 |",
+        "| Severity | Count |\n|---|---|\n| Critical | 0 |",
+        "- **Critical**: none",
+        "We looked at the critical path.",
+    ],
+)
+def test_a_review_that_has_nothing_critical_passes_as_it_says(said):
+    (read,) = read_validations(f"## Code Review Summary\n**Result:** pass\n{said}\n", "v.md")  # type: ignore[misc]
+    assert read.result == "pass"
+
+
+@pytest.mark.req("E5")
+def test_a_result_with_a_question_mark_is_none():
+    assert isinstance(read_validations("## Code Review Summary\n**Result:** pass?\n", "v.md"), NoSummary)
+
+
 @pytest.mark.req("E5")
 def test_markdown_summaries_of_every_kind_are_read():
     code, security, performance, spec = read_validations(FOUR, "v.md")  # type: ignore[misc]

@@ -10,6 +10,7 @@ import msgspec
 
 from flyball.core.backlog import Result, Validation
 from flyball.core.claim_values import Claim, meaning
+from flyball.core.critical_words import critical_columns, labels_critical
 from flyball.core.fences import split_fences
 from flyball.core.report_object import Unusable, read_report
 from flyball.core.strict_json import JsonUnreadable, read_json
@@ -19,7 +20,7 @@ _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
 _SUMMARY = "summary"
 _FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\**([A-Za-z][A-Za-z ]{0,40}?)(?::\**|\**[ \t]*:\**)[ \t]*(.*)")
 _RESULT = re.compile(
-    r"(?i)[\s>#*+|_-]*(?:(?:overall|final)[ \t]+)?(?:result|verdict)[ \t*_|]*[:=|\u2013\u2014][ \t*_|]*(\S.*)"
+    r"(?i)[\s>#*+|_-]*(?:(?:overall|final)[ \t]+)?(?:result|verdict)[ \t*_|]*(?:[:=|\u2013\u2014]|[ \t]-[ \t])[ \t*_|]*(\S.*)"
 )
 _COUNT = re.compile(
     r"\b([A-Za-z]+)\**(?:[ \t]+(?:findings?|issues?|problems?))?[ \t]*[:=(\[|x\u00d7\u2013\u2014-]*[ \t*_`|]*([0-9]{1,6})\b(?!\.?\w)"
@@ -162,7 +163,7 @@ def _summary(lines: Sequence[str], first: int, kind: str, file: str) -> Validati
         return NoSummary(
             first + results[1] + 1, f"the {_kind(kind)} gives its result {len(results)} times (lines {places})"
         )
-    word = meaning("verdict", re.sub(r"[^\w\s-]", "", said[1]))
+    word = meaning("verdict", re.sub(r"[^\w\s?-]", "", said[1]))
     if not word:
         return NoSummary(first + said[0] + 1, f"Result is {clean(said[1], 60)!r}; expected pass, warn or fail")
     counts = _counts(lines, fields)
@@ -211,24 +212,35 @@ def _counts(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> dic
     counts: dict[str, int] = {}
     for severity, number in _numbers(_below(lines, fields, "findings")):
         counts[severity] = counts.get(severity, 0) + number
-    grave = max((number for severity, number in _numbers(lines) if severity == "critical"), default=0)
+    grave = max(
+        (*(number for severity, number in _numbers(lines) if severity == "critical"), *critical_columns(lines)),
+        default=0,
+    )
     return {**counts, "critical": max(grave, counts.get("critical", 0))} if grave else counts
 
 
 def _numbers(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
     for found in (match for line in lines for match in _COUNT.finditer(line)):
         word, number = (found[1], found[2]) if found[1] else (found[4], found[3])
-        severity = meaning("severity", word)
+        severity = meaning("severity", word) or meaning("severity", word.removesuffix("s"))
         if severity in _SEVERITIES:
             yield severity, int(number)
 
 
 def _unclear(lines: Sequence[str], fields: Sequence[tuple[int, str, str]], counts: dict[str, int]) -> str:
-    """The line of findings that speaks of critical ones and says neither how many nor that there are none."""
-    if "critical" in counts:
+    """The line that speaks of critical findings and says neither how many nor that there are none."""
+    if counts.get("critical"):
         return ""
-    grave = (line for line in _below(lines, fields, "findings") if re.search(r"(?i)\bcritical\b", line))
-    return next((clean(line, 80).strip() for line in grave if not _NO_CRITICAL.search(line)), "")
+    findings = [] if "critical" in counts else _below(lines, fields, "findings")
+    created = tuple(line for line in _below(lines, fields, "issues created") if line.strip())
+    spoken = [line for line in findings if re.search(r"(?i)\bcriticals?\b", line)]
+    labelled = [line for number, line in enumerate(lines) if labels_critical(lines, number)]
+    grave = (line for line in (*spoken, *labelled) if not line.endswith(created) and not _NO_CRITICAL.search(line))
+    return next((clean(line, 80).strip() for line in grave if not _counts_critical(line)), "")
+
+
+def _counts_critical(line: str) -> bool:
+    return any(severity == "critical" for severity, _ in _numbers([line, line.partition(":")[2]]))
 
 
 def _created(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> Iterator[tuple[str, bool]]:
