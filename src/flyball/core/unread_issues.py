@@ -48,6 +48,7 @@ _OPEN_WORD = re.compile(
 )
 _MARKER = re.compile(r"[ \t>]*(`{3,}|~{3,})|[ \t]*-{3,}[ \t]*$|.*-->")
 _DASH = re.compile(r"[ \t]*-[ \t]+(?=\S)")
+_OPENER = re.compile(r"[ \t>-]*(?:\+{3,}|[\w\"' -]+:|[\[{]+)[ \t]*")
 _RULE = re.compile(r"[ \t]*-{3,}[ \t]*")
 _ID_COLUMN = frozenset({"id", "issue", "issue id", "ticket", "key", "#"})
 _LONGEST_ITEM = 60
@@ -168,7 +169,7 @@ class _Account:
         unticked = box is not None and (box[1] or "").strip() not in ("x", "X")
         row = _cells(line.text)
         stated = [*said, *(status for cell in row if (status := status_of(cell)))]
-        if is_final(stated) or (not unticked and not stated and self._is_over(index, unknown[0])):
+        if not unticked and (is_final(stated) or (not stated and self._is_over(index, unknown[0]))):
             return ""
         beside = bare(box[2] or box[4] or "").lstrip(" \t[(") if box else ""
         open_box = unticked and ("@" in unknown[0] or beside.startswith(unknown[0]))
@@ -236,7 +237,7 @@ class _Account:
             named = names_in(line.text, self._known) and not _FIELD.match(line.text)
             if not near or apart or other or named or _ID_KEY.search(line.text):
                 break
-            if key and self._is_sibling(index, later):
+            if (key and self._is_sibling(index, later)) or (gives_status(line.text) and self._is_named_below(later)):
                 break
             end = later + 1 if gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
         return end
@@ -281,6 +282,8 @@ class _Account:
             index = self._table(index)
         elif _ID_KEY.search(line.text):
             index = self._item(index)
+            while index and self._lines[index - 1].own == line.own and _OPENER.fullmatch(self._lines[index - 1].text):
+                index -= 1
         elif not names_in(line.text, self._known):
             above = self._heading_above(index)
             index = index if above is None else above
