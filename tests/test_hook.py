@@ -12,7 +12,10 @@ import pytest
 
 from flyball import hook
 from flyball.config.home import home_folder
+from flyball.core.backlog import VALIDATORS, Session, Situation, Validation
+from flyball.core.evaluator import evaluate
 from flyball.documents.governed import govern, release
+from flyball.documents.work_folder import WorkFolder
 from flyball.hook import MOST_ALIKE, MOST_BLOCKS, stop
 
 TASK = "003-parse-rows"
@@ -235,6 +238,41 @@ def test_a_change_is_seen_though_size_and_time_are_as_before(tree, environment):
     answer = stop(event(tree), environment)
     assert answer is not None
     assert "BLOCKED" in answer["systemMessage"]
+
+
+def ended_done(tree: Path) -> None:
+    """A loop worked through the backlog, and was told that all is well."""
+    folder = WorkFolder(tree)
+    passed = tuple(Validation(kind, "pass") for kind in VALIDATORS)
+    said = evaluate(Situation(folder.backlog(), validations=passed, build="pass", gates="met"))
+    assert said.decision == "DONE"
+    folder.record(Session(), said, at="2026-01-05T10:00:00Z")
+
+
+def test_a_backlog_that_ended_done_is_done_at_the_next_stop_and_after_an_evaluation_that_knows_nothing(
+    tree, environment
+):
+    issues(tree, "completed")
+    assert "BLOCKED" in stop(event(tree), environment)["systemMessage"]
+    ended_done(tree)
+    assert stop(event(tree), environment) is None
+    folder = WorkFolder(tree)
+    folder.record(Session(), evaluate(Situation(folder.backlog())), at="2026-01-05T11:00:00Z")
+    assert stop(event(tree), environment) is None
+    folder.record(Session(), evaluate(Situation(folder.backlog(), build="fail")), at="2026-01-05T12:00:00Z")
+    assert "BLOCKED" in stop(event(tree), environment)["systemMessage"]
+
+
+def test_an_issue_that_opens_in_a_folder_below_is_seen_at_the_next_stop(tree, environment):
+    issues(tree, "completed")
+    below = tree / ".work" / "agent" / "issues" / "later" / "more.md"
+    below.parent.mkdir()
+    below.write_text("---\nid: BUG-002@b2b2b2\ntitle: x\nstatus: completed\n---\n")
+    ended_done(tree)
+    assert stop(event(tree), environment) is None
+    with below.open("r+") as file:
+        file.write(file.read().replace("completed", "proposed"))
+    assert "BUG-002@b2b2b2" in stop(event(tree), environment)["reason"]
 
 
 def test_nothing_is_written_into_the_backlog(tree, environment):

@@ -177,18 +177,25 @@ def _evaluated(root: str) -> Verdict:
 
 
 def _seen(root: str) -> str:
-    """What tells a backlog from the same one later: all its files, by size and time."""
+    """What tells a backlog from the same one later: all its files, also in folders, and its settings."""
     from flyball import __version__
 
-    found = [__version__]
-    for folder in (".work", os.path.join(".work", "agent"), os.path.join(".work", "agent", "issues")):
-        for entry in os.scandir(os.path.join(root, folder)):
-            facts = entry.stat(follow_symlinks=False)
-            # Whoever gives a file its old time back cannot do so for that of its last change.
-            found.append(
-                f"{folder}/{entry.name} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_ino}"
-            )
+    found = [__version__, _facts(root, "flyball.toml")]
+    agent = os.path.join(".work", "agent")
+    for folder in (".work", agent):
+        found += (_facts(root, os.path.join(folder, name)) for name in os.listdir(os.path.join(root, folder)))
+    for folder, folders, names in os.walk(os.path.join(root, agent, "issues")):
+        found += (_facts(root, os.path.relpath(os.path.join(folder, name), root)) for name in (*folders, *names))
     return key_of(*sorted(found))
+
+
+def _facts(root: str, name: str) -> str:
+    """A file's name, size and times; whoever gives it its old time back cannot do so for that of its last change."""
+    try:
+        facts = os.lstat(os.path.join(root, name))
+    except FileNotFoundError:
+        return name
+    return f"{name} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_ino}"
 
 
 class _Streak:

@@ -99,7 +99,8 @@ def updated(
     failed = {id: cycle for id, cycle in before.failed_in_cycle.items() if cycle <= session.cycles}
     if session.failures.get(session.focus, 0) > read.session.failures.get(session.focus, 0):
         failed[session.focus] = session.cycles
-    done = digest if evaluation.decision == "DONE" else ""
+    # What nobody said this time takes nothing back; the digest tells whether the files are the same.
+    done = digest if evaluation.decision == "DONE" else before.done if evaluation.trigger == "unverified" else ""
     seen = Seen(session.cycles, session.completed_count, idle, session.failures, failed, done)
     return {
         **raw,
