@@ -60,6 +60,15 @@ def test_each_gate_holds_when_all_of_its_conditions_do(stage: str) -> None:
     assert weigh(stage, measured()).gate.held
 
 
+@pytest.mark.req("C7", "C41")
+def test_a_test_that_names_its_criterion_and_fails_wrongly_is_told_by_its_failure_first() -> None:
+    wrong = NewTest("t::b", "t", "uncollected", "error", "ImportError: tlz", criteria=("AC-2",))
+    missing = weigh("RED", measured(new_tests=(NEW, wrong))).gate.missing
+    assert "ImportError: tlz" in missing[0]
+    assert missing[1].startswith("no test of AC-2 fails as it should")
+    assert not any("no new test names" in line for line in missing)
+
+
 FLAWS: list[tuple[str, str, Measurement]] = [
     ("RED", "no new test names AC-2", measured(new_tests=(NEW,))),
     ("RED", "no new test names AC-1", measured(new_tests=())),

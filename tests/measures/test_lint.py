@@ -33,6 +33,14 @@ def test_a_finding_is_known_again_when_its_line_moved_and_a_second_one_is_new(to
 
 
 @pytest.mark.req("C7")
+def test_what_eslint_says_of_its_findings_in_all_is_no_finding() -> None:
+    summed = (
+        "\n✖ 1 problem (1 error, 0 warnings)\n  1 error and 0 warnings potentially fixable with the `--fix` option.\n"
+    )
+    assert len(lint.found(PRINTED["eslint"].format(n=3) + summed)) == 1
+
+
+@pytest.mark.req("C7")
 def test_a_number_that_grows_in_an_output_without_places_is_new() -> None:
     assert lint.fresh("3 files would be reformatted\n", "4 files would be reformatted\n") != ()
     assert lint.fresh("3 files would be reformatted\n", "3 files would be reformatted\n") == ()

@@ -230,6 +230,22 @@ def test_the_environment_is_only_what_is_given_and_not_on_the_command_line(confi
 
 
 @works
+@pytest.mark.slow
+@pytest.mark.req("C8")
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_npm_installs_a_package_where_a_persons_home_cannot_be_written(confine, place):
+    tree = tree_in(place)
+    made = {"part/package.json": '{"name": "part", "version": "1.0.0"}', "part/index.js": "module.exports = 42\n"}
+    for path, text in {**made, "package.json": '{"dependencies": {"part": "file:part-1.0.0.tgz"}}'}.items():
+        (tree / path).parent.mkdir(exist_ok=True)
+        (tree / path).write_text(text)
+    script = "npm pack --silent ./part && npm install --silent --offline && node -p 'require(\"part\")'"
+    done = run(confine, tree, script, env=ENV | {"HOME": str(place / "person")})
+    assert done.stdout.split()[-1] == "42", done.stderr
+    assert (tree / "package-lock.json").exists()
+
+
+@works
 def test_a_tree_can_be_read_only_with_a_writable_place_for_reports(confine, place):
     script = f"touch new; echo changed > who; echo report > {place}/reports/r; cat who; cat .venv/installed"
     done = run(confine, tree_in(place), script, read_only_tree=True, writable=[place / "reports"])
@@ -247,7 +263,7 @@ def test_a_report_folder_inside_flyballs_hidden_home_can_be_written(confine, pla
 
 
 @works
-@pytest.mark.parametrize("variable", ["GOCACHE", "npm_config_cache"])
+@pytest.mark.parametrize("variable", ["GOCACHE", "npm_config_cache", "UV_CACHE_DIR", "YARN_CACHE_FOLDER"])
 def test_a_tool_that_must_write_its_cache_gets_one_that_ends_with_the_command(confine, place, variable):
     cache = place / "person" / "cache"
     cache.mkdir()

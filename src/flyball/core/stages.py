@@ -43,8 +43,10 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
     covered = covered_criteria(items, sound)
     missing = _doubts(measured) + _broken(measured)
-    missing += [f"no new test names {i.id}: {i.text}" for i in items if i.id not in covered]
+    named = covered_criteria(items, measured.new_tests)
     missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
+    missing += [f"no new test names {i.id}: {i.text}" for i in items if i.id not in named]
+    missing += [f"no test of {i.id} fails as it should: {i.text}" for i in items if i.id in named - covered]
     missing += [f"an old test no longer passes: {t}" for t in measured.old_tests_broken]
     generated = sum(t.tests_in_source for t in measured.new_tests)
     failing = sum(t.tests_in_source for t in sound)

@@ -17,7 +17,7 @@ _PLACED = re.compile(
     r"\s*(?P<path>(?=[^:(|]*[A-Za-z/.])[^\s:(|][^:(|]*?)(?::\d+(?:[:-]\d+)*|\(\d+(?:,\d+)?\))(?::\s*|\s+)(?:-\s+)?(?P<text>\S.*)"
 )
 _POINTED = re.compile(r"\s*-->\s+(?P<path>[^:]+):\d+(?::\d+)?\s*")
-_BELOW = re.compile(r"\s+\d+(?::\d+)?\s+(?P<text>\S.*)")
+_BELOW = re.compile(r"\s+\d+:\d+\s+(?P<text>\S.*)")
 _HEADER = re.compile(r"(?:\S*/)?[^\s/:]+\.\w+")
 _NUMBERED = re.compile(r"(\blines? )\d+(?:-\d+)?|:\d+(?::\d+)*|\b\d+(?:\.\d+)?\s?m?s\b", re.IGNORECASE)
 

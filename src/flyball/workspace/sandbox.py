@@ -30,11 +30,12 @@ _PRIVATE = ("/tmp", "/var/tmp")
 _COVERED = (*_PRIVATE, "/dev/shm")
 """Where nothing of the machine's own is seen unless it is shown."""
 _CACHES = {
-    "GOCACHE": "/tmp/cache/go",
-    "npm_config_cache": "/tmp/cache/npm",
-    "CCACHE_DIR": "/tmp/cache/ccache",
-    "DENO_DIR": "/tmp/cache/deno",
-}
+    name: f"/tmp/cache/{tool}"
+    for name, tool in {
+        "npm_config_cache": "npm", "YARN_CACHE_FOLDER": "yarn", "YARN_GLOBAL_FOLDER": "berry", "BUN_INSTALL_CACHE_DIR": "bun",
+        "DENO_DIR": "deno", "UV_CACHE_DIR": "uv", "GOCACHE": "go", "CCACHE_DIR": "ccache", "COMPOSER_CACHE_DIR": "composer",
+    }.items()
+}  # fmt: skip
 """Tools that refuse to work where they cannot write their cache, and what tells them another one: it ends with the command."""
 _PROFILE = (
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),

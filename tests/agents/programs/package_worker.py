@@ -18,9 +18,7 @@ def initials(text):
     return "".join(word[0].upper() for word in text.split())
 '''
 SCRIPT = """/** Returns the first letter of each word of a text, in capitals. */
-{head}function initials({typed}) {{
-  return text.split(' ').filter(Boolean).map((word) => word[0].toUpperCase()).join('')
-}}
+{head}const initials = ({typed}) => text.split(' ').filter(Boolean).map((word) => word[0].toUpperCase()).join('')
 {foot}"""
 RECORD = Path("docs/decisions/0001-initials.md")
 
@@ -48,7 +46,8 @@ class Python:
     def __init__(self):
         self.tests = files(r"test_.*\.py|.*_test\.py|test\.py")
         roots = [*Path("src").glob("*/__init__.py"), *Path().glob("*/__init__.py")]
-        self.package = next((p.parent for p in roots if not NOT_PRODUCT.fullmatch(p.parent.name)), None)
+        packages = [p.parent for p in roots if not NOT_PRODUCT.fullmatch(p.parent.name)]
+        self.package = max(packages, key=lambda p: len(list(p.glob("*.py"))), default=None)
         modules = [*Path("src").glob("*.py"), *Path().glob("*.py")]
         plain = (p for p in modules if not re.fullmatch(r"test.*|setup|conftest|noxfile|.*_test", p.stem))
         self.module = next(plain, Path("none.py"))
