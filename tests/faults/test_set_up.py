@@ -25,3 +25,14 @@ def test_a_task_ends_done_without_what_set_up_left_on_its_branch(world: World, w
     naming = [note for note in told["notes"] if "egg-info" in note]
     assert len(naming) == 1
     assert "greeter.egg-info, lock.txt, package-lock.json" in naming[0]
+
+
+@pytest.mark.req("C7", "C9")
+def test_a_set_up_that_fails_is_told_by_its_own_words_and_the_way_on_that_is_named_works(world: World) -> None:
+    code, said = world.flyball(*world.run_arguments("--setup", "echo 'ERROR: no such package' >&2; echo bye; exit 3"))
+    assert code == 3
+    reason = json.loads(world.flyball("status", TASK, "--json")[1])["reason"]
+    assert reason.startswith("setup failed: ERROR: no such package; correct setup in flyball.toml"), said
+    assert "flyball run with --new" in reason
+    code, said = world.flyball(*world.run_arguments("--setup", "true", "--new"))
+    assert code == 0, said

@@ -14,6 +14,9 @@ from flyball.core.reporting import SEEN_BY, counted_by
 from flyball.core.state import State
 from flyball.core.task import EffectId
 
+ANEW = "flyball trust, then the same flyball run with --new"
+"""A task keeps the settings it began with, so `resume` knows nothing of a flyball.toml that was corrected."""
+
 
 def opened(state: State, *, checks: bool = False) -> Next | None:
     """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
@@ -67,11 +70,13 @@ def _baseline(state: State, *, checks: bool) -> Next:
 def _broken_baseline(baseline: Measurement) -> Next:
     broken = next(g for g in baseline.gates if g.broken)
     evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
-    return record(TaskStopped("blocked", f"the gate {broken.name} cannot run: {broken.broken}", evidence))
+    what = "setup" if broken.name == "setup" else f"the gate {broken.name}"
+    reason = f"{what} cannot run: {broken.broken}; correct it in flyball.toml and type: {ANEW}"
+    return record(TaskStopped("blocked", reason, evidence))
 
 
 def _unusable(tool: GateResult) -> Next:
-    reason = f'{tool_failure(tool)}; install it in `setup` or correct its command, or switch the check off: qa.{CHECKED_BY[tool.name]} = "off"'
+    reason = f'{tool_failure(tool)}; install it in `setup` or correct its command, or switch the check off: qa.{CHECKED_BY[tool.name]} = "off"; then type: {ANEW}'
     return record(TaskStopped("blocked", reason, (f"command: {tool.command}", *tool.output.splitlines()[-12:])))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from flyball import __version__, process
 from flyball.clock import system_clock
 from flyball.core.events import Fact, SessionStarted, WorkspaceRemoved
+from flyball.core.opening import ANEW
 from flyball.core.state import State
 from flyball.core.task import Settings, Task, TaskId
 from flyball.core.text import decode, scrub
@@ -216,4 +217,5 @@ class _SetUp:
             return ""
         said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
         why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
-        return f"{why} (all of it: {folder}); the command: {self._settings.setup}"
+        said_so = f"{why}; correct setup in flyball.toml and type: {ANEW}"
+        return f"{said_so} (all it said: {folder}; the command: {self._settings.setup})"
