@@ -154,6 +154,16 @@ def test_rollback_to_a_label_restores_the_code_and_keeps_what_is_undone_reachabl
     assert site.state(TASK).stage == done["stage"] == "GREEN"
 
 
+@pytest.mark.req("C46", "O45")
+def test_what_a_tree_held_beside_checkpoints_is_listed_and_can_be_gone_back_to(work, site, flyball):
+    space = site.workspace(site.state(TASK).task)
+    label = space._keep(space.overlay(space.tip, {"rows.py": None}))
+    rows = json.loads(flyball("checkpoints", "1", "--json").out)
+    assert (label, rows[-1]["label"], rows[-1]["accepted"]) == ("kept-1", "kept-1", False)
+    assert json.loads(flyball("rollback", "1", "--to", label, "--json").out)["to"] == label
+    assert not (work.tree / "rows.py").exists()
+
+
 @pytest.mark.req("O45")
 def test_rollback_is_a_fact_with_a_history_row_and_an_anti_pattern(work, site, flyball):
     flyball("rollback", "1", "--to", "RED")

@@ -478,7 +478,7 @@ def test_an_editor_that_still_writes_into_the_old_file_has_it_kept_whole(user, b
 
 
 @pytest.mark.parametrize(
-    "point", ["restore.files.before", "restore.files.inside", "restore.kept", "restore.files.after"]
+    "point", ["restore.files.before", "restore.files.inside", "restore.files.kept", "restore.files.after"]
 )
 def test_a_kill_while_files_are_exchanged_loses_nothing(user, begin, open_workspace, at, monkeypatch, point):
     here = begin()
@@ -508,7 +508,7 @@ def test_a_kill_while_files_are_exchanged_loses_nothing(user, begin, open_worksp
     assert (user.root / "src" / "a.py").exists()
     assert not (user.root / "new.txt").exists()
     assert not (user.root / ".loop" / "001-thing" / ".restoring").exists()
-    if point in {"restore.kept", "restore.files.after"}:
+    if point in {"restore.files.kept", "restore.files.after"}:
         assert saved_somewhere(again, "b.txt", b"the user's, just now\n")
 
 

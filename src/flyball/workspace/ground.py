@@ -79,7 +79,7 @@ class Ground(msgspec.Struct, frozen=True):
         """Keep what came out of the tree and was not saved, and only then let go of it."""
         names = [entry.path for entry in laying.saved]
         label = self.keep(with_entries(self.work.vault, tree, laying.saved)) if names else ""
-        faults.point("restore.kept")
+        faults.point("restore.files.kept")
         laying.end()
         return (*laying.notes, *((_told(names, label),) if names else ()))
 
