@@ -1,5 +1,7 @@
 """Pure work for the audit hook to watch; each function is one exercise (see audit.py)."""
 
+from datetime import UTC, datetime
+
 from flyball.core.backlog import Situation
 from flyball.core.batch import of_batch
 from flyball.core.batch_text import batch_of
@@ -8,6 +10,7 @@ from flyball.core.issue_blocks import gathered, read_issues
 from flyball.core.issue_edits import with_status
 from flyball.core.loop_page import read_page
 from flyball.core.monitor import History, follow
+from flyball.core.prp_session import read, told
 from flyball.core.signature import signature
 from flyball.core.status_block import parse
 
@@ -37,3 +40,14 @@ def exercise_the_monitor() -> None:
     result = batch_of(b"Batch: 1.1\nReview: CHANGES_REQUESTED\nFailed: 1.1 boom\n")
     assert follow(History(), of_batch(result, 1))[1].cure == "continue"
     assert read_page("| Iter | Attempted | Passed | Failed | Notes |\n|-|-|-|-|-|\n| 1 | a | a | | x |\n")
+
+
+def exercise_a_session_of_another_loop() -> None:
+    state = {
+        "session_id": "s",
+        "prp_file": "p.md",
+        "started_at": "2026-01-01T00:00:00Z",
+        "current_phase": "QA",
+        "status": "paused",
+    }
+    assert told(read(state, None, datetime(2026, 2, 1, tzinfo=UTC)))

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
+from flyball.cli import sessions
 from flyball.cli.choosing import NewRequest, chosen
 from flyball.cli.exits import DONE, exit_code, say
 from flyball.cli.output import asked, put_json
@@ -24,6 +25,7 @@ from flyball.core.cycles import folder
 from flyball.core.decide import WORKFLOWS
 from flyball.core.events import Fact, SettingsChanged
 from flyball.core.evolve_people import is_put_again
+from flyball.core.prp_session import PrpSession
 from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import TaskId
@@ -70,17 +72,25 @@ class SourceChanged(Refusal):
 def start(here: Path, order: Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
     repository = Repository.find(here)
+    taken = sessions.named(order.source, repository.root)
+    if taken is not None:
+        order = msgspec.structs.replace(order, source=taken[1])
     flags = _with_workflow(order, flags)
     configured, source = _wanted(repository, order, flags)
+    if taken is not None and configured.workflow != "tdd":
+        raise NothingAsked("A session of stages is worked with the workflow tdd: leave out --workflow, or say tdd.")
     site = Site.of(repository)
     if not order.new:
         known = _known(site, configured, order, source)
         if known is not None:
             return _taken_up(site, known, flags, order.seat)
+    session = taken[0] if taken is not None else None
+    if session is None and configured.workflow == "tdd":
+        session = sessions.offered(order.source, repository.root, attended=configured.settings.attended)
     configured = _in_place_settled(site, configured)
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
-    task = _opened(site, configured, order, source)
+    task = _opened(site, configured, order, source, session)
     for note in configured.notes:
         say(note)
     return drive(site, task, attended=configured.settings.attended, seat=order.seat)
@@ -202,7 +212,9 @@ def _in_place_settled(site: Site, configured: Configured) -> Configured:
     return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
 
 
-def _opened(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId:
+def _opened(
+    site: Site, configured: Configured, order: Start, source: SourceDocument | None, session: PrpSession | None
+) -> TaskId:
     if source is None:
         return open_task(site, configured, request=order.request)
     return open_task(
@@ -212,6 +224,7 @@ def _opened(site: Site, configured: Configured, order: Start, source: SourceDocu
         source=source.source,
         document=source.text,
         items=source.items,
+        session=session,
     )
 
 

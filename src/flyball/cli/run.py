@@ -20,7 +20,9 @@ def run(
     request: Annotated[str, typer.Argument(help="What is to be done, in your words.")] = "",
     from_: Annotated[
         Path | None,
-        typer.Option("--from", metavar="PATH", help="Document to work from (PRP, PRD, plan), or a .work folder."),
+        typer.Option(
+            "--from", metavar="PATH", help="Document to work from (PRP, PRD, plan), a .work folder, or a .prp-session."
+        ),
     ] = None,
     new: Annotated[
         bool, typer.Option("--new", help="Open a new task even if the same request or document is being worked on.")

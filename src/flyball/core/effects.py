@@ -74,7 +74,8 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
     where tests failed.
-    `checks`: QA will judge this task, so its tools are tried too.
+    `checks`: QA will judge this task, so its tools are tried too. `midway`: the task began in a later stage than the first,
+    so the tests of its criteria may be older than it.
     """
 
     kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
@@ -93,6 +94,7 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     asked: tuple[Item, ...] = ()
     failed_exits: dict[str, int] = {}
     checks: bool = False
+    midway: bool = False
 
 
 class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):

@@ -17,6 +17,7 @@ from flyball.core.measurement import Finding, Scalar
 from flyball.core.monitor import Verdict
 from flyball.core.observation import Observation
 from flyball.core.outcomes import Outcome
+from flyball.core.prp_session import PrpSession
 from flyball.core.task import Commit, EffectId, Item, Limits, Task
 
 Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback"]
@@ -299,6 +300,12 @@ class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.chan
     attended: bool = False
 
 
+class SessionImported(_Fact, frozen=True, omit_defaults=True, tag="session.imported"):
+    """The task began where a session of another loop stood; what that one had completed is not verified here."""
+
+    session: PrpSession
+
+
 class TaskReopened(_Fact, frozen=True, omit_defaults=True, tag="task.reopened"):
     """A finished task goes on from what it delivered: a person's feedback became these items of it."""
 
@@ -354,6 +361,7 @@ Fact = (
     | PersonSpoke
     | QuestionClosed
     | SettingsChanged
+    | SessionImported
     | TaskReopened
     | WorkspaceRemoved
     | TaskStopped

@@ -38,6 +38,7 @@ from flyball.core.events import (
     PersonSpoke,
     QuestionClosed,
     Reviewed,
+    SessionImported,
     SessionStarted,
     SettingsChanged,
     TaskOpened,
@@ -341,12 +342,17 @@ def _nothing(_draft: Draft, _fact: Any) -> None:
     """Told for people; nothing follows from it."""
 
 
+def _session_imported(draft: Draft, fact: SessionImported) -> None:
+    draft.midway = fact.session.phase != "RED"
+
+
 def _task_reopened(draft: Draft, _fact: TaskReopened) -> None:
     """What was delivered is what the new round starts from: its tests are accepted, and it is measured anew."""
     draft.known_failing = draft.baseline.counts.known_failing if draft.baseline else 0
     draft.feedback = ""
     draft.rounds += 1
     draft.reopened = True
+    draft.midway = False
     draft.round_base = draft.tests_accepted = draft.head
     draft.baseline = None
     draft.qa_attempts = 0
@@ -393,6 +399,7 @@ _TABLE: dict[type, Callable[[Draft, Any], None]] = {
     PersonSpoke: person_spoke,
     QuestionClosed: question_closed,
     SettingsChanged: settings_changed,
+    SessionImported: _session_imported,
     TaskReopened: _task_reopened,
     WorkspaceRemoved: _workspace_removed,
     TaskStopped: _stopped,

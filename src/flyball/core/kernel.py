@@ -166,12 +166,14 @@ def measure(state: State, stage: Stage, name: str, candidate: Commit) -> Measure
         accepted=state.tests_accepted or state.head,
         iteration=state.iteration + 1,
         items=open_items(state.items),
-        baseline_ref=state.baseline.tests_ref if state.baseline else "",
+        # Begun midway, tests that fail at the baseline are the work, and no known failures.
+        baseline_ref=state.baseline.tests_ref if state.baseline and not state.midway else "",
         accepted_ref=state.tests_ref,
         rejected=state.rejected,
         consented=tuple(state.consented),
         asked=asked(state),
         failed_exits=state.baseline.failed_exits if state.baseline else {},
+        midway=state.midway,
     )
 
 

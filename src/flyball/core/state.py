@@ -198,6 +198,7 @@ class Draft(msgspec.Struct):
     aborting: bool = False
     shipped: Commit = Commit("")
     reports: int = 0
+    midway: bool = False
     feedback: str = ""
     rounds: int = 0
     reopened: bool = False

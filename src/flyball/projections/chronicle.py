@@ -27,6 +27,7 @@ from flyball.core.events import (
     Moved,
     PersonSpoke,
     QuestionClosed,
+    SessionImported,
     SessionStarted,
     TaskOpened,
     TaskStopped,
@@ -50,6 +51,7 @@ from flyball.core.outcomes import (
     Stale,
     TurnEnded,
 )
+from flyball.core.prp_session import PHASES, told
 from flyball.core.quantities import listed
 from flyball.core.task import EffectId
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
@@ -132,6 +134,11 @@ class Chronicle:
 
     def _opened(self, _at: datetime, fact: TaskOpened) -> None:
         self.stage = fact.stage
+
+    def _imported(self, _at: datetime, fact: SessionImported) -> None:
+        before = PHASES[: PHASES.index(fact.session.phase)]
+        unseen = f"; not verified here: {', '.join(before)}" if before else ""
+        self._note((f"Begun at {fact.session.phase}, from {told(fact.session)}{unseen}",))
 
     def _session(self, at: datetime, _fact: SessionStarted) -> None:
         self.sessions += 1
@@ -336,6 +343,7 @@ class Chronicle:
 
     _facts: ClassVar[dict[type, Callable[[Chronicle, datetime, Any], None]]] = {
         TaskOpened: _opened,
+        SessionImported: _imported,
         SessionStarted: _session,
         Begun: _begun,
         Ended: _ended,

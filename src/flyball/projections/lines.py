@@ -28,6 +28,7 @@ from flyball.core.events import (
     Moved,
     PersonSpoke,
     Reviewed,
+    SessionImported,
     SessionStarted,
     SettingsChanged,
     TaskOpened,
@@ -56,6 +57,7 @@ from flyball.core.outcomes import (
     Usage,
     Waited,
 )
+from flyball.core.prp_session import told
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Player
@@ -314,6 +316,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     PersonSpoke: _spoke,
     SettingsChanged: lambda _s, _f: "settings changed by a person",
+    SessionImported: lambda _s, f: f"begun from {told(f.session)}",
     TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
     WorkspaceRemoved: _removed,
     TaskStopped: _stopped,

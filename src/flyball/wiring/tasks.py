@@ -5,8 +5,9 @@ from __future__ import annotations
 from flyball.clock import system_clock
 from flyball.config.settings import Configured
 from flyball.core.decide import WORKFLOWS
-from flyball.core.events import Fact, TaskOpened
+from flyball.core.events import Fact, SessionImported, TaskOpened
 from flyball.core.naming import slug
+from flyball.core.prp_session import PrpSession
 from flyball.core.task import Item, Source, Task, TaskId
 from flyball.documents.loop_folder import highest_number
 from flyball.wiring.site import Site
@@ -20,6 +21,7 @@ def open_task(
     source: Source | None = None,
     document: str = "",
     items: tuple[Item, ...] = (),
+    session: PrpSession | None = None,
 ) -> TaskId:
     """Give the work an id of its own and put it into the journal, both or neither."""
     at = system_clock.now()
@@ -36,6 +38,8 @@ def open_task(
             document=document,
             items=items,
         )
+        if session is not None:
+            return [TaskOpened(opened, session.phase), SessionImported(session)]
         return [TaskOpened(opened, WORKFLOWS[configured.workflow].stages[0])]
 
     record = site.journal.open_task(
