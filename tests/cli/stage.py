@@ -123,6 +123,10 @@ class Terminal:
             lambda: f"{text!r} is not on the screen:\n" + "\n".join(self.screen(scrollback=scrollback)),
         )
 
+    def prompts(self) -> None:
+        """Wait for the shell."""
+        until(lambda: "\n".join(self.screen()).rstrip().endswith("$"), lambda: "\n".join(self.screen()))
+
     def modes(self) -> str:
         """How the terminal treats what is typed, as `stty` tells."""
         tty = self._tmux("display-message", "-p", "#{pane_tty}").strip()

@@ -28,6 +28,7 @@ from flyball.core.outcomes import Answered, Usage
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
 from flyball.projections.lines import LONGEST, json_line, line
+from flyball.projections.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 
@@ -49,10 +50,10 @@ def last(story: Story) -> str:
 def test_a_run_reads_as_a_story():
     told = lines(short_tdd_run())
     spent = "1000+100 tokens, 0.0500 USD"
-    assert f"RED 1       turn 1 tester (scripted) … 41 s, {spent}; says complete, signals exit: it is done" in told
+    assert f"RED 1       turn 1 tester (scripted) … 41 s, {spent}; says complete, done: it is done" in told
     assert "GREEN 1     gate test: 11 passed, 1 failed (test_empty)" in told
     assert any(t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; false claim") for t in told)
-    assert "GREEN       RED -> GREEN: dual gate held" in told
+    assert "GREEN       RED -> GREEN: the gate passed and the agent says that it is done" in told
     assert told[-1].startswith("SHIP        DONE: gates passed")
 
 
@@ -78,7 +79,7 @@ def test_every_verdict_has_its_evidence():
     assert "STALLED: same error 3x: TypeError in parse_row, iterations 4, 5, 6" in text
     assert "missing: fails: t1 and 1 more" in text
     assert "cure: fresh-context" in text
-    assert "breaker HALF_OPEN" in text
+    assert "nearly stuck: no progress in 2 iterations" in text
 
 
 def test_a_wait_says_until_when():
@@ -138,7 +139,7 @@ def test_a_limit_and_the_turn_it_cost_are_told():
     story = Story().start().turn(kind="usage_limit", detail="try later")
     assert "… 41 s, 1000+100 tokens, 0.0500 USD, usage limit: try later" in last(story)
     story.add(LimitHit("scripted", "usage_limit", story.at), TurnSetAside(1, "limited", "try later"))
-    assert last(story).endswith("turn 1 is no iteration, limited: try later")
+    assert last(story).endswith("turn 1 hit a limit of its provider (try later); not counted")
 
 
 def test_an_agent_cannot_write_a_line_of_its_own():
@@ -163,3 +164,28 @@ def test_a_sentence_that_goes_on_has_no_full_stop_within():
     assert told.endswith("CONTINUE (actionable): 1 actionable issue remains; next: A-1@a")
     stopped = last(Story().start().add(TaskStopped("done", "All is well.")))
     assert "All is well; next: flyball " in stopped
+
+
+@pytest.mark.parametrize(
+    ("breaker", "told"),
+    [
+        (Breaker(), "no"),
+        (Breaker("CLOSED", 1, 1, "e"), "not yet: 1 of 3 iterations without progress, 1 of 5 with the same error"),
+        (
+            Breaker("HALF_OPEN", 2, 1, "e", "x"),
+            "nearly: 2 of 3 iterations without progress, 1 of 5 with the same error",
+        ),
+        (
+            Breaker("OPEN", 3, 1, "e", "no progress in 3 iterations"),
+            "yes, stopped repeating: no progress in 3 iterations",
+        ),
+    ],
+)
+def test_what_the_breaker_counts_is_told_in_plain_words(breaker: Breaker, told: str):
+    assert stuck(Story().start().iterate(breaker=breaker).state) == told
+
+
+def test_a_pause_can_be_taken_back_until_the_loop_has_stopped():
+    story = Story().start().add(PersonSpoke("pause"))
+    assert story.state.pausing
+    assert not story.add(PersonSpoke("resume")).state.pausing

@@ -40,7 +40,7 @@ def demo(
 
     with told():
         script = _script(workflow)
-        seat = take_seat(as_json=as_json)
+        seat = take_seat(as_json=as_json, lasting=False)
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
         try:
             code = _play(folder, workflow, script, seat, keep=keep)

@@ -15,7 +15,7 @@ from flyball.cli.exits import DONE, exit_code, say
 from flyball.cli.output import asked, put_json
 from flyball.cli.people import NobodyThere, SomebodyThere, TerminalPeople
 from flyball.cli.screen import screen
-from flyball.cli.seat import Leaving, Seat
+from flyball.cli.seat import Leaving, Seat, controls
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.file import FileConfig
@@ -127,7 +127,8 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
     chronicle = site.dossier(task).chronicle
     leaving = Leaving(site, task, seat)
     terminal = _shown_to_person() and not seat.detach
-    with screen(chronicle, as_json=seat.as_json and not seat.detach, terminal=terminal) as shown:
+    as_json = seat.as_json and not seat.detach
+    with screen(chronicle, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown:
         controller = Controller(
             site,
             task,

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from flyball.cli.output import tell
+from flyball.cli.output import for_terminal, tell
 from flyball.config.errors import AgentMissing, ConfigError
 from flyball.core.evolve_effects import JournalOutOfOrder
 from flyball.core.state import State
@@ -66,5 +66,5 @@ def told() -> Iterator[None]:
 
 
 def say(sentence: str) -> None:
-    """A sentence on stderr."""
-    tell(f"flyball: {sentence}\n")
+    """A sentence on stderr; a terminal gets it folded between words."""
+    tell(f"{for_terminal(f'flyball: {sentence}')}\n")

@@ -12,7 +12,7 @@ import typer
 
 from flyball.cli.arguments import MaybeTask
 from flyball.cli.exits import told
-from flyball.cli.output import put, put_bytes, put_json
+from flyball.cli.output import put, put_bytes, put_json, time_of_day
 
 if TYPE_CHECKING:
     from flyball.core.events import Event
@@ -55,7 +55,7 @@ def logs(
         for event, state in _events(site, found, follow=follow):
             shown = json_line(event).decode() if as_json else line(event, state)
             if shown is not None:
-                put(shown if as_json else f"{event.at:%H:%M:%S} {shown}")
+                put(shown if as_json else f"{time_of_day(event.at)} {shown}")
 
 
 def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, State]]:

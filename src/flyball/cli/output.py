@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
+from datetime import datetime
 from typing import Any, NoReturn, TextIO
 
 READER_GONE = 141
@@ -84,6 +86,22 @@ def tell(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         silence(sys.stderr)
+
+
+def for_terminal(text: str) -> str:
+    """A sentence in lines that fit the terminal which shows stderr; as it is where there is none."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        return text
+    return textwrap.fill(
+        text, max(20, width - 1), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def time_of_day(at: datetime) -> str:
+    """The time that stands before a line, in the time zone of whoever reads it: `15:04:05`."""
+    return f"{at.astimezone():%H:%M:%S}"
 
 
 def at_terminal() -> bool:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import msgspec
-from rich.console import Group
+from rich.console import Console
 from rich.text import Text
 
+from flyball.cli.glossary import help_rows
 from flyball.core.decide import WORKFLOWS
 from flyball.core.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.quantities import listed, plural
 from flyball.core.state import Open, State
 from flyball.projections.records import Tally, Verification
 from flyball.projections.situation import sentence, situation
-from flyball.projections.standing import forced_stages
+from flyball.projections.standing import forced_stages, stuck
 from flyball.projections.wording import duration, money, plain
 
 NARROW = 60
+NARROWEST = 24
+WIDEST = 80
+"""Lines stay this short on any terminal: they are read at a glance, and a terminal made narrower folds them in two at most."""
+SUDDENLY = 40
+LABEL = 8
 _HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
-_BREAKER = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
+_STUCK = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
+_CONSOLE = Console()
+"""Folds texts; prints nothing."""
 
 
 class View(msgspec.Struct, frozen=True):
@@ -29,40 +38,95 @@ class View(msgspec.Struct, frozen=True):
     measured: Verification | None = None
     health: str = "INITIALIZING"
     evidence: str = ""
+    failing: tuple[str, ...] = ()
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What passes without being a fact: the time, and the last line an agent or a gate said."""
+    """What passes without being a fact: the time, what an agent or a gate said last, and what a person wants to see."""
 
     now: datetime
-    said: str = ""
+    said: tuple[str, ...] = ()
     command: str = ""
+    keys: str = ""
+    note: str = ""
+    detail: bool = False
+    help: bool = False
 
 
-def panel(view: View, moment: Moment, width: int) -> Group:
-    """The picture, one Text a line, none wider than the terminal."""
+def panel(view: View, moment: Moment, width: int, height: int = 24) -> list[Text]:
+    """The picture, one Text a line, folded between words; none is wider than the terminal."""
+    width = min(width, WIDEST)
+    rows = help_rows(moment.keys) if moment.help else _rows(view, moment, width)
+    lines = [Text("─" * min(width, SUDDENLY), "dim"), *folded(_header(view.state), width)]
+    for label, text in rows:
+        lines += labelled(label, text, width)
+    last = folded(Text(moment.note, "bold yellow"), width) if moment.note else []
+    last += folded(Text("? back" if moment.help else moment.keys, "dim"), width) if moment.keys else []
+    return [*_bounded(lines, height - _rows_if_narrow(last)), *last]
+
+
+def _bounded(lines: list[Text], height: int) -> list[Text]:
+    """As many lines as a terminal of this height still holds if it is suddenly narrower."""
+    while len(lines) > 1 and _rows_if_narrow(lines) >= height:
+        lines = lines[:-1]
+    return lines
+
+
+def _rows_if_narrow(lines: list[Text]) -> int:
+    return sum(1 + max(0, line.cell_len - 1) // SUDDENLY for line in lines)
+
+
+def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
     state = view.state
-    lines = [
-        Text("─" * width, "dim"),
-        _header(state),
-        _stages(state, width),
-        _doing(state, moment),
-        Text(f"  {plain(moment.said, 400)}" if moment.said else "", "dim"),
-        _gates(view, width),
-        _health(view),
-        _breaker(state),
-        _spend(state, moment.now),
-    ]
+    yield "", _stages(state, width)
+    yield "now", _doing(state, moment)
+    for said in () if moment.detail else moment.said[-1:]:
+        yield " ", Text(plain(said, 160), "dim")
+    yield "gates", _gates(view, width)
+    yield "health", _health(view)
+    yield "stuck", Text(stuck(state), _STUCK[state.breaker.state])
+    yield "spent", _spend(state, moment.now)
+    if moment.detail:
+        yield from _details(view, moment)
+
+
+def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
+    """What the agent said last, what the last measurement found, and what the stage still wants."""
+    for n, said in enumerate(moment.said[-4:]):
+        yield " " if n else "agent", Text(plain(said), "dim")
+    for gate in view.measured.gates if view.measured else ():
+        if gate.broken:
+            yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
+    if view.failing:
+        yield "failing", Text(f"{listed([plain(name.rpartition('::')[2]) for name in view.failing])}", "red")
+    missing = view.state.judged.gate_1.missing if view.state.judged else ()
+    if missing:
+        yield "wanted", Text(listed([plain(m) for m in missing], 3))
+
+
+def folded(text: Text, width: int) -> list[Text]:
+    """Lines no wider than this; a word is cut only where it is wider itself."""
+    lines = list(text.wrap(_CONSOLE, max(1, width), overflow="fold"))
     for line in lines:
-        line.no_wrap = True
-        line.overflow = "ellipsis"
-    return Group(*lines)
+        line.rstrip()
+    return lines
+
+
+def labelled(label: str, text: Text, width: int) -> list[Text]:
+    """A text beside its label, and further lines below the first."""
+    if not label or width < NARROWEST:
+        return folded(Text.assemble((f"{label.strip()} " if label.strip() else "", "dim"), text), width)
+    lines = folded(text, width - LABEL) or [Text()]
+    return [Text.assemble((("" if n else label.strip()).ljust(LABEL), "dim"), line) for n, line in enumerate(lines)]
 
 
 def _header(state: State) -> Text:
     branch = state.prepared.branch if state.prepared else "preparing"
     word = sentence(state, situation(state))
-    return Text.assemble((state.task.id, "bold"), " · ", (word, "bold"), f" · {state.task.workflow} · {branch}")
+    pausing = ", pauses after this iteration" if state.pausing and state.stopped is None else ""
+    return Text.assemble(
+        (state.task.id, "bold"), " · ", (f"{word}{pausing}", "bold"), f" · {state.task.workflow} · {branch}"
+    )
 
 
 def _stages(state: State, width: int) -> Text:
@@ -106,7 +170,7 @@ def _under_way(state: State, opened: Open, moment: Moment) -> str:
         model = f", {effect.model}" if effect.model else ""
         return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {elapsed}"
     if isinstance(effect, Measure):
-        command = f" · {plain(moment.command, 200)}" if moment.command else ""
+        command = f" · {plain(moment.command, 60)}" if moment.command else ""
         return f"measuring ({effect.kind}) · {elapsed}{command}"
     if isinstance(effect, Wait):
         guard = f" ({state.held.guard})" if state.held else ""
@@ -124,16 +188,15 @@ def countdown(left: timedelta) -> str:
 
 
 def _gates(view: View, width: int) -> Text:
-    text = Text("gates ")
+    text = Text()
     measured = view.measured
     if measured is None:
         return text.append("not measured yet", "dim")
-    cells = 10 if width < NARROW else 24
     if measured.counts.total:
-        _bar(text, measured.counts, cells)
+        _bar(text, measured.counts, 10 if width <= NARROW else 24)
     for gate in measured.gates:
         mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
-        text.append(f"  {mark} {gate.name}", style)
+        text.append("  " if text else "").append(f"{mark} {gate.name}", style)
     covered = _criteria(view.state)
     if covered:
         text.append(f"  {'criteria' if view.state.task.workflow == 'tdd' else 'items'} {covered}")
@@ -171,14 +234,7 @@ def _criteria(state: State) -> str:
 def _health(view: View) -> Text:
     style = _HEALTHY.get(view.health, "bold yellow")
     evidence = f": {plain(view.evidence)}" if view.evidence else ""
-    return Text.assemble("health ", (view.health, style), evidence)
-
-
-def _breaker(state: State) -> Text:
-    breaker = state.breaker
-    strikes = state.task.settings.breaker.strikes(state.stage)
-    counts = f" {breaker.no_progress}/{strikes.no_progress} without progress, {breaker.same_error}/{strikes.same_error} same error"
-    return Text.assemble("breaker ", (breaker.state, _BREAKER[breaker.state]), counts)
+    return Text.assemble((view.health, style), evidence)
 
 
 def _spend(state: State, now: datetime) -> Text:
@@ -191,7 +247,7 @@ def _spend(state: State, now: datetime) -> Text:
         parts.append(f"{_short(usage.input_tokens)} in, {_short(usage.output_tokens)} out")
     if usage.usd != 0:
         parts.append(money(usage.usd, state.known_usd, estimated=usage.estimated))
-    return Text(f"spent {' · '.join(parts)} · {duration(elapsed.total_seconds())}")
+    return Text(f"{' · '.join(parts)} · {duration(elapsed.total_seconds())}")
 
 
 def _short(tokens: int) -> str:

@@ -1,4 +1,4 @@
-"""A run as lines: one for each event worth telling, or one JSON object for each event."""
+"""A run as lines: one for each event worth telling, with its time, or one JSON object for each event."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Self
 import msgspec
 
 from flyball.cli.endings import ending
-from flyball.cli.output import no_output, silence, tell
+from flyball.cli.output import no_output, silence, tell, time_of_day
+from flyball.clock import system_clock
 from flyball.core.events import Event
 from flyball.core.state import State
+from flyball.projections.banner import BEGIN
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import json_line, line
 from flyball.projections.status import status
@@ -34,15 +36,21 @@ class PlainScreen:
     def listener(self, event: Event, state: State) -> None:
         text = line(event, state)
         if text is not None:
-            self.write(text)
+            self.write(f"{time_of_day(event.at)} {text}")
 
     def notify(self, kind: str, line: str) -> None:
         """What agents and gates say meanwhile is in the transcript; plain output keeps to facts and to what a person did."""
         if kind == "stopping":
-            self.write(line)
+            self.write(f"{time_of_day(system_clock.now())} {line}")
 
     def closing(self, state: State) -> None:
-        self.write(ending(state, self._chronicle))
+        """The banner of a breaker is a format that programs read, and stays as it is; other last words have their time, too."""
+        said = ending(state, self._chronicle)
+        if said.startswith(BEGIN):
+            self.write(said)
+            return
+        for text in said.splitlines():
+            self.write(f"{time_of_day(system_clock.now())} {text}")
 
     @contextmanager
     def suspended(self) -> Iterator[None]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import AbstractContextManager
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from flyball.cli.plain import JsonScreen, PlainScreen
 from flyball.core.events import Event
 from flyball.core.state import State
 from flyball.projections.chronicle import Chronicle
+
+if TYPE_CHECKING:
+    from flyball.cli.live import Controls
 
 
 class Screen(Protocol):
@@ -22,7 +26,7 @@ class Screen(Protocol):
     def suspended(self) -> AbstractContextManager[None]: ...
 
 
-def screen(chronicle: Chronicle, *, as_json: bool, terminal: bool) -> Screen:
+def screen(chronicle: Chronicle, *, as_json: bool, terminal: bool, controls: Controls | None = None) -> Screen:
     """The screen that fits; the chronicle is kept by whoever keeps the task, and knows of an event before its screen does."""
     if as_json:
         return JsonScreen(chronicle)
@@ -30,5 +34,6 @@ def screen(chronicle: Chronicle, *, as_json: bool, terminal: bool) -> Screen:
         from flyball.cli.live import LiveScreen, usable
 
         if usable():
-            return LiveScreen(chronicle)
+            keyboard = sys.stdin.fileno() if controls is not None and sys.stdin.isatty() else None
+            return LiveScreen(chronicle, controls=controls, keyboard=keyboard)
     return PlainScreen(chronicle)

@@ -12,7 +12,9 @@ from pathlib import Path
 import msgspec
 
 from flyball.cli.exits import say
+from flyball.cli.live import Controls, usable
 from flyball.cli.output import put, put_json
+from flyball.clock import system_clock
 from flyball.core.events import Event
 from flyball.core.state import State
 from flyball.core.task import TaskId
@@ -29,21 +31,23 @@ class Seat(msgspec.Struct, frozen=True):
     as_json: bool = False
     detach: bool = False
     front: Front | None = None
+    lasting: bool = True
 
 
-def take_seat(*, as_json: bool, detach: bool = False) -> Seat:
-    """Step behind a front where the run may be left; call it before anything is opened, which no child may inherit."""
+def take_seat(*, as_json: bool, detach: bool = False, lasting: bool = True) -> Seat:
+    """Step behind a front where keys are read or the run may be left.
+
+    Call it before anything is opened, which no child may inherit. A task that is not `lasting` is gone when its command ends.
+    """
     if detach:
         return Seat(as_json, detach, step_behind(lambda: None))
     if as_json or not at_keyboard():
-        return Seat(as_json)
-    return Seat(front=step_behind(_repairing(sys.stdin.fileno())))
+        return Seat(as_json, lasting=lasting)
+    return Seat(front=step_behind(_repairing(sys.stdin.fileno())), lasting=lasting)
 
 
 def at_keyboard() -> bool:
     """Whether keys can be read and a picture drawn."""
-    from flyball.cli.live import usable
-
     return sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty() and usable()
 
 
@@ -61,6 +65,17 @@ def _repairing(terminal: int) -> Callable[[], None]:
     return repair
 
 
+def controls(site: Site, task: TaskId, seat: Seat, leaving: Leaving) -> Controls:
+    """What the keys of this seat can do."""
+    if not seat.lasting:
+        return Controls()
+
+    def pause(wanted: bool) -> None:
+        site.journal.post(task, "pause" if wanted else "resume", at=system_clock.now())
+
+    return Controls(pause, leaving.leave if seat.front is not None else None)
+
+
 class Leaving:
     """Lets a loop go on without its terminal, once."""
 
@@ -69,10 +84,6 @@ class Leaving:
         self._seat = seat
         self._log = site.home.task(task) / LOG
         self.gone = False
-
-    @property
-    def possible(self) -> bool:
-        return self._seat.front is not None and not self.gone
 
     def at_once(self, _event: Event, _state: State) -> None:
         """A listener: the first fact of a session says that the task is held and nothing refuses it."""

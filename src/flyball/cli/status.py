@@ -14,6 +14,7 @@ from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
     from flyball.core.events import PersonSpoke
+    from flyball.core.state import State
     from flyball.journal.records import Holder
     from flyball.projections.status import QuestionShown, Status
 
@@ -32,7 +33,6 @@ def status(
     from flyball.projections import status as projection
     from flyball.projections.phase_status import current_block
     from flyball.projections.situation import sentence
-    from flyball.projections.standing import is_delivered
     from flyball.projections.wording import age
     from flyball.wiring.presence import controller_of
     from flyball.wiring.site import Site
@@ -56,21 +56,21 @@ def status(
             return
         since = age((system_clock.now() - state.now).total_seconds())
         put(f"{found}: {sentence(state, shown.state, seen)}, {since} ago")
-        put("\n".join(_lines(shown, controller_of(site, found), said, there=is_delivered(state))))
+        put("\n".join(_lines(state, shown, controller_of(site, found), said)))
 
 
-def _lines(shown: Status, holder: Holder | None, said: Sequence[PersonSpoke], *, there: bool) -> Iterator[str]:
+def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
     from flyball.core.quantities import plural
+    from flyball.projections.standing import is_delivered, stuck
     from flyball.projections.wording import plain, short, stamp
 
     yield f"  request     {plain(shown.request, 200)}"
     yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
     yield f"  decision    {shown.decision}: {shown.reason}"
     yield f"  health      {shown.health}"
-    breaker = shown.breaker
-    yield f"  breaker     {breaker.state}, {breaker.no_progress} without progress, {breaker.same_error} same error"
+    yield f"  stuck       {stuck(state)}"
     if shown.branch:
-        place = f"{shown.branch} at {short(shown.head)}" if there else "none: nothing is accepted"
+        place = f"{shown.branch} at {short(shown.head)}" if is_delivered(state) else "none: nothing is accepted"
         yield f"  branch      {place}, {plural(len(shown.checkpoints), 'checkpoint')}"
     yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
     yield f"  spent       {_spent(shown)}"

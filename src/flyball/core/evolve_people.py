@@ -145,7 +145,10 @@ def _begin_anew(draft: Draft, guidance: str) -> None:
 
 
 def _resume(draft: Draft) -> None:
-    """A block without a question is looked at again, and one whose question may have been settled elsewhere."""
+    """A pause is taken back; a block without a question is looked at again, and one whose question may have been settled elsewhere."""
+    if draft.pausing and draft.stopped is None:
+        draft.pausing = False
+        return
     draft.outcomes = {k: o for k, o in draft.outcomes.items() if not isinstance(o, Conflicted)}
     _measure_again(draft)
     if draft.stopped is None or draft.stopped.kind != "blocked" or not is_put_again(draft):

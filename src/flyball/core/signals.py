@@ -68,9 +68,7 @@ def stalls(history: History, limits: Thresholds) -> list[Signal]:
         signals += _same_failure(history, limits)
     failed = _running(history, lambda result: result.rate == 0 and not result.held)
     if failed >= limits.failing_batches:
-        signals.append(
-            Signal(f"nothing passed in {plural(failed, 'batch', 'batches')} running", failed > limits.failing_batches)
-        )
+        signals.append(Signal(f"nothing passed {plural(failed, 'time')} running", failed > limits.failing_batches))
     idle = _running(history, lambda result: result.unchanged and not result.held)
     if idle >= limits.unchanged and len({_failing_set(result) for result in history.results[-idle:]}) == 1:
         text = f"{plural(idle, 'iteration')} left the tree and the failing set unchanged"

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-
-from flyball.warden import PR_SET_PDEATHSIG, prctl
 
 _HEARD = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1}
@@ -24,8 +23,18 @@ _FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM})
 class Front:
     """Held by the work: the process that waits in front of it."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, life: int) -> None:
         self._pid = pid
+        self._life = life
+        self._free = False
+        # Not PDEATHSIG: only the thread that asked for it could take it back.
+        threading.Thread(target=self._mourn, name="front", daemon=True).start()
+
+    def _mourn(self) -> None:
+        """A front that was killed ends the work behind it, which saves."""
+        os.read(self._life, 1)
+        if not self._free:
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def let_go(self, log: Path, announce: Callable[[], None]) -> None:
         """Go on in a session of one's own, with streams that end in `log`, and let the front end with success.
@@ -34,7 +43,7 @@ class Front:
         """
         written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.setsid()
-        prctl(PR_SET_PDEATHSIG, 0)
+        self._free = True
         with suppress(OSError):
             announce()
             sys.stdout.flush()
@@ -57,15 +66,14 @@ def step_behind(repair: Callable[[], None]) -> Front:
         with suppress(OSError):
             stream.flush()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
-    front = os.getpid()
+    front, (life, held) = os.getpid(), os.pipe()
     child = os.fork()
     if child:
+        os.close(life)
         sys.exit(_stand(child, repair))
-    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    os.close(held)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    if os.getppid() != front:
-        os.kill(os.getpid(), signal.SIGTERM)
-    return Front(front)
+    return Front(front, life)
 
 
 def _stand(child: int, repair: Callable[[], None]) -> int:

@@ -54,6 +54,7 @@ from flyball.core.outcomes import (
 from flyball.core.prp_session import PHASES, told
 from flyball.core.quantities import listed
 from flyball.core.task import EffectId
+from flyball.core.workflows.table import BOTH_GATES
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.recording import judgement, learning, turn_begun, turn_ended, verification
 from flyball.projections.records import (
@@ -388,6 +389,6 @@ def shows(event: Event) -> bool:
 
 def _row_note(fact: Judged) -> str:
     if fact.can_exit:
-        return "dual gate held"
+        return BOTH_GATES
     note = f"{fact.verdict.health}: {fact.verdict.evidence}"
     return f"{note}; then {fact.rung}" if fact.rung else note

@@ -61,6 +61,7 @@ from flyball.core.prp_session import told
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Player
+from flyball.core.workflows.table import BOTH_GATES
 from flyball.projections.recording import coverage_seen
 from flyball.projections.reviews import apart
 from flyball.projections.situation import situation
@@ -156,7 +157,7 @@ def _claimed(outcome: TurnEnded) -> str:
     claim = outcome.claim
     words = [claim.status.replace("_", " ")] if claim.status else []
     words += [f"verdict {claim.verdict}"] if claim.verdict else []
-    words += ["signals exit"] if claim.exit_signal else []
+    words += ["done"] if claim.exit_signal else []
     said = f"; says {', '.join(words)}" if words else ""
     told = f"; not taken: {claim.problems[0]}" if claim.problems else ""
     return (f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said) + told
@@ -196,20 +197,20 @@ def _names(failing: tuple[str, ...]) -> list[str]:
 def _judged(_state: State, fact: Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
-        return f"verdict: {fact.stage} is complete, {verdict.health}: gate held and exit signalled"
+        return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
     decision = "BLOCKED" if verdict.cure in {"ask", "stop"} else "CONTINUE"
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:
         parts.append(f"false claim: {listed(list(fact.gate_1.missing), 1)}")
     elif fact.gate_1.held:
-        parts.append("the gate holds, no exit signal")
+        parts.append("the gate passes, but the agent does not say that it is done")
     elif fact.gate_1.missing:
         parts.append(f"missing: {listed(list(fact.gate_1.missing), 1)}")
     parts += [f"cure: {fact.rung}"] if fact.rung else []
     if fact.breaker.state != "CLOSED":
         why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
-        parts.append(f"breaker {fact.breaker.state}{why}")
+        parts.append(f"{_BREAKER[fact.breaker.state]}{why}")
     return "; ".join(parts)
 
 
@@ -235,8 +236,19 @@ def _evaluated(_state: State, fact: Evaluated) -> str:
 
 
 def _set_aside(_state: State, fact: TurnSetAside) -> str:
-    detail = f": {fact.detail}" if fact.detail else ""
-    return f"turn {fact.turn} is no iteration, {fact.why}{detail}"
+    detail = f" ({fact.detail})" if fact.detail else ""
+    return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}; not counted"
+
+
+_SET_ASIDE = {
+    "limited": "hit a limit of its provider",
+    "crashed": "crashed",
+    "interrupted": "was interrupted",
+    "planned": "planned",
+    "absent": "found no agent",
+    "consent": "waits for your consent",
+}
+_BREAKER = {"CLOSED": "it may go on", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
 
 
 def _moved(_state: State, fact: Moved) -> str:
@@ -303,7 +315,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     Held: _held,
     LimitHit: _limit_hit,
     WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
-    BreakerChanged: lambda _s, f: f"breaker {f.breaker.state}: {f.reason}",
+    BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
     ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
     ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
     ItemSelected: lambda _s, f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",

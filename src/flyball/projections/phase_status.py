@@ -117,7 +117,11 @@ def _dual_gate(fact: Judged | None) -> DualGate:
 
 def _closed_gate(state: State) -> DualGate:
     forced = ", ".join(forced_stages(state))
-    detail = f"skipped by a person, not verified: {forced}" if forced else "every stage's dual gate held"
+    detail = (
+        f"skipped by a person, not verified: {forced}"
+        if forced
+        else "every stage passed its gate, and the agent said that it was done"
+    )
     return DualGate(gate_1=not forced, gate_1_detail=detail, gate_2=True, can_exit=True)
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from flyball.core.effects import Save
 from flyball.core.events import PersonSpoke, TaskStopped
 from flyball.core.guards import limit_reached
+from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import Item
 from flyball.projections.chronicle import Chronicle
@@ -106,6 +107,21 @@ def reason(state: State, chronicle: Chronicle) -> str:
     if state.held is not None:
         return state.held.reason
     return chronicle.judgements[-1].evidence if chronicle.judgements else "no iteration has been judged yet"
+
+
+def stuck(state: State) -> str:
+    """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
+    breaker = state.breaker
+    strikes = state.task.settings.breaker.strikes(state.stage)
+    if breaker.state == "OPEN":
+        return f"yes, stopped repeating: {breaker.reason}"
+    if not breaker.no_progress and not breaker.same_error:
+        return "no"
+    counted = (
+        f"{breaker.no_progress} of {plural(strikes.no_progress, 'iteration')} without progress, "
+        f"{breaker.same_error} of {strikes.same_error} with the same error"
+    )
+    return f"{'nearly' if breaker.state == 'HALF_OPEN' else 'not yet'}: {counted}"
 
 
 def forced_stages(state: State) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from flyball.core.signature import signature
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
 from flyball.core.verdict import CURES
+from flyball.core.workflows.table import BOTH_GATES
 
 OPENED_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 CHANGED = Files(created=1, modified=2)
@@ -219,7 +220,7 @@ class Story:
         self.measure(measured or measurement(candidate, failing=failing))
         return self.judge(**judged)
 
-    def leave(self, to: str, *, reason: str = "dual gate held", forced: bool = False) -> Story:
+    def leave(self, to: str, *, reason: str = BOTH_GATES, forced: bool = False) -> Story:
         """Into another stage, with an accepted checkpoint unless forced."""
         previous = self.state.stage
         if not forced and previous != "QA":

@@ -24,7 +24,7 @@ from flyball.core.stages import Weighed
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.core.work_edits import AddIssue, Reopen, SetStatus, WorkEdit
-from flyball.core.workflows.table import Workflow
+from flyball.core.workflows.table import BOTH_GATES, Workflow
 
 VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
@@ -137,7 +137,7 @@ def _head_tree(state: State) -> str:
 def _implement(state: State) -> Next:
     """Turns until the gates hold and the agent says it is done; then the validators look."""
     if state.exiting:
-        return record(Moved("VALIDATE", "IMPLEMENT", "dual gate held"))
+        return record(Moved("VALIDATE", "IMPLEMENT", BOTH_GATES))
     known = _seen(state, state.work.selected)
     if not state.pass_turn and isinstance(known, Next):
         return known

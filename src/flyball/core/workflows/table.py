@@ -10,6 +10,9 @@ from flyball.core.events import Moved
 from flyball.core.next import Next
 from flyball.core.state import State
 
+BOTH_GATES = "the gate passed and the agent says that it is done"
+"""Why a stage is left, in the words of every screen; the two together are the dual gate."""
+
 
 class Workflow(msgspec.Struct, frozen=True):
     """A name, its stages in order, what comes next, where a skipped stage leads, and what becomes of feedback once it is done.

@@ -15,7 +15,7 @@ from flyball.core.outcomes import Measured
 from flyball.core.quantities import plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
-from flyball.core.workflows.table import Workflow
+from flyball.core.workflows.table import BOTH_GATES, Workflow
 
 QA_ATTEMPTS = 3
 STAGES = {
@@ -96,7 +96,11 @@ def _leave(state: State) -> Next:
     if isinstance(saved, Next):
         return saved
     signalled = state.judged is not None and state.judged.can_exit
-    reason = "dual gate held" if signalled else "the gate held, and a person accepted it without the agent's signal"
+    reason = (
+        BOTH_GATES
+        if signalled
+        else "the gate passed, and a person accepted it though the agent did not say that it is done"
+    )
     return record(Moved(_following(state), state.stage, reason))
 
 
