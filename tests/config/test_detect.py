@@ -270,6 +270,13 @@ TESTED = {"tests/test_a.py": "def test_a(): ..."}
             "-r requirements.txt -r requirements/tests.txt -e .",
         ),
         ({"setup.py": "", "dev.requirements.txt": "pytest"}, "-r dev.requirements.txt -e ."),
+        (
+            {
+                "setup.py": "", "ruff.toml": "",
+                ".pre-commit-config.yaml": "repos:\n  - repo: https://example.org/x/ruff-pre-commit\n    rev: v0.11.12\n    hooks: []\n",
+            },
+            "-e . pytest ruff==0.11.12",
+        ),
         ({"setup.py": "", "tox.ini": "[pytest]\naddopts = --cov-append\n  --cov=x -nauto\n[other]\na = --timeout\n"}, "-e . pytest pytest-cov pytest-xdist"),
         ({"pyproject.toml": '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = ["-n", "2"]\n'}, "-e . pytest pytest-xdist"),
     ],

@@ -59,7 +59,7 @@ class Python:
     def write_test(self, numbers):
         name = f"{self.package.name}.initials" if self.package else self.module.stem
         tests = "".join(
-            f"\n\ndef test_ac_{n}_initials():\n    assert initials({CASES[n][0]!r}) == {CASES[n][1]!r}\n"
+            f"\n\ndef test_ac_{n}_initials():\n    assert initials({json.dumps(CASES[n][0])}) == {json.dumps(CASES[n][1])}\n"
             for n in numbers
         )
         (self.tests[0].parent / "test_initials.py").write_text(
