@@ -253,14 +253,14 @@ def test_a_backlog_that_ended_done_is_done_at_the_next_stop_and_after_an_evaluat
     tree, environment
 ):
     issues(tree, "completed")
-    assert "BLOCKED" in stop(event(tree), environment)["systemMessage"]
+    assert "BLOCKED" in (stop(event(tree), environment) or {})["systemMessage"]
     ended_done(tree)
     assert stop(event(tree), environment) is None
     folder = WorkFolder(tree)
     folder.record(Session(), evaluate(Situation(folder.backlog())), at="2026-01-05T11:00:00Z")
     assert stop(event(tree), environment) is None
     folder.record(Session(), evaluate(Situation(folder.backlog(), build="fail")), at="2026-01-05T12:00:00Z")
-    assert "BLOCKED" in stop(event(tree), environment)["systemMessage"]
+    assert "BLOCKED" in (stop(event(tree), environment) or {})["systemMessage"]
 
 
 def test_an_issue_that_opens_in_a_folder_below_is_seen_at_the_next_stop(tree, environment):
@@ -272,7 +272,7 @@ def test_an_issue_that_opens_in_a_folder_below_is_seen_at_the_next_stop(tree, en
     assert stop(event(tree), environment) is None
     with below.open("r+") as file:
         file.write(file.read().replace("completed", "proposed"))
-    assert "BUG-002@b2b2b2" in stop(event(tree), environment)["reason"]
+    assert "BUG-002@b2b2b2" in (stop(event(tree), environment) or {})["reason"]
 
 
 def test_nothing_is_written_into_the_backlog(tree, environment):
