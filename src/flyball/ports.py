@@ -10,8 +10,17 @@ from typing import Protocol
 from flyball.core.effects import EditBacklog, Effect, Measure, OpenPullRequest, Question, ReadBacklog, RunAgent
 from flyball.core.events import Event, Fact, Spoken
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import BacklogRead, Edited, Outcome, PullRequested, Stale, TurnEnded
-from flyball.core.state import State
+from flyball.core.outcomes import (
+    BacklogRead,
+    Conflicted,
+    Edited,
+    Integrated,
+    NothingToIntegrate,
+    Outcome,
+    PullRequested,
+    Stale,
+    TurnEnded,
+)
 from flyball.core.task import Commit, Settings, Task, TaskId
 
 Notify = Callable[[str, str], None]
@@ -68,7 +77,7 @@ class Inbox(Protocol):
 class Perform(Protocol):
     """Does one effect in the world and says how it ended; expected failures are outcomes, not exceptions."""
 
-    def __call__(self, effect: Effect, state: State, stop: Stop, /) -> Outcome: ...
+    def __call__(self, effect: Effect, stop: Stop, /) -> Outcome: ...
 
 
 class Blobs(Protocol):
@@ -109,7 +118,10 @@ class Kept(Protocol):
 
 
 class Workspace(Protocol):
-    """The task's tree, its checkpoints and the vault they are kept in. Every call may be repeated after a crash."""
+    """A lane's tree, its checkpoints and the vault they are kept in; `lane` gives those of the others.
+
+    Every call may be repeated after a crash.
+    """
 
     @property
     def root(self) -> Path: ...
@@ -119,6 +131,12 @@ class Workspace(Protocol):
     def onto(self) -> str: ...
     @property
     def tip(self) -> Commit: ...
+    def lane(self, name: str) -> Workspace: ...
+    def open_lane(self, name: str, base: Commit) -> Workspace: ...
+    def close_lane(self, name: str) -> None: ...
+    def integrate(
+        self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime
+    ) -> Integrated | Conflicted | NothingToIntegrate: ...
     def prepare(self) -> tuple[str, ...]: ...
     def start(self, at: datetime) -> Kept: ...
     def set_aside(self) -> None: ...
@@ -180,4 +198,4 @@ class Backlogs(Protocol):
 class PullRequests(Protocol):
     """Opens pull requests in the user's name; one that is open already is found, so a call may be repeated after a crash."""
 
-    def open(self, request: OpenPullRequest, state: State) -> PullRequested: ...
+    def open(self, request: OpenPullRequest) -> PullRequested: ...

@@ -117,3 +117,34 @@ def test_the_audit_hook_would_have_seen_it_and_takes_no_import_for_input_or_outp
     expected = {"file open", "folder os.listdir", "socket socket.__new__", "program subprocess.Popen"}
     assert {f"exercise_{what}" for what in expected} <= set(seen)
     assert [line for line in seen if line.startswith("exercise_import ")] == []
+
+
+KNOWN = frozenset({"State", "Lane", "Loop", "Turn", "Panel"})
+"""What is known of a task: values that only the fold writes, and only into a copy of its own."""
+
+
+def _written(path: Path) -> list[str]:
+    """Where a function writes into a parameter that is part of what is known."""
+    found = []
+    for function in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        given = {a.arg for a in function.args.args if a.annotation and ast.unparse(a.annotation) in KNOWN}
+        for node in ast.walk(function):
+            targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [getattr(node, "target", None)]
+            if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
+                continue
+            for target in targets:
+                root = target
+                while isinstance(root, ast.Attribute | ast.Subscript):
+                    root = root.value
+                if isinstance(root, ast.Name) and root.id in given and root is not target:
+                    found.append(f"{path.name}:{node.lineno}")
+    return found
+
+
+def test_only_the_fold_writes_into_what_is_known() -> None:
+    source = SRC / "flyball"
+    writing = {p.relative_to(source).as_posix() for p in source.rglob("*.py") if _written(p)}
+    assert writing
+    assert {name for name in writing if not name.startswith("core/evolve")} == set()

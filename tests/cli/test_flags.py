@@ -7,7 +7,7 @@ from typer.main import get_command
 
 from flyball.cli import app as table, flags
 from flyball.config.settings import DEFAULT_WORKFLOW, RunFlags
-from flyball.core.decide import WORKFLOWS
+from flyball.core.registry import WORKFLOWS
 from flyball.core.task import Limits
 
 COMMANDS = get_command(table.app).commands  # type: ignore[attr-defined]

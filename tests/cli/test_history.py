@@ -65,13 +65,13 @@ def turn(name: str, text: str) -> Callable[[Hand], None]:
 
     def step(hand: Hand) -> None:
         number = hand.state.turns + 1
-        stage = hand.state.stage
+        stage = hand.state.main.stage
         effect = RunAgent(
             EffectId(f"turn/{number}"), role="x", stage=stage, agent="a", model="", prompt="", iteration=1, turn=number
         )
         (hand.workspace.root / name).write_text(text)
         hand.perform(effect, lambda _state: TurnEnded("ok"))
-        save = Save(EffectId(f"save/{number}"), label=f"turn-{number}", message="t", parent=hand.state.head)
+        save = Save(EffectId(f"save/{number}"), label=f"turn-{number}", message="t", parent=hand.state.main.head)
 
         def do(_state: object) -> Saved:
             kept = hand.workspace.snapshot(save.label, save.message, system_clock.now())
@@ -86,11 +86,13 @@ def accept(to: str) -> Callable[[Hand], None]:
     """The stage is left: its tree becomes an accepted checkpoint on the branch."""
 
     def step(hand: Hand) -> None:
-        label = hand.state.stage
-        save = Save(EffectId(f"accept/{label}"), label=label, message=label, parent=hand.state.head, accepted=True)
+        label = hand.state.main.stage
+        save = Save(EffectId(f"accept/{label}"), label=label, message=label, parent=hand.state.main.head, accepted=True)
 
         def do(_state: object) -> Saved:
-            kept = hand.workspace.accept(label, label, system_clock.now(), tree=hand.state.tree, parent=hand.state.head)
+            kept = hand.workspace.accept(
+                label, label, system_clock.now(), tree=hand.state.main.tree, parent=hand.state.main.head
+            )
             hand.workspace.publish(kept.commit)
             return Saved(Commit(kept.commit), kept.tree, label, accepted=True)
 
@@ -151,7 +153,7 @@ def test_rollback_to_a_label_restores_the_code_and_keeps_what_is_undone_reachabl
     undone = json.loads(flyball("checkpoints", "1", "--json").out)[-2]
     assert undone["label"] == done["undone"]
     assert "worse" in flyball("diff", "1", done["undone"]).out
-    assert site.state(TASK).stage == done["stage"] == "GREEN"
+    assert site.state(TASK).main.stage == done["stage"] == "GREEN"
 
 
 @pytest.mark.req("C46", "O45")
@@ -183,7 +185,7 @@ def test_the_branch_goes_on_with_the_older_tree_and_loses_no_commit(work, site, 
     flyball("rollback", "1", "--to", "RED")
     assert git(site.repository.root, "rev-parse", f"{branch}~1").strip() == before
     assert "rows.py" not in git(site.repository.root, "ls-tree", "--name-only", branch).split()
-    assert site.state(TASK).head == git(site.repository.root, "rev-parse", branch).strip()
+    assert site.state(TASK).main.head == git(site.repository.root, "rev-parse", branch).strip()
     assert (site.repository.root / ".git" / "index").read_bytes() == index
 
 
@@ -209,10 +211,10 @@ def test_rollback_understands_last_good_and_steps_back(work, site, flyball, word
 def test_back_at_the_start_the_undone_tests_are_no_longer_protected(work, site, flyball):
     flyball("rollback", "1", "--to", "start")
     state = site.state(TASK)
-    assert state.stage == "RED"
-    assert state.tests_accepted == state.head
+    assert state.main.stage == "RED"
+    assert state.main.tests_accepted == state.main.head
     with in_hand(site, TASK) as hand:
-        assert hand.workspace.list_files(state.tests_accepted) == ("README.md",)
+        assert hand.workspace.list_files(state.main.tests_accepted) == ("README.md",)
 
 
 @pytest.mark.req("O45")
@@ -268,7 +270,7 @@ def test_a_killed_turn_is_accounted_for_before_the_tree_is_taken_back(work, site
     work.do(begin)
     done = json.loads(flyball("rollback", "1", "--to", "GREEN", "--json").out)
     assert site.state(TASK).open == {}
-    assert site.state(TASK).pass_effect is None
+    assert site.state(TASK).main.at_work is None
     assert not (work.tree / "half.py").exists()
     assert "half.py" in flyball("diff", "1", done["undone"], "--stat").out
 

@@ -139,7 +139,7 @@ def test_q_leaves_the_loop_running_and_loses_nothing_of_its_turn(project: Projec
     assert pid is not None
     assert os.getsid(pid) == pid
     project.go()
-    until(lambda: project.site.state(TASK).stage != "RED")
+    until(lambda: project.site.state(TASK).main.stage != "RED")
     assert project.site.state(TASK).turns >= 1
     assert not any("interrupted" in t for t in project.flyball("logs", TASK).stdout.splitlines())
     assert project.flyball("pause", TASK).returncode == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from flyball.config import schema
 from flyball.config.schema import duration
-from flyball.core.decide import WORKFLOWS
+from flyball.core.registry import WORKFLOWS
 from flyball.core.task import BreakerSettings, CodeLimits, Gate, Limits, Settings
 from flyball.core.verdict import Thresholds
 

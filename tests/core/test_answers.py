@@ -4,24 +4,32 @@ from typing import Any, Literal
 
 import pytest
 
-from flyball.core.answers import taken
+from flyball.core.answers import Follow, take
 from flyball.core.effects import Option, Question
 from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
 from flyball.core.measurement import Check, Finding, Measurement
-from flyball.core.questions import put, qa_rejected
-from flyball.core.state import Asked, State
-from flyball.core.task import EffectId
+from flyball.core.questions import put, rejected
+from flyball.core.state import Asked
+from flyball.core.task import MAIN, EffectId
+from flyball.core.workflows.tdd import confirmed
+from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task
 
 KEY = EffectId("ask/1")
 
 
 def after(
-    name: str, answer: str, *options: str, by: Literal["person", "default"] = "person", **known: Any
+    name: str,
+    answer: str,
+    *options: str,
+    by: Literal["person", "default"] = "person",
+    follow: Follow | None = None,
+    **known: Any,
 ) -> list[Fact]:
     """The facts that follow from an answer, without the one that closes the question."""
     question = Question(name, "What now?", tuple(Option(o, "") for o in options))
-    closed, *facts = taken(State(a_task(), START, "GREEN", **known), KEY, Asked(question, answer=answer, by=by)).facts
+    state = a_state(a_task(), START, "GREEN", **known)
+    closed, *facts = take(state, state.main, KEY, Asked(question, answer=answer, by=by), follow).facts
     assert closed == QuestionClosed(KEY, name, answer.strip(), by)
     return facts
 
@@ -31,13 +39,13 @@ def after(
 @pytest.mark.parametrize(
     ("answer", "spoken"),
     [
-        ("reset", PersonSpoke("reset", question=KEY)),
-        ("skip", PersonSpoke("skip", question=KEY)),
+        ("reset", PersonSpoke("reset", question=KEY, lane=MAIN)),
+        ("skip", PersonSpoke("skip", question=KEY, lane=MAIN)),
         ("abort", PersonSpoke("abort", question=KEY)),
         (" Abort now", PersonSpoke("abort", question=KEY)),
-        ("modify use a table", PersonSpoke("modify", "use a table", question=KEY)),
-        ("use a table", PersonSpoke("modify", "use a table", question=KEY)),
-        ("reset the counters", PersonSpoke("reset", question=KEY)),
+        ("modify use a table", PersonSpoke("modify", "use a table", question=KEY, lane=MAIN)),
+        ("use a table", PersonSpoke("modify", "use a table", question=KEY, lane=MAIN)),
+        ("reset the counters", PersonSpoke("reset", question=KEY, lane=MAIN)),
     ],
 )
 def test_the_four_choices_are_taken_and_anything_else_is_guidance(name: str, answer: str, spoken: PersonSpoke) -> None:
@@ -51,19 +59,19 @@ def test_continue_begins_a_new_window_that_is_known_to_be_forced() -> None:
 
 @pytest.mark.req("C40")
 def test_a_missing_signal_is_accepted_only_in_so_many_words() -> None:
-    assert after("no-exit-signal", "accept") == [PersonSpoke("accept", question=KEY)]
+    assert after("no-exit-signal", "accept") == [PersonSpoke("accept", question=KEY, lane=MAIN)]
     assert after("no-exit-signal", "confirm") == []
 
 
 @pytest.mark.req("C6")
 @pytest.mark.parametrize("answer", ["yes", "Y", "ok"])
 def test_criteria_that_are_confirmed_stay(answer: str) -> None:
-    assert after("criteria", answer) == []
+    assert after("criteria", answer, follow=confirmed) == []
 
 
 @pytest.mark.req("C6")
 def test_criteria_that_are_not_are_written_again_with_what_was_said() -> None:
-    assert after("criteria", "the second is wrong") == [
+    assert after("criteria", "the second is wrong", follow=confirmed) == [
         PersonSpoke("modify", "Acceptance criteria: the second is wrong"),
         ItemsSet((), "person"),
     ]
@@ -100,9 +108,11 @@ def test_abort_is_an_answer_like_any_other_to_an_agents_question() -> None:
 def test_after_the_last_rejection_the_whole_qa_report_is_shown_and_each_check_once() -> None:
     checks = (Check("readme", "fail", True, "no word of it"), Check("naming", "pass", False))
     findings = (Finding("critical", "readme: no word of it", check="readme"), Finding("major", "it leaks"))
-    known = State(a_task(), START, "QA", qa_attempts=3, last=Measurement("c", "t", checks=checks), findings=findings)
-    asked = qa_rejected(known)
+    known = a_state(a_task(), START, "QA", rejections=3, last=Measurement("c", "t", checks=checks), findings=findings)
+    asked = rejected(known, known.main, "QA")
     assert asked.text == "QA rejected the work 3 times: readme: no word of it"
     assert asked.detail.splitlines() == ["fail: readme: no word of it", "pass: naming", "major: it leaks"]
-    (stopped,) = put(State(a_task(), START, "QA", questions={KEY: Asked(asked)}), asked).facts
-    assert getattr(stopped, "evidence", ()) == tuple(asked.detail.splitlines())
+    known = a_state(a_task(), START, "QA", questions={KEY: Asked(asked)})
+    stopped = put(known, known.main, asked).halt
+    assert stopped is not None
+    assert stopped.evidence == tuple(asked.detail.splitlines())

@@ -4,10 +4,12 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from flyball.core.backlog import Issue
+from flyball.core.backlog_record import record_of
 from flyball.core.claims import Blocker, Claim, Finding, ProposedIssue, read_claim
 from flyball.core.decide import decide
 from flyball.core.effects import EditBacklog, Measure, ReadBacklog, RunAgent, Save
@@ -26,7 +28,7 @@ from flyball.core.events import (
     TurnSetAside,
 )
 from flyball.core.measurement import Measurement
-from flyball.core.next import NOTHING, Next
+from flyball.core.next import NOTHING, Step
 from flyball.core.outcomes import Edited, Stale, TurnEnded
 from flyball.core.reviewing import KINDS
 from flyball.core.state import State
@@ -172,7 +174,7 @@ def test_an_issue_a_validator_creates_is_written_once_and_worked_next_in_order()
     found = ProposedIssue("Injection in search", "security", "critical", "unchecked input", ("input is checked",))
 
     def finds(turn: RunAgent, state: State) -> Claim:
-        if state.work.cycle == 1 and turn.role in {"security-auditor", "code-reviewer"}:
+        if record_of(state).cycle == 1 and turn.role in {"security-auditor", "code-reviewer"}:
             return replace(PASS, verdict="warn", issues=(found, ProposedIssue(" A NEW thing ", priority="high")))
         return PASS
 
@@ -192,7 +194,7 @@ def test_an_issue_a_validator_creates_is_written_once_and_worked_next_in_order()
 @pytest.mark.req("E30")
 def test_ids_go_on_from_the_highest_of_their_prefix_wherever_it_stands() -> None:
     def finds(_turn: RunAgent, state: State) -> Claim:
-        more = (ProposedIssue("one more", "bug", "low"),) if state.work.cycle == 1 else ()
+        more = (ProposedIssue("one more", "bug", "low"),) if record_of(state).cycle == 1 else ()
         return replace(PASS, issues=more)
 
     world = Working(BUG, validate=finds)
@@ -214,7 +216,9 @@ def test_the_same_issue_rejected_three_times_blocks_and_its_count_is_kept() -> N
 
 
 def test_a_rejection_is_told_to_the_next_attempt() -> None:
-    world = Working(BUG, validate=lambda turn, s: FAIL if turn.role == "code-reviewer" and s.work.cycle == 1 else PASS)
+    world = Working(
+        BUG, validate=lambda turn, s: FAIL if turn.role == "code-reviewer" and record_of(s).cycle == 1 else PASS
+    )
     simulator = a_backlog(world)
     assert simulator.run().decision == "DONE"
     second = [turn for turn in simulator.turns if turn.role == "implementer"][1]
@@ -258,7 +262,7 @@ def test_the_cycle_limit_stops_as_a_limit_and_more_cycles_go_on() -> None:
 @pytest.mark.req("E15")
 @pytest.mark.parametrize("word", ["reset", "modify"])
 def test_a_persons_word_clears_what_blocked_and_the_loop_goes_on(word: str) -> None:
-    world = Working(BUG, validate=lambda _t, s: FAIL if s.work.cycle <= 3 else PASS)
+    world = Working(BUG, validate=lambda _t, s: FAIL if record_of(s).cycle <= 3 else PASS)
     simulator = a_backlog(world)
     assert simulator.run().decision == "BLOCKED"
     simulator.append(PersonSpoke(word, "look at the loop"))  # type: ignore[arg-type]
@@ -309,7 +313,7 @@ def test_an_issue_a_person_answered_leaves_the_status_blocked() -> None:
 def test_a_skipped_issue_is_left_blocked_and_the_next_one_is_taken() -> None:
     world = Working(BUG, FEAT, validate=lambda _t, _s: PASS)
     world.measure = lambda m, s: suite(
-        m.candidate, world.tree, failing=("t",) if s.work.selected == BUG.id and m.kind != "baseline" else ()
+        m.candidate, world.tree, failing=("t",) if s.main.item == BUG.id and m.kind != "baseline" else ()
     )
     simulator = a_backlog(world)
     assert simulator.run().decision == "BLOCKED"
@@ -343,7 +347,7 @@ def test_a_summary_in_markdown_is_a_verdict_and_an_id_it_lists_in_no_file_a_devi
     )
 
     def work(turn: RunAgent, state: State) -> TurnEnded:
-        if turn.role == "code-reviewer" and state.work.cycle == 1:
+        if turn.role == "code-reviewer" and record_of(state).cycle == 1:
             return TurnEnded("ok", claim=claimed(said), final_message=said)
         return Working.work(world, turn, state)
 
@@ -394,7 +398,7 @@ def test_an_implementer_that_changes_nothing_is_cured_and_then_blocked_whatever_
 @pytest.mark.parametrize("status", ["won't-fix", "blocked"])
 def test_what_a_person_withdraws_while_it_is_worked_on_is_neither_taken_nor_completed(status: str) -> None:
     def withdrawing(turn: RunAgent, state: State) -> Claim:
-        if state.work.selected == BUG.id and turn.role == "spec-auditor":
+        if state.main.item == BUG.id and turn.role == "spec-auditor":
             world.folder.change(BUG.id, status=status)
         return PASS
 
@@ -478,7 +482,7 @@ def test_a_limited_validator_is_asked_again_and_the_others_are_not() -> None:
 @pytest.mark.parametrize(("parallel", "together"), [(None, 4), (1, 1), (3, 3), (9, 4)])
 def test_validators_run_side_by_side_as_far_as_the_user_allows(parallel: int | None, together: int) -> None:
     simulator = a_backlog(Working(BUG), parallel=parallel)
-    while simulator.state is None or simulator.state.stage != "VALIDATE":
+    while simulator.state is None or simulator.state.main.stage != "VALIDATE":
         simulator.step()
     begun = _validators_begun(simulator)
     assert len(begun) == together
@@ -493,14 +497,14 @@ def test_an_edit_a_new_session_makes_again_has_ended_before_anything_is_read_or_
     simulator = a_backlog(Working(BUG))
     while not isinstance(edit := next(iter(_following(simulator).effects), None), EditBacklog):
         simulator.step()
-    simulator.append(Begun(edit, 1))
-    simulator.append(SessionStarted(2, "here", "0"), Begun(edit, 2))
+    simulator.append(Begun(edit))
+    simulator.append(SessionStarted(2, "here", "0"), Begun(msgspec.structs.replace(edit, attempt=2)))
     assert _following(simulator) == NOTHING
     simulator.append(Ended(edit.id, Edited(""), 2))
     assert isinstance(_following(simulator).effects[0], ReadBacklog)
 
 
-def _following(simulator: Simulator) -> Next:
+def _following(simulator: Simulator) -> Step:
     assert simulator.state is not None
     return decide(simulator.state)
 
@@ -509,8 +513,10 @@ def _validators_begun(simulator: Simulator) -> list[RunAgent]:
     """The turns that are to begin now; they stay under way."""
     while isinstance(next(iter(_following(simulator).effects), None), ReadBacklog):
         simulator.step()
-    turns = [effect for effect in _following(simulator).effects if isinstance(effect, RunAgent)]
-    simulator.append(*(Begun(turn, 1) for turn in turns))
+    turns: list[RunAgent] = []
+    while isinstance(turn := next(iter(_following(simulator).effects), None), RunAgent):
+        simulator.append(Begun(turn))
+        turns.append(turn)
     return turns
 
 
@@ -536,7 +542,7 @@ def test_every_decision_is_written_down_before_it_is_acted_upon() -> None:
 
 @pytest.mark.req("M5")
 def test_the_monitor_sees_an_issue_as_the_batch_and_the_validators_as_its_review() -> None:
-    world = Working(BUG, validate=lambda _t, s: FAIL if s.work.cycle < 3 else PASS)
+    world = Working(BUG, validate=lambda _t, s: FAIL if record_of(s).cycle < 3 else PASS)
     simulator = a_backlog(world)
     simulator.run()
     judged = [f for f in facts(simulator, Judged) if isinstance(f, Judged) and f.batch]

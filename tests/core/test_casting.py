@@ -14,6 +14,7 @@ from flyball.core.models import MODELS, account_of, same_model
 from flyball.core.outcomes import TurnEnded
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, AgentSpec, Author, Gate, Player, Settings, Task
+from flyball.testing.builders import a_state, changed
 from flyball.testing.simulator import START, Honest, Simulator, a_task
 
 HOUR = timedelta(hours=1)
@@ -31,7 +32,11 @@ def a_task_of(agents: tuple[AgentSpec, ...], **roles: AgentChoice) -> Task:
 
 
 def written_by(agents: tuple[AgentSpec, ...], *authors: Author, **known: object) -> State:
-    return State(a_task_of(agents), START, "QA", authors=authors, **known)  # type: ignore[arg-type]
+    return a_state(a_task_of(agents), START, "QA", authors=authors, **known)
+
+
+def playing(known: State, role: str = "qa", *, reviewing: bool = True) -> Player | None:
+    return casting.player_for(known, known.main, role, reviewing=reviewing)
 
 
 class Telling(Honest):
@@ -64,10 +69,10 @@ def test_after_a_fallback_implemented_the_first_agent_reviews() -> None:
     world = Telling({}, limited=("first",))
     state = driven(world, a_task_of(TWO, qa=AgentChoice("second", "small")))
     assert state.decision == "DONE"
-    assert {(a.agent, a.model) for a in state.authors if a.role == "implementer"} == {("second", "small")}
+    assert {(a.agent, a.model) for a in state.main.authors if a.role == "implementer"} == {("second", "small")}
     (review,) = world.reviews()
     assert (review.agent, review.model) == ("first", "large")
-    assert review.authors == state.authors
+    assert review.authors == state.main.authors
 
 
 @pytest.mark.req("C2")
@@ -76,7 +81,7 @@ def test_one_agent_of_several_models_is_reviewed_by_the_other_whatever_was_set(r
     world = Telling({"claude": ran})
     state = driven(world, a_task_of(CLAUDE))
     assert state.decision == "DONE"
-    assert {a.model for a in state.authors} == {ran}
+    assert {a.model for a in state.main.authors} == {ran}
     assert [(turn.agent, turn.model) for turn in world.reviews()] == [("claude", reviewer)]
 
 
@@ -84,7 +89,7 @@ def test_one_agent_of_several_models_is_reviewed_by_the_other_whatever_was_set(r
 def test_a_model_that_answered_in_place_of_the_one_asked_for_is_the_author() -> None:
     """Asked for opus, the agent ran sonnet: opus may review, sonnet may not."""
     author = Author("implementer", "claude", "claude-sonnet-5", asked="opus")
-    player = casting.player_for(written_by(CLAUDE, author), "qa")
+    player = playing(written_by(CLAUDE, author))
     assert player is not None
     assert player.model != "sonnet"
     assert casting.independence(Player("claude", "sonnet"), (author,), CLAUDE) == "same"
@@ -104,8 +109,8 @@ def test_one_command_without_models_reviews_its_own_work_and_that_is_known() -> 
 def test_where_the_models_are_not_known_another_agent_reviews_and_no_more_is_said() -> None:
     untold = (AgentSpec("a", command=("a",)), AgentSpec("b", command=("b",)))
     known = written_by(untold, Author("implementer", "a"))
-    assert casting.player_for(known, "qa") == Player("b")
-    assert casting.independence(Player("b"), known.authors, untold) == "unknown"
+    assert playing(known) == Player("b")
+    assert casting.independence(Player("b"), known.main.authors, untold) == "unknown"
     makers = (AgentSpec("claude", "claude"), AgentSpec("codex", "codex"))
     assert casting.independence(Player("codex"), (Author("implementer", "claude"),), makers) == "other"
 
@@ -113,24 +118,24 @@ def test_where_the_models_are_not_known_another_agent_reviews_and_no_more_is_sai
 @pytest.mark.req("C2")
 def test_a_reviewer_that_a_person_set_is_kept_whoever_implemented() -> None:
     task = a_task_of(TWO, qa=AgentChoice("second", "small", fixed=True))
-    known = State(task, START, "QA", authors=(Author("implementer", "second", "small"),))
-    assert casting.player_for(known, "qa") == Player("second", "small")
+    known = a_state(task, START, "QA", authors=(Author("implementer", "second", "small"),))
+    assert playing(known) == Player("second", "small")
 
 
 @pytest.mark.req("C2")
 def test_another_model_is_waited_for_but_not_for_ever() -> None:
     author = Author("implementer", "second", "small")
     soon = {"command a": LimitHit("first", "usage_limit", START + HOUR)}
-    assert casting.player_for(written_by(TWO, author, limits=soon), "qa") is None
+    assert playing(written_by(TWO, author, limits=soon)) is None
     late = {"command a": LimitHit("first", "usage_limit", START + 24 * HOUR)}
-    assert casting.player_for(written_by(TWO, author, limits=late), "qa") == Player("second", "small")
-    assert casting.player_for(written_by(TWO, author, absent=("first",)), "qa") == Player("second", "small")
+    assert playing(written_by(TWO, author, limits=late)) == Player("second", "small")
+    assert playing(written_by(TWO, author, absent=("first",))) == Player("second", "small")
 
 
 @pytest.mark.req("C2")
 def test_of_authors_only_rather_the_one_that_did_not_implement_reviews() -> None:
     authors = (Author("implementer", "first", "large"), Author("refactorer", "second", "small"))
-    assert casting.player_for(written_by(TWO, *authors), "qa") == Player("second", "small")
+    assert playing(written_by(TWO, *authors)) == Player("second", "small")
 
 
 @pytest.mark.req("C2")
@@ -150,10 +155,10 @@ def test_a_model_this_login_does_not_have_is_not_asked_again() -> None:
 @pytest.mark.req("C12")
 def test_two_names_on_one_login_share_its_limit() -> None:
     names = (AgentSpec("a", "claude", fallback=("b",)), AgentSpec("b", "claude", model="sonnet"))
-    known = State(a_task_of(names), START, "GREEN")
+    known = a_state(a_task_of(names), START, "GREEN")
     assert casting.account(known, "a") == casting.account(known, "b")
     limits = {casting.account(known, "a"): LimitHit("a", "usage_limit", START + HOUR)}
-    assert casting.player_for(msgspec.structs.replace(known, limits=limits), "implementer") is None
+    assert playing(changed(known, limits=limits), "implementer", reviewing=False) is None
 
 
 @pytest.mark.req("C12")

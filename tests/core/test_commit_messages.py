@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.commit_messages import message, stage_message, subject
+from flyball.core.commit_messages import message, subject
 from flyball.core.task import Item
 
 ITEMS = (Item("AC-1", "rows are\n parsed"), Item("AC-2", "empty rows are skipped " * 6))
@@ -11,7 +11,7 @@ ITEMS = (Item("AC-1", "rows are\n parsed"), Item("AC-2", "empty rows are skipped
 
 @pytest.mark.req("C52", "O44")
 def test_a_stage_has_its_area_the_items_and_the_checkpoint_as_a_trailer():
-    lines = stage_message("RED", "RED", "# Parse the rows.\n\nAll of them.", ITEMS).splitlines()
+    lines = message(subject("tests", "# Parse the rows.\n\nAll of them."), "RED", ITEMS).splitlines()
     assert lines[:3] == ["tests: Parse the rows", "", "- AC-1: rows are parsed"]
     assert lines[-2:] == ["", "Checkpoint: RED - AC-1, AC-2"]
     assert all(len(line) <= 72 for line in lines)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from flyball.core.claims import Claim, Finding, OpenQuestion, ProtectedChange
-from flyball.core.effects import Ask, Integrate, Measure, RunAgent, Save
+from flyball.core.effects import Ask, Deliver, Measure, RunAgent, Save
 from flyball.core.events import (
     Begun,
     Consented,
@@ -22,10 +22,11 @@ from flyball.core.events import (
 )
 from flyball.core.judge import judge
 from flyball.core.measurement import Check, Measurement, Scalar, Trick
-from flyball.core.outcomes import Answered, Conflicted, Interrupted, Measured, TurnEnded, TurnKind, Usage
+from flyball.core.outcomes import Answered, Interrupted, Measured, TurnEnded, TurnKind, Undelivered, Usage
 from flyball.core.stages import Weighed
 from flyball.core.state import State
-from flyball.core.task import AgentChoice, Gate, Item, Settings
+from flyball.core.task import AgentChoice, EffectId, Gate, Item, Settings
+from flyball.testing.builders import a_state
 from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_task, ok, suite
 
 REJECTED = Claim(exit_signal=True, verdict="fail", findings=(Finding("critical", "it is slow"),), source="report-file")
@@ -178,10 +179,10 @@ def test_a_no_without_findings_still_says_why() -> None:
 def test_after_the_third_rejection_a_person_may_send_it_back_and_the_count_goes_on(word: str) -> None:
     simulator = Simulator(world(rejecting(4)))
     state = simulator.run()
-    assert (state.decision, state.qa_attempts) == ("BLOCKED", 3)
+    assert (state.decision, state.main.rejections) == ("BLOCKED", 3)
     simulator.append(AGAIN, PersonSpoke(word, "measure it first"))  # type: ignore[arg-type]
     state = simulator.run()
-    assert (state.decision, state.qa_attempts) == ("BLOCKED", 4), "the fourth is blocked at once"
+    assert (state.decision, state.main.rejections) == ("BLOCKED", 4), "the fourth is blocked at once"
     assert moves(simulator)[-2].reason == "sent back by a person"
     simulator.append(AGAIN, PersonSpoke("answer", "reset", question=state.stopped.question if state.stopped else ""))
     assert simulator.run().decision == "DONE"
@@ -207,7 +208,7 @@ def test_a_reset_of_the_breaker_does_not_give_qa_its_attempts_back() -> None:
         simulator.step()
     simulator.append(PersonSpoke("reset"))
     state = simulator.run()
-    assert state.qa_attempts == 3
+    assert state.main.rejections == 3
 
 
 @pytest.mark.req("C42", "C51")
@@ -275,7 +276,7 @@ def asking(default: str | None) -> Turn:
 def test_an_agents_question_takes_its_default_when_nobody_is_there_and_is_kept_as_a_decision(default: str) -> None:
     made = world(asking(default))
     simulator = Simulator(made)
-    before = simulator.state.context if simulator.state else 0
+    before = simulator.state.main.context if simulator.state else 0
     assert simulator.run().decision == "DONE"
     learned = next(f for f in simulator.of(LearningRecorded) if isinstance(f, LearningRecorded))
     assert (learned.kind, learned.title, learned.choice) == ("decision", "Tabs or spaces?", default)
@@ -326,7 +327,7 @@ def test_a_question_does_not_outlive_its_stage() -> None:
     simulator.append(AGAIN, PersonSpoke("skip"))
     second = simulator.run()
     assert second.stopped is not None
-    assert second.stage == "GREEN"
+    assert second.main.stage == "GREEN"
     assert second.stopped.question != first.stopped.question
     assert second.stopped.reason.startswith("GREEN")
 
@@ -337,7 +338,9 @@ def test_a_skip_takes_effect_while_a_question_or_a_wait_is_open() -> None:
     simulator.run()
     assert simulator.state is not None
     key = next(iter(simulator.state.questions))
-    simulator.append(AGAIN, Begun(Ask(key, question=simulator.state.questions[key].question), 2), PersonSpoke("skip"))
+    simulator.append(
+        AGAIN, Begun(Ask(key, question=simulator.state.questions[key].question, attempt=2)), PersonSpoke("skip")
+    )
     simulator.step()
     assert moves(simulator)[-1].forced
 
@@ -360,7 +363,7 @@ def test_consent_is_the_reviewers_who_sees_the_change_and_holds_for_what_was_see
     assert reviewer.commit == "turn-2@save/2", "not the branch, on which the change does not stand"
     said = next(f for f in simulator.of(Consented) if isinstance(f, Consented))
     assert said.allowed is allowed
-    assert state.consented == ({"tests/a.py": "turn-2@save/2"} if allowed else {})
+    assert state.main.consented == ({"tests/a.py": "turn-2@save/2"} if allowed else {})
 
 
 @pytest.mark.req("C42")
@@ -403,7 +406,9 @@ def test_a_measurement_broken_off_by_a_signal_is_made_again(kind: str) -> None:
         simulator.step()
     simulator.append(TaskStopped("interrupted", "SIGINT"), AGAIN)
     assert simulator.run().decision == "DONE"
-    attempts = [e.fact.attempt for e in simulator.events if isinstance(e.fact, Begun) and e.fact.effect.id == broken[0]]
+    attempts = [
+        e.fact.effect.attempt for e in simulator.events if isinstance(e.fact, Begun) and e.fact.effect.id == broken[0]
+    ]
     assert attempts == [1, 2]
 
 
@@ -414,8 +419,8 @@ def test_a_branch_that_could_not_be_written_is_tried_again_on_resume() -> None:
     perform = simulator.world.perform
 
     def conflicted(effect: object, state: State) -> object:
-        if isinstance(effect, Integrate) and taken[0]:
-            return Conflicted(detail="somebody moved it")
+        if isinstance(effect, Deliver) and taken[0]:
+            return Undelivered("somebody moved it")
         return perform(effect, state)  # type: ignore[arg-type]
 
     simulator.world.perform = conflicted  # type: ignore[method-assign,assignment]
@@ -529,8 +534,9 @@ def weighed(claim: Claim, *, held: bool, unsignalled: int = 0) -> Judged:
     """The verdict on a GREEN iteration whose gate holds, or does not."""
     values: dict[str, Scalar] = {"tests_passing": 6, "tests_total": 6}
     gate = GateVerdict(held, "c", () if held else ("a test fails",), values)
-    known = State(a_task(), START, "GREEN", unsignalled=unsignalled)
-    return judge(known, lambda _s, _m, _c: Weighed(gate, False, 1.0), ok(claim), Measurement("c", "t"))
+    known = a_state(a_task(), START, "GREEN", unsignalled=unsignalled)
+    turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "scripted", "", "", 1, 1)
+    return judge(known, known.main, lambda *_: Weighed(gate, False, 1.0), turn, ok(claim), Measurement("c", "t"))
 
 
 @pytest.mark.req("O44")
@@ -556,4 +562,4 @@ def test_the_finished_branch_is_to_be_pushed_only_where_that_is_set(*, push: boo
     simulator = Simulator(world(), a_task(settings=msgspec.structs.replace(settings(), push=push)))
     assert simulator.run().decision == "DONE"
     begun = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun)]
-    assert [e.push for e in begun if isinstance(e, Integrate)] == [push]
+    assert [e.push for e in begun if isinstance(e, Deliver)] == [push]

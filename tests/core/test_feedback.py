@@ -62,7 +62,7 @@ def test_a_task_that_is_done_begins_again_with_the_tests_of_what_is_new():
     assert {item.status for item in items.items[:-1]} == {"completed"}
     assert (items.items[-1].text, items.items[-1].status) == ("say goodbye", "not-started")
     state = heard(state, reopened, items, moved)
-    assert (state.baseline, state.round_base, state.tests_accepted) == (None, state.head, state.head)
+    assert (state.baseline, state.round_base, state.main.tests_accepted) == (None, state.main.head, state.main.head)
     assert [effect.id for effect in decide(state).effects] == ["save/reopened-1"]
 
 

@@ -1,19 +1,22 @@
 """What holds the loop before a turn, guard by guard, on states made by hand."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
 
 from flyball.core import casting, guards
 from flyball.core.breaker import Breaker
-from flyball.core.effects import Ask, RunAgent, Wait
-from flyball.core.events import BreakerChanged, Held, LimitHit, TaskStopped, WindowOpened
-from flyball.core.kernel import ended_turn, spawn
-from flyball.core.next import Next
+from flyball.core.effects import Ask, Effect, RunAgent, Wait
+from flyball.core.events import BreakerChanged, Held, LimitHit, WindowOpened
+from flyball.core.kernel import counted, spawn
+from flyball.core.next import Step
 from flyball.core.outcomes import TurnEnded, TurnKind, Usage
-from flyball.core.state import Asked, Open, State, Window
+from flyball.core.prompts_tdd import brief
+from flyball.core.state import Asked, State, Window
 from flyball.core.task import AgentChoice, AgentSpec, Author, BreakerSettings, EffectId, Gate, Limits, Settings, Task
+from flyball.testing.builders import a_state, changed
 from flyball.testing.simulator import START, a_task
 
 HOUR = timedelta(hours=1)
@@ -37,16 +40,28 @@ def task(*, limits: Limits = Limits(), attended: bool = False, cooldown_s: float
 
 
 def state(of: Task | None = None, **known: object) -> State:
-    return State(of or task(), START, "GREEN", **known)  # type: ignore[arg-type]
+    return a_state(of or task(), START, "GREEN", **known)
 
 
-def playing(known: State, role: str) -> str | None:
-    player = casting.player_for(known, role)
+def spawned(known: State, *, role: str = "implementer", **more: Any) -> RunAgent:
+    found = spawn(known, known.main, brief, role=role, **more)
+    assert isinstance(found, RunAgent)
+    return found
+
+
+def playing(known: State, role: str, *, reviewing: bool = False) -> str | None:
+    player = casting.player_for(known, known.main, role, reviewing=reviewing)
     return player.agent if player else None
 
 
-def held(known: State) -> Next:
-    found = guards.before_turn(known, "implementer")
+def under_way(count: int) -> dict[EffectId, Effect]:
+    """Turns that run already."""
+    ids = [EffectId(f"turn/{n}") for n in range(1, count + 1)]
+    return {key: RunAgent(key, "implementer", "GREEN", "first", "", "", 1, n) for n, key in enumerate(ids, 1)}
+
+
+def held(known: State) -> Step:
+    found = guards.before_turn(known, known.main, "implementer")
     assert found is not None
     return found
 
@@ -67,24 +82,20 @@ def test_the_guards_hold_in_their_order() -> None:
     ]
     for lifted in lifting:
         names.append(_name(held(known)))
-        known = _with(known, **lifted)
+        known = changed(known, **lifted)
     assert names == ["provider", "hourly", "limit", "crashes", "breaker"]
-    assert guards.before_turn(known, "implementer") is None
+    assert guards.before_turn(known, known.main, "implementer") is None
 
 
-def _name(found: Next) -> str:
+def _name(found: Step) -> str:
     fact = found.facts[0] if found.facts else None
     if isinstance(fact, Held):
         return fact.guard
-    if isinstance(fact, TaskStopped):
-        return fact.kind
+    if found.halt is not None:
+        return found.halt.kind
     effect = found.effects[0]
     assert isinstance(effect, Ask)
     return effect.question.name
-
-
-def _with(known: State, **changes: object) -> State:
-    return msgspec.structs.replace(known, **changes)
 
 
 @pytest.mark.req("C1")
@@ -92,10 +103,10 @@ def test_a_guard_is_a_fact_first_and_then_one_durable_wait_and_an_open_wait_cost
     known = state(limits={a: LimitHit(a, "usage_limit", LATER, "full") for a in ("first", "second")})
     first = held(known)
     assert first.facts == (Held("provider", "first: usage limit: full", LATER),)
-    known = _with(known, held=first.facts[0])
+    known = changed(known, held=first.facts[0])
     wait = held(known).effects[0]
     assert wait == Wait(EffectId("wait/1"), until=LATER, reason="first: usage limit: full")
-    assert held(_with(known, open={wait.id: Open(wait, 1, START)})) == Next()
+    assert held(changed(known, open={wait.id: wait})) == Step()
 
 
 @pytest.mark.req("C10")
@@ -105,7 +116,7 @@ def test_a_guard_is_a_fact_first_and_then_one_durable_wait_and_an_open_wait_cost
 )
 def test_the_hourly_window_counts_and_really_resets(calls: int, age: int, expected: str) -> None:
     known = state(window=Window(START - timedelta(minutes=age), calls))
-    found = guards.before_turn(known, "implementer")
+    found = guards.before_turn(known, known.main, "implementer")
     if expected == "go":
         assert found is None
         return
@@ -121,7 +132,7 @@ def test_the_hourly_window_counts_and_really_resets(calls: int, age: int, expect
 @pytest.mark.req("C10")
 def test_turns_under_way_have_reserved_their_calls() -> None:
     turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "first", "", "", 1, 1)
-    known = state(window=Window(START, 99), open={turn.id: Open(turn, 1, START)})
+    known = state(window=Window(START, 99), open={turn.id: turn})
     assert _name(held(known)) == "hourly"
 
 
@@ -134,7 +145,7 @@ def test_somebody_there_chooses_to_wait_to_continue_or_to_abort(answer: str, exp
     ask = held(known).effects[0]
     assert isinstance(ask, Ask)
     assert [o.key for o in ask.question.options] == ["wait", "continue", "abort"]
-    found = held(_with(known, questions={ask.id: Asked(ask.question, answer)}))
+    found = held(changed(known, questions={ask.id: Asked(ask.question, answer=answer)}))
     last = found.facts[-1]
     assert last.word == expected if expected == "abort" else isinstance(last, expected)  # type: ignore[union-attr,arg-type]
 
@@ -143,8 +154,9 @@ def _after_turn(kind: TurnKind, *, reset_minutes: int | None, overloads: int = 0
     turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "first", "", "", 1, 1, copy="c")
     reset_at = None if reset_minutes is None else START + timedelta(minutes=reset_minutes)
     ended = TurnEnded(kind, "full", reset_at=reset_at)
-    found = ended_turn(state(pass_effect=turn, outcomes={turn.id: ended}, overloads=overloads))
-    assert isinstance(found, Next)
+    known = state(overloads=overloads)
+    found = counted(known, known.main, turn, ended)
+    assert isinstance(found, Step)
     hit, aside = found.facts
     assert isinstance(hit, LimitHit)
     assert aside.why == "limited"  # type: ignore[union-attr]
@@ -178,11 +190,9 @@ def test_a_limit_lasts_as_long_as_it_says_or_an_hour_and_overload_backs_off(
 @pytest.mark.req("C12")
 def test_the_next_agent_goes_on_with_a_model_of_its_own_while_the_first_is_limited() -> None:
     limited = state(limits={"first": LimitHit("first", "usage_limit", LATER)}, sessions={"first": "abc"})
-    turn = spawn(limited, role="implementer").effects[0]
-    assert isinstance(turn, RunAgent)
+    turn = spawned(limited)
     assert (turn.agent, turn.model, turn.session) == ("second", "small", "")
-    back = spawn(_with(limited, now=LATER), role="implementer").effects[0]
-    assert isinstance(back, RunAgent)
+    back = spawned(changed(limited, now=LATER))
     assert (back.agent, back.model, back.session) == ("first", "big", "abc")
 
 
@@ -195,14 +205,14 @@ def test_with_every_agent_absent_or_limited_the_first_limit_to_end_is_waited_for
     alone = held(state(limits=hits, absent=("first",))).facts[0]
     assert isinstance(alone, Held)
     assert alone.until == LATER + HOUR
-    gone = held(state(absent=("first", "second"))).facts[0]
-    assert isinstance(gone, TaskStopped)
+    gone = held(state(absent=("first", "second"))).halt
+    assert gone is not None
     assert gone.kind == "no_agent"
 
 
 def test_nobody_who_is_there_is_said_with_the_reason_the_last_one_gave() -> None:
-    gone = held(state(absent=("first", "second"), absent_why="Please run /login")).facts[0]
-    assert isinstance(gone, TaskStopped)
+    gone = held(state(absent=("first", "second"), absent_why="Please run /login")).halt
+    assert gone is not None
     assert gone.reason.endswith("first, second not installed or not logged in: Please run /login")
 
 
@@ -210,11 +220,11 @@ def test_nobody_who_is_there_is_said_with_the_reason_the_last_one_gave() -> None
 def test_the_rung_of_another_agent_lets_the_next_one_work_and_leaves_the_reviewer_as_it_was() -> None:
     settings = msgspec.structs.replace(task().settings, roles={"default": AgentChoice("a", fallback=("b", "c"))})
     stalled = state(a_task(settings=settings), rungs=("fresh-context", "other-agent"))
-    written = _with(stalled, authors=(Author("implementer", "b"),))
-    assert [playing(written, role) for role in ("implementer", "qa")] == ["b", "a"]
-    limited = _with(stalled, limits={"b": LimitHit("b", "usage_limit", LATER)})
+    written = changed(stalled, authors=(Author("implementer", "b"),))
+    assert [playing(written, "implementer"), playing(written, "qa", reviewing=True)] == ["b", "a"]
+    limited = changed(stalled, limits={"b": LimitHit("b", "usage_limit", LATER)})
     assert playing(limited, "implementer") == "c"
-    alone = _with(stalled, absent=("b", "c"))
+    alone = changed(stalled, absent=("b", "c"))
     assert playing(alone, "implementer") == "a"
 
 
@@ -222,29 +232,27 @@ def test_the_rung_of_another_agent_lets_the_next_one_work_and_leaves_the_reviewe
 def test_a_crashed_agent_is_tried_twice_at_once_and_then_with_growing_pauses(crashes: int, seconds: int) -> None:
     known = state(crashes=crashes, crashed_at=START)
     if not seconds:
-        assert guards.before_turn(known, "implementer") is None
+        assert guards.before_turn(known, known.main, "implementer") is None
         return
     until = START + timedelta(seconds=seconds)
     fact = held(known).facts[0]
     assert isinstance(fact, Held)
     assert (fact.guard, fact.until) == ("crash", until)
-    assert guards.before_turn(_with(known, now=until), "implementer") is None
+    assert guards.before_turn(changed(known, now=until), known.main, "implementer") is None
 
 
 @pytest.mark.req("C1")
 def test_turns_that_run_together_have_room_in_the_budget_for_each_of_them() -> None:
     known = state(task(limits=Limits(budget_usd=1)), known_usd=0.4, dearest_turn=Usage(usd=0.2))
-    assert guards.before_turn(known, "implementer", beside=2) is None
-    stopped = guards.before_turn(known, "implementer", beside=3)
-    assert stopped is not None
-    assert _name(stopped) == "limit"
+    assert guards.before_turn(changed(known, open=under_way(2)), known.main, "implementer") is None
+    assert _name(held(changed(known, open=under_way(3)))) == "limit"
 
 
 @pytest.mark.req("C11")
 def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_agent_names_its_reset() -> None:
     now = START + 5 * HOUR
     lost = {a: LimitHit(a, "overloaded", now + HOUR, "gone", backoff=True, since=START) for a in ("first", "second")}
-    known = _with(state(limits=lost, overloads=9), now=now)
+    known = changed(state(limits=lost, overloads=9), now=now)
     asked = held(known).effects[0]
     assert isinstance(asked, Ask)
     assert (asked.question.name, asked.question.again) == ("out-of-reach", True)
@@ -252,7 +260,7 @@ def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_age
     assert "(9 tries): gone" in asked.question.text
     named = {**lost, "second": LimitHit("second", "usage_limit", now + HOUR)}
     fresh = {**lost, "second": msgspec.structs.replace(lost["second"], since=now - HOUR)}
-    for waited_for in (_with(known, limits=named), _with(known, limits=fresh), _with(known, overloads=0)):
+    for waited_for in (changed(known, limits=named), changed(known, limits=fresh), changed(known, overloads=0)):
         assert isinstance(held(waited_for).facts[0], Held)
 
 
@@ -269,9 +277,9 @@ def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_age
     ids=["iterations", "turns", "hours", "tokens", "money"],
 )
 def test_each_budget_stops_the_loop_as_a_limit(limits: Limits, known: dict[str, object]) -> None:
-    fact = held(state(task(limits=limits), **known)).facts[0]
-    assert isinstance(fact, TaskStopped)
-    assert fact.kind == "limit"
+    stop = held(state(task(limits=limits), **known)).halt
+    assert stop is not None
+    assert stop.kind == "limit"
 
 
 @pytest.mark.req("C22")
@@ -280,9 +288,9 @@ def test_an_open_breaker_asks_with_four_choices_and_without_an_answer_the_questi
     ask = held(known).effects[0]
     assert isinstance(ask, Ask)
     assert [o.key for o in ask.question.options] == ["reset", "skip", "abort", "modify"]
-    fact = held(_with(known, questions={ask.id: Asked(ask.question)})).facts[0]
-    assert isinstance(fact, TaskStopped)
-    assert (fact.kind, fact.question) == ("blocked", ask.id)
+    stop = held(changed(known, questions={ask.id: Asked(ask.question)})).halt
+    assert stop is not None
+    assert (stop.kind, stop.question) == ("blocked", ask.id)
 
 
 @pytest.mark.req("C23")
@@ -291,38 +299,22 @@ def test_with_a_cool_down_an_open_breaker_waits_and_then_tries_once_more() -> No
     fact = held(known).facts[0]
     assert isinstance(fact, Held)
     assert fact.until == START + timedelta(seconds=60)
-    changed = held(_with(known, now=START + timedelta(seconds=60))).facts[0]
-    assert isinstance(changed, BreakerChanged)
-    assert (changed.breaker.state, changed.breaker.no_progress) == ("HALF_OPEN", 2)
+    cooled = held(changed(known, now=START + timedelta(seconds=60))).facts[0]
+    assert isinstance(cooled, BreakerChanged)
+    assert (cooled.breaker.state, cooled.breaker.no_progress) == ("HALF_OPEN", 2)
 
 
 @pytest.mark.req("C2", "C70")
-def test_a_turn_is_numbered_after_those_that_were_and_those_beside_it_in_the_iteration_to_come() -> None:
-    known = state(turns=4, iteration=2)
-    numbers = [spawn(known, role="implementer", beside=beside).effects[0] for beside in (0, 1, 2)]
-    assert [(e.id, e.turn, e.iteration) for e in numbers if isinstance(e, RunAgent)] == [
-        ("turn/5", 5, 3),
-        ("turn/6", 6, 3),
-        ("turn/7", 7, 3),
-    ]
-
-
-@pytest.mark.req("C1")
-def test_turns_asked_for_together_count_towards_the_limit_of_turns() -> None:
-    known = state(task(limits=Limits(max_turns=6)), turns=4)
-    assert guards.before_turn(known, "implementer", beside=1) is None
-    stopped = guards.before_turn(known, "implementer", beside=2)
-    assert stopped is not None
-    assert _name(stopped) == "limit"
+def test_a_turn_is_numbered_after_those_that_were_in_the_iteration_to_come() -> None:
+    turn = spawned(state(turns=4, iteration=2))
+    assert (turn.id, turn.turn, turn.iteration) == ("turn/5", 5, 3)
 
 
 @pytest.mark.req("C2")
 def test_a_turn_in_a_copy_goes_on_with_nobodys_conversation() -> None:
     known = state(sessions={"first": "abc"}, session_usage={"first": Usage(300, 60)})
-    own = spawn(known, role="implementer").effects[0]
-    copied = spawn(known, role="qa", copy="qa", commit="c0ffee").effects[0]
-    assert isinstance(own, RunAgent)
-    assert isinstance(copied, RunAgent)
+    own = spawned(known)
+    copied = spawned(known, role="qa", copy="qa", commit="c0ffee")
     assert (own.session, own.session_usage, own.copy) == ("abc", Usage(300, 60), "")
     assert (copied.session, copied.session_usage, copied.copy, copied.commit) == ("", Usage(), "qa", "c0ffee")
 

@@ -14,8 +14,8 @@ from flyball.core.monitor import History, observe
 from flyball.core.outcomes import TurnEnded, Usage
 from flyball.core.signature import Signature, signature
 from flyball.core.stages import Weighed
-from flyball.core.state import State, Work
 from flyball.core.task import Commit, EffectId
+from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task, ok
 
 TIMEOUT = GateResult("test", "pytest", passed=False, broken="timed out after 9 s")
@@ -31,8 +31,10 @@ def passing(turn: int) -> RunAgent:
 def judged(
     weighed: Weighed = RED, turn: TurnEnded | None = None, measured: Measurement | None = None, **known: Any
 ) -> Judged:
-    state = State(a_task(), START, "GREEN", pass_effect=passing(4), **{"tree": "t4", "tree_before": "t3", **known})
-    return judge(state, lambda _s, _m, _c: weighed, turn or ok(), measured or Measurement("turn-4", "t4"))
+    state = a_state(a_task(), START, "GREEN", **{"tree": "t4", "tree_before": "t3", **known})
+    return judge(
+        state, state.main, lambda *_: weighed, passing(4), turn or ok(), measured or Measurement("turn-4", "t4")
+    )
 
 
 @pytest.mark.req("M3")
@@ -51,7 +53,7 @@ def test_what_the_monitor_sees_is_what_was_measured() -> None:
     assert (seen.tokens, seen.usd, seen.gate_broken) == (360, 0.02, None)
     assert (found.iteration, found.turn, found.stage) == (7, 4, "GREEN")
     assert judged(HELD).observation.passed == ("GREEN",)
-    assert judged(work=Work(selected="PROJ-1")).observation.batch == ("PROJ-1",)
+    assert judged(item="PROJ-1").observation.batch == ("PROJ-1",)
 
 
 @pytest.mark.req("M14", "M18")
@@ -113,12 +115,12 @@ def test_a_ladder_that_is_spent_opens_the_breaker_with_the_monitors_reason_and_k
 @pytest.mark.req("C21", "O50")
 def test_a_cure_closes_the_breaker_and_starts_a_fresh_context_with_the_lesson() -> None:
     first = judged(measured=Measurement("turn-4", "t4", signature=SIGNED))
-    state = State(
-        a_task(), START, "GREEN", pass_effect=passing(5), iteration=1, tree="t5", tree_before="t4",
+    state = a_state(
+        a_task(), START, "GREEN", iteration=1, tree="t5", tree_before="t4",
         breaker=first.breaker, history=observe(History(), first.observation),
     )  # fmt: skip
     turn = msgspec.structs.replace(ok(), final_message="\n  I renamed it.\nAnd more.")
-    cured = judge(state, lambda _s, _m, _c: RED, turn, Measurement("turn-5", "t5", signature=SIGNED))
+    cured = judge(state, state.main, lambda *_: RED, passing(5), turn, Measurement("turn-5", "t5", signature=SIGNED))
     assert (cured.rung, cured.fresh_context, cured.breaker.state) == ("fresh-context", True, "CLOSED")
     assert cured.lesson == (
         "Tried in GREEN, iteration 2: I renamed it.",
@@ -153,7 +155,7 @@ def test_consent_is_asked_for_once_unless_the_file_has_changed_since() -> None:
 @pytest.mark.req("C2")
 def test_decisions_rejections_and_rollbacks_are_kept_for_later_turns_in_one_sequence() -> None:
     decided = Claim(decisions=(DesignDecision("Plain files", "c", "files", ("a database",)), DesignDecision("Two")))
-    state = State(a_task(), START, "GREEN", learned=3)
+    state = a_state(a_task(), START, "GREEN", learned=3)
 
     def kept(verdict: Judged) -> list[tuple[int, str, str]]:
         facts = [f for f in learnings(state, ok(decided), verdict) if isinstance(f, LearningRecorded)]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flyball.core.claims import Blocker, Claim, DesignDecision, Finding, OpenQuestion, ProtectedChange
-from flyball.core.decide import decide
+from flyball.core.decide import begin, decide
 from flyball.core.effects import Ask, Effect, Measure, OpenPullRequest, Restore, RunAgent, Save, Wait
 from flyball.core.events import (
     Begun,
@@ -29,8 +29,8 @@ from flyball.core.evolve import evolve, fold
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
 from flyball.core.outcomes import (
     Answered,
+    Delivered,
     Failed,
-    Integrated,
     Interrupted,
     Measured,
     Outcome,
@@ -208,8 +208,8 @@ class Fuzz:
     def append(self, *facts: Fact) -> None:
         for fact in facts:
             if isinstance(fact, Begun):
-                assert (fact.effect.id, fact.attempt) not in self.begun, f"{fact.effect.id} was begun twice"
-                self.begun.add((fact.effect.id, fact.attempt))
+                assert (fact.effect.id, fact.effect.attempt) not in self.begun, f"{fact.effect.id} was begun twice"
+                self.begun.add((fact.effect.id, fact.effect.attempt))
             event = Event(len(self.events) + 1, self.now, 1, _FACTS.decode(msgspec.json.encode(fact)))
             self.events.append(event)
             self.state = evolve(self.state, event)
@@ -228,10 +228,12 @@ class Fuzz:
                 continue
             new = [e for e in following.effects if e.id not in self.known.open]
             for effect in new:
-                self.append(Begun(effect, self.known.attempts.get(effect.id, 0) + 1))
-            assert self.known.open, f"stuck in {self.known.stage}"
+                self.append(begin(self.known, effect, self.now))
+            if new and self.chance.happens(0.7):
+                continue
+            assert self.known.open, f"stuck in {self.known.main.stage}"
             self.go_on()
-        raise AssertionError(f"did not stop; it is in {self.known.stage} after {self.known.turns} turns")
+        raise AssertionError(f"did not stop; it is in {self.known.main.stage} after {self.known.turns} turns")
 
     def go_on(self) -> None:
         """Something under way ends, or everything is interrupted, or the controller is killed."""
@@ -243,18 +245,19 @@ class Fuzz:
             self.append(TaskStopped("interrupted", "SIGINT"))
         else:
             self.maybe_a_word()
-            for key in list(self.known.open)[:1]:
-                self.finish(key, self.outcome(self.known.open[key].effect))
+            if self.known.open:
+                key = self.chance.dice.choice(list(self.known.open))
+                self.finish(key, self.outcome(self.known.open[key]))
 
     def finish(self, key: EffectId, outcome: Outcome) -> None:
-        effect = self.known.open[key].effect
+        effect = self.known.open[key]
         waited = effect.until if isinstance(effect, Wait) else self.now
         self.now = max(self.now + timedelta(seconds=self.chance.dice.choice((1, 30))), waited)
         self.append(Ended(key, outcome, self.known.open[key].attempt))
 
     def end_all(self) -> None:
-        for key, opened in list(self.known.open.items()):
-            match opened.effect:
+        for key, effect in list(self.known.open.items()):
+            match effect:
                 case Wait() | Ask():
                     continue
                 case RunAgent():
@@ -263,7 +266,7 @@ class Fuzz:
                 case Measure():
                     self.finish(key, Interrupted("broken off"))
                 case _:
-                    self.finish(key, self.outcome(opened.effect, interrupted=True))
+                    self.finish(key, self.outcome(effect, interrupted=True))
 
     def outcome(self, effect: Effect, *, interrupted: bool = False) -> Outcome:
         if self.chance.happens(self.chance.accidents / 3) and not isinstance(effect, Wait):
@@ -284,7 +287,7 @@ class Fuzz:
                 return Waited()
             case OpenPullRequest():
                 return PullRequested(detail="no gh")
-        return Prepared(Commit("base"), "tree-0", "b") if effect.id == "prepare" else Integrated(Commit("done"), "b")
+        return Prepared(Commit("base"), "tree-0", "b") if effect.id == "prepare" else Delivered(Commit("done"), "b")
 
     def edit(self) -> None:
         if self.chance.happens(0.7):
@@ -375,11 +378,13 @@ class Fuzz:
         if target is None:
             return
         self.append(PersonSpoke("reset", "rolled back"))
-        if state.pass_effect is not None:
-            self.append(TurnSetAside(state.pass_turn, "interrupted", "rolled back"))
-        self.append(Moved(target.stage, state.stage, "rolled back by a person"))
-        restore = Restore(EffectId(f"restore/{self.known.restores + 1}"), to=target.commit, reason="a person asked")
-        self.append(Begun(restore, self.known.attempts.get(restore.id, 0) + 1))
+        if state.main.at_work is not None:
+            self.append(TurnSetAside(state.main.at_work.turn, "interrupted", "rolled back"))
+        self.append(Moved(target.stage, state.main.stage, "rolled back by a person"))
+        restore = Restore(
+            EffectId(f"restore/{self.known.main.restores + 1}"), to=target.commit, reason="a person asked"
+        )
+        self.append(begin(self.known, restore, self.now))
         self.finish(restore.id, Restored(target.commit, target.tree))
         self.tree = target.tree
 
@@ -488,7 +493,7 @@ def test_no_habit_of_an_agent_buys_turns_without_end(habit: str, stage: str, *, 
 
     def look(measure: Measure, state: State) -> Measurement:
         found = good(measure, world.tree)
-        return found if sound or state.stage != stage else replaced(found, **flaws(measure)["trick"])
+        return found if sound or state.main.stage != stage else replaced(found, **flaws(measure)["trick"])
 
     world = World(turn, look)
     task = a_task(settings=Settings(gates=(Gate("test", "t"),), roles={"default": AgentChoice("any")}))

@@ -236,7 +236,7 @@ def test_a_third_qa_rejection_is_blocked_and_each_one_led_back_to_green_and_stra
     state = simulator.run()
     assert stages(simulator)[3:] == ["QA", "GREEN", "QA", "GREEN", "QA"]
     assert state.decision == "BLOCKED"
-    assert state.qa_attempts == 3
+    assert state.main.rejections == 3
     again = next(t for t in simulator.turns if t.stage == "GREEN" and t.turn > 5)
     assert "it is slow" in again.prompt
 
@@ -417,7 +417,7 @@ def test_a_tool_that_cannot_run_at_the_baseline_stops_the_task_before_any_turn()
 def test_a_tool_that_fails_in_qa_is_nobodys_false_claim_and_rejects_nothing(word: str) -> None:
     simulator = Simulator(WithoutRuff("qa", times=1))
     state = simulator.run()
-    assert (state.decision, state.qa_attempts) == ("BLOCKED", 0)
+    assert (state.decision, state.main.rejections) == ("BLOCKED", 0)
     assert state.stopped is not None
     assert state.stopped.reason == "the lint command cannot be run: No module named ruff"
     assert state.stopped.evidence == ("command: python -m ruff check .", "No module named ruff")

@@ -13,6 +13,7 @@ from flyball.core.state import Checkpoint, State
 from flyball.core.task import Commit
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle
+from flyball.testing.builders import changed
 from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, ok
 
 pytestmark = pytest.mark.req("C24")
@@ -91,11 +92,11 @@ def test_the_trick_is_what_is_missing_not_the_runs_it_spoilt() -> None:
 
 def test_a_tree_that_holds_a_trick_is_never_the_best_one() -> None:
     simulator = Simulator(Trickster(WEAKENED))
-    while not (simulator.state and simulator.state.put_back):
+    while not (simulator.state and simulator.state.main.put_back):
         simulator.step()
     state = simulator.state
-    assert state.best is not None
-    assert (state.best.label, state.history.best) == ("RED", None)
+    assert state.main.best is not None
+    assert (state.main.best.label, state.main.loop.history.best) == ("RED", None)
     assert [(c.label, c.tricked) for c in state.checkpoints[-2:]] == [("turn-2", True), ("put-back-1", False)]
     judged = [f for f in facts(simulator, Judged) if isinstance(f, Judged)][-1]
     assert not judged.best
@@ -118,8 +119,8 @@ def test_two_steps_back_lead_over_trees_that_hold_a_trick() -> None:
     simulator.run()
     assert simulator.state is not None
     kept = (at("RED"), at("turn-1"), at("turn-2", tricked=True), at("turn-3"), at("turn-4", tricked=True), at("turn-5"))
-    state = replace(simulator.state, stage="GREEN", checkpoints=kept)
-    found = _two_back(state)
+    state = changed(simulator.state, stage="GREEN", checkpoints=kept)
+    found = _two_back(state, state.main)
     assert found is not None
     assert found.label == "turn-1"
 
@@ -186,7 +187,7 @@ def test_when_the_loop_ends_all_the_same_the_trick_leads_the_reason_and_a_rollba
     lines = banner(state, Chronicle(simulator.events)).splitlines()
     assert next(line for line in lines if line.startswith("REASON: ")).startswith("REASON: A trick was caught in")
     assert any(line.strip().startswith(f"flyball rollback {state.task.id} --to last-good") for line in lines)
-    assert state.tree == "tree-2" or not state.tree.endswith("-tricked")
+    assert state.main.tree == "tree-2" or not state.main.tree.endswith("-tricked")
 
 
 @pytest.mark.req("C22")
@@ -204,4 +205,4 @@ def test_a_stage_that_moved_honestly_since_is_not_reproached_with_the_trick() ->
     simulator = Simulator(Trickster(WEAKENED))
     simulator.run()
     assert simulator.state is not None
-    assert simulator.state.caught is None
+    assert simulator.state.main.loop.caught is None

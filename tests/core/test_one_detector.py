@@ -61,7 +61,7 @@ def test_what_a_workflow_recorded_is_what_a_foreign_loop_would_have_been_told():
             compared += 1
     assert compared >= 4
     assert simulator.state is not None
-    assert history == simulator.state.history
+    assert history == simulator.state.main.loop.history
 
 
 def test_the_breaker_counts_the_failure_the_monitor_saw_and_signs_none_itself():

@@ -9,33 +9,43 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.core import prompts
 from flyball.core.breaker import Breaker
+from flyball.core.effects import RunAgent
 from flyball.core.events import GateVerdict, LearningRecorded
 from flyball.core.judge import judge
 from flyball.core.measurement import Check, Finding, GateResult, Measurement, Trick
 from flyball.core.outcomes import Measured
+from flyball.core.prompts_tdd import brief
 from flyball.core.roles import ROLES
 from flyball.core.stages import Weighed
 from flyball.core.state import State
-from flyball.core.task import EffectId, Gate, Item, Source
+from flyball.core.task import EffectId, Gate, Item, Source, Task
+from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task, ok
 
 ITEMS = (Item("AC-1", "it multiplies"), Item("AC-2", "it divides", status="completed"))
 
 
 def state(stage: str = "GREEN", **known: Any) -> State:
-    return State(a_task(), START, stage, **{"items": ITEMS, **known})
+    return a_state(a_task(), START, stage, **{"items": ITEMS, **known})
 
 
 def told(role: str = "implementer", purpose: str = "", **known: Any) -> str:
-    return prompts.build(state(**known), role, purpose)
+    found = state(**known)
+    return brief(found, found.main, role, purpose)
+
+
+def _brief(task: Task, stage: str, role: str) -> str:
+    known = a_state(task, START, stage)
+    return brief(known, known.main, role)
 
 
 def weighed(*missing: str, **changes: Any) -> dict[str, Any]:
     """An iteration whose gate missed these, or held."""
     gate = GateVerdict(not missing, "c", missing)
-    verdict = judge(state(), lambda _s, _m, _c: Weighed(gate, False, 1.0), ok(), Measurement("c", "t"))
+    turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "a", "", "", 1, 1)
+    known = state()
+    verdict = judge(known, known.main, lambda *_: Weighed(gate, False, 1.0), turn, ok(), Measurement("c", "t"))
     return {"judged": msgspec.structs.replace(verdict, **changes)}
 
 
@@ -54,12 +64,12 @@ def test_the_first_prompt_says_who_where_what_and_how_to_report() -> None:
 @pytest.mark.req("C2")
 def test_the_source_document_stands_in_it_up_to_a_length_and_says_where_the_rest_is() -> None:
     task = msgspec.structs.replace(a_task(), document="x" * 13_000, source=Source("prp.md", "0"))
-    text = prompts.build(State(task, START, "GREEN"), "implementer")
+    text = _brief(task, "GREEN", "implementer")
     assert (
         "## Source document (prp.md)\n" + "x" * 12_000 + "\n[cut here; the whole document is in the repository]" in text
     )
     short = msgspec.structs.replace(task, document="short")
-    assert "[cut here" not in prompts.build(State(short, START, "GREEN"), "implementer")
+    assert "[cut here" not in _brief(short, "GREEN", "implementer")
 
 
 @pytest.mark.req("C2", "C40")
@@ -162,7 +172,7 @@ def test_every_role_is_told_the_commands_that_check_the_work(role: str, workflow
         a_task().settings, gates=(Gate("test", "tool --junit={junit} --cov={coverage}"),), lint="tool lint ."
     )
     task = msgspec.structs.replace(a_task(), settings=settings, workflow=workflow)
-    text = prompts.build(State(task, START, "GREEN"), role)
+    text = _brief(task, "GREEN", role)
     assert (
         "- test: `tool --junit=${TMPDIR:-/tmp}/junit.xml --cov=${TMPDIR:-/tmp}/coverage.xml`\n- lint: `tool lint .`"
         in text
@@ -173,7 +183,7 @@ def test_every_role_is_told_the_commands_that_check_the_work(role: str, workflow
 def test_the_command_a_role_is_told_runs_as_it_stands(tmp_path: Path) -> None:
     settings = msgspec.structs.replace(a_task().settings, gates=(Gate("test", "echo '<testsuites/>' > {junit}"),))
     task = msgspec.structs.replace(a_task(), settings=settings)
-    found = re.search(r"^- test: `(.+)`$", prompts.build(State(task, START, "RED"), "tester"), re.MULTILINE)
+    found = re.search(r"^- test: `(.+)`$", _brief(task, "RED", "tester"), re.MULTILINE)
     assert found
     subprocess.run(["sh", "-c", found[1]], cwd=tmp_path, env={"PATH": os.defpath, "TMPDIR": str(tmp_path)}, check=True)
     assert (tmp_path / "junit.xml").read_text() == "<testsuites/>\n"

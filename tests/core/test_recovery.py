@@ -13,9 +13,10 @@ from flyball.core.observation import Ending, History, Observation, Result
 from flyball.core.outcomes import TurnEnded
 from flyball.core.recovery import Recovery, recover
 from flyball.core.stages import Weighed
-from flyball.core.state import Checkpoint, State
+from flyball.core.state import Checkpoint, Lane, State
 from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Settings
 from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.testing.builders import a_state, changed
 from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suite
 
 NOW = Measurement("turn-4", "t4")
@@ -38,14 +39,13 @@ def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
         gates=(Gate("test", "t"),),
         roles={"default": AgentChoice("a"), "tester": AgentChoice("a", fallback=fallback)},
     )
-    turn = RunAgent(EffectId("turn/4"), "tester", "GREEN", "a", "", "", 4, 4)
     kept = (point("RED", accepted=True), *(point(f"turn-{n}") for n in (1, 2, 3, 4)))
-    return State(a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1], pass_effect=turn)
+    return a_state(a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1])
 
 
 def next_rung(known: State, health: Health, cure: Cure | None = None, breaker: Breaker = CLOSED) -> Recovery:
     verdict = Verdict(health, "", cure or CURES[health], Confidence.HIGH, Trend.STABLE, "evidence")
-    return recover(known, SEEN, verdict, breaker, NOW)
+    return recover(known, known.main, "tester", SEEN, verdict, breaker, NOW)
 
 
 @pytest.mark.req("O50")
@@ -128,12 +128,12 @@ def test_a_flip_flop_that_was_not_cured_asks_with_both_changes_shown() -> None:
 def test_a_failure_that_every_cure_left_behind_and_a_new_context_meets_first_is_not_tried_again() -> None:
     ended = tuple(Ending(n, ("the failure",)) for n in (1, 2))
     last = (Result(3, 3, failure="another"),)
-    known = replace(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
+    known = changed(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
     found = next_rung(known, Health.PROGRESSING)
     assert found.spent
     assert "a test fails" in found.reason
-    assert not next_rung(replace(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
-    once = replace(known, history=History(3, 3, last, endings=ended[:1]))
+    assert not next_rung(changed(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
+    once = changed(known, history=History(3, 3, last, endings=ended[:1]))
     assert not next_rung(once, Health.PROGRESSING).spent
 
 
@@ -158,14 +158,14 @@ def test_two_batches_back_is_never_behind_the_last_accepted_tree_nor_in_another_
         replace(point(name.rstrip("*"), accepted=name.endswith("*")), stage="RED" if name == "other" else "GREEN")
         for name in kept
     )
-    known = replace(state(), checkpoints=points, best=point("best"))
+    known = changed(state(), checkpoints=points, best=point("best"))
     assert next_rung(known, Health.FLIP_FLOPPING).restore_to == to
 
 
 @pytest.mark.req("O50")
 @pytest.mark.parametrize("best", [None, point(NOW.candidate)], ids=["no tree was better", "this tree is the best"])
 def test_without_a_better_tree_a_cure_starts_from_the_one_there_is(best: Checkpoint | None) -> None:
-    found = next_rung(replace(state(), best=best), Health.STALLED)
+    found = next_rung(changed(state(), best=best), Health.STALLED)
     assert (found.rung, found.restore_to) == ("fresh-context", "")
 
 
@@ -184,10 +184,12 @@ def test_without_a_better_tree_a_cure_starts_from_the_one_there_is(best: Checkpo
 def test_the_best_tree_is_one_that_beats_the_best_so_far_or_what_the_stage_began_with(
     entry: float | None, best: float | None, score: float, *, is_best: bool
 ) -> None:
-    def weigh(_state: State, measured: Measurement, _claim: Claim) -> Weighed:
+    def weigh(_state: State, _lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
         return Weighed(GateVerdict(False, "c", ("m",)), False, float(measured.tree))
 
     began = None if entry is None else Measurement("entry", str(entry))
-    known = replace(state(), entry=began, best_score=best)
-    judged = judge(known, weigh, ok(), Measurement("turn-4", str(score)))
-    assert (judged.best, judged.score, judged.iteration) == (is_best, score, known.iteration + 1)
+    known = state()
+    known.main.loop = replace(known.main.loop, entry=began, best_score=best)
+    turn = RunAgent(EffectId("turn/4"), "tester", "GREEN", "a", "", "", 4, 4)
+    judged = judge(known, known.main, weigh, turn, ok(), Measurement("turn-4", str(score)))
+    assert (judged.best, judged.score, judged.iteration) == (is_best, score, known.main.loop.iteration + 1)

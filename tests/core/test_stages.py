@@ -1,19 +1,20 @@
 """Gate 1 and progress of each stage: one flaw at a time keeps it shut, one number at a time is progress."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 import pytest
 
 from flyball.core import stages
+from flyball.core.breaker import CLOSED
 from flyball.core.claims import Claim, Finding
 from flyball.core.events import GateVerdict, Judged
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
 from flyball.core.monitor import Observation
 from flyball.core.state import State
-from flyball.core.task import Item
+from flyball.core.task import Item, open_items
 from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task
 
 APPROVED = Claim(verdict="pass", exit_signal=True)
@@ -38,10 +39,10 @@ def measured(counts: Counts | None = None, **changes: object) -> Measurement:
 
 
 def state(stage: str = "GREEN", **known: object) -> State:
-    return State(a_task(), START, stage, items=ITEMS, **known)  # type: ignore[arg-type]
+    return a_state(a_task(), START, stage, items=ITEMS, **known)
 
 
-STAGES: dict[str, Callable[[State, Measurement, Claim], stages.Weighed]] = {
+STAGES: dict[str, stages.Weigh] = {
     "RED": stages.red,
     "GREEN": stages.green,
     "REFACTOR": stages.refactor,
@@ -51,7 +52,8 @@ STAGES: dict[str, Callable[[State, Measurement, Claim], stages.Weighed]] = {
 
 
 def weigh(stage: str, found: Measurement, claim: Claim = APPROVED, **known: object) -> stages.Weighed:
-    return STAGES[stage](state(stage, **known), found, claim)
+    there = state(stage, **known)
+    return STAGES[stage](there, there.main, found, claim)
 
 
 @pytest.mark.req("C41")
@@ -250,7 +252,7 @@ def test_the_first_iteration_is_compared_with_the_entry_of_the_stage(stage: str)
 def test_qa_moves_when_more_checks_pass_or_fewer_findings_block(passing: int, blocking: int, *, progress: bool) -> None:
     earlier = GateVerdict(False, "", (), {"checks_passing": 1, "blocking_issues": 1})
     verdict = Verdict(Health.PROGRESSING, "continue", Cure.CONTINUE, Confidence.LOW, Trend.STABLE, "")
-    judged = Judged("QA", 1, 1, earlier, False, Observation(1), verdict, state().breaker)
+    judged = Judged("QA", 1, 1, earlier, False, Observation(1), verdict, CLOSED)
     checks = (Check("readme", "pass", True), Check("lint_clean", "pass", True))[:passing]
     claim = Claim(findings=(Finding("major", "it leaks"),) * blocking)
     assert weigh("QA", measured(checks=checks), claim, judged=judged).progress is progress
@@ -266,11 +268,11 @@ def test_green_after_a_rejection_moves_when_fewer_blocking_checks_fail() -> None
 @pytest.mark.req("C41")
 def test_one_test_that_names_two_criteria_is_one_test_too_few() -> None:
     items = (Item("AC-1", "one"), Item("AC-2", "two"))
-    known = State(a_task(items=items), START, "RED", items=items)
+    known = a_state(a_task(items=items), START, "RED", items=items)
     both = NewTest("t.py::test_both", "t.py", "failing", "assertion", criteria=("AC-1", "AC-2"))
     alone = msgspec.structs.replace(both, id="t.py::test_two", criteria=("AC-2",))
-    assert not stages.red(known, measured(new_tests=(both,)), Claim()).gate.held
-    assert stages.red(known, measured(new_tests=(both, alone)), Claim()).gate.held
+    assert not stages.red(known, known.main, measured(new_tests=(both,)), Claim()).gate.held
+    assert stages.red(known, known.main, measured(new_tests=(both, alone)), Claim()).gate.held
 
 
 NONE_YET = NewTest("t::test_ac_2", "t", "passing", criteria=("AC-2",))
@@ -335,8 +337,8 @@ def test_refactor_without_a_measurable_language_rests_on_its_tests() -> None:
 @pytest.mark.req("C6")
 def test_what_is_done_already_needs_no_new_test_unless_all_of_it_is() -> None:
     done, left = Item("AC-1", "a", status="completed"), Item("AC-2", "b")
-    assert stages.open_items((done, left)) == (left,)
-    assert stages.open_items((done,)) == (done,)
+    assert open_items((done, left)) == (left,)
+    assert open_items((done,)) == (done,)
 
 
 @pytest.mark.req("C41")
@@ -439,7 +441,7 @@ def test_an_approval_of_a_tree_that_cannot_be_trusted_is_a_rejection() -> None:
 def test_qas_first_look_is_compared_with_nothing_and_not_with_another_stage() -> None:
     values = GateVerdict(False, "", (), {"checks_passing": 9, "blocking_issues": 9})
     verdict = Verdict(Health.PROGRESSING, "continue", Cure.CONTINUE, Confidence.LOW, Trend.STABLE, "")
-    green = Judged("GREEN", 1, 1, values, False, Observation(1), verdict, state().breaker)
+    green = Judged("GREEN", 1, 1, values, False, Observation(1), verdict, CLOSED)
     assert weigh("QA", measured(), judged=green).progress, "one check passes, and none was known before"
     assert not weigh("QA", measured(checks=()), judged=green).progress
 

@@ -10,6 +10,7 @@ from flyball.clock import SystemClock
 from flyball.core.claims import Claim
 from flyball.core.effects import Effect, RunAgent
 from flyball.core.events import Begun, Ended, Event, SessionStarted, TaskOpened, TaskStopped
+from flyball.core.evolve import fold
 from flyball.core.outcomes import Interrupted, Outcome, TurnEnded
 from flyball.core.state import State
 from flyball.core.task import Task, TaskId
@@ -49,9 +50,15 @@ class Bench:
             journal=self.journal,
             inbox=self.journal,
             clock=SystemClock(),
-            perform=perform or (lambda effect, state, _stop: self.world.perform(effect, state)),
+            perform=perform or (lambda effect, _stop: self.play(effect)),
             make_stop=RealStop,
         )
+
+    def play(self, effect: Effect) -> Outcome:
+        """What the world makes of an effect, which it may look at the whole state for."""
+        state = fold(self.events)
+        assert state is not None
+        return self.world.perform(effect, state)
 
     @property
     def events(self) -> list[Event]:
@@ -78,13 +85,13 @@ def test_an_interrupt_ends_the_turn_records_it_and_can_be_resumed() -> None:
     bench = Bench(lazy())
     under_way = threading.Event()
 
-    def perform(effect: Effect, state: State, stop: Stop) -> Outcome:
+    def perform(effect: Effect, stop: Stop) -> Outcome:
         if isinstance(effect, RunAgent):
             under_way.set()
             while not stop.is_set():
                 threading.Event().wait(0.01)
             return Interrupted("stopped")
-        return bench.world.perform(effect, state)
+        return bench.play(effect)
 
     driver = bench.driver(perform)
 
@@ -110,10 +117,10 @@ def test_a_turn_under_way_when_the_controller_died_is_interrupted_and_everything
     class Died(BaseException):
         pass
 
-    def perform(effect: Effect, state: State, _stop: Stop) -> Outcome:
+    def perform(effect: Effect, _stop: Stop) -> Outcome:
         if isinstance(effect, RunAgent):
             raise Died
-        return bench.world.perform(effect, state)
+        return bench.play(effect)
 
     with pytest.raises(Died):
         asyncio.run(bench.driver(perform).run(STARTED))
@@ -143,13 +150,13 @@ def test_an_answer_given_elsewhere_ends_the_question_on_this_screen() -> None:
     bench = Bench(lazy())
     asked = threading.Event()
 
-    def perform(effect: Effect, state: State, stop: Stop) -> Outcome:
+    def perform(effect: Effect, stop: Stop) -> Outcome:
         if effect.id.startswith("ask/"):
             asked.set()
             while not stop.is_set():
                 threading.Event().wait(0.01)
             return Interrupted("withdrawn")
-        return bench.world.perform(effect, state)
+        return bench.play(effect)
 
     async def answered() -> State:
         running = asyncio.ensure_future(bench.driver(perform).run(STARTED))
@@ -167,10 +174,10 @@ def test_an_answer_given_elsewhere_ends_the_question_on_this_screen() -> None:
 def test_an_internal_error_leaves_the_task_halted_with_its_reason_and_can_be_resumed() -> None:
     bench = Bench(lazy())
 
-    def perform(effect: Effect, state: State, _stop: Stop) -> Outcome:
+    def perform(effect: Effect, _stop: Stop) -> Outcome:
         if isinstance(effect, RunAgent):
             raise ZeroDivisionError("by nothing")
-        return bench.world.perform(effect, state)
+        return bench.play(effect)
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(bench.driver(perform).run(STARTED))

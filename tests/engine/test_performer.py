@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from flyball.clock import SystemClock
-from flyball.core.effects import Integrate, Measure, OpenPullRequest, RunAgent, Save
+from flyball.core.effects import Deliver, Measure, OpenPullRequest, RunAgent, Save
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Failed, Integrated, PullRequested, Saved, TurnEnded
-from flyball.core.state import State
+from flyball.core.outcomes import Delivered, Failed, PullRequested, Saved, TurnEnded
 from flyball.core.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
@@ -69,6 +68,9 @@ class MemoryWorkspace:
     def read_file(self, commit: Commit, path: str) -> bytes | None:
         return self.commits[commit].get(path)
 
+    def lane(self, _name: str) -> "MemoryWorkspace":
+        return self
+
     def copy(self, _name: str, commit: Commit) -> Path:
         self.copied.append(commit)
         return self.root
@@ -102,12 +104,13 @@ class Quiet:
 
 
 class NoHost:
-    def open(self, request: OpenPullRequest, state: State) -> PullRequested:
+    def open(self, request: OpenPullRequest) -> PullRequested:
         return PullRequested(detail=f"no host for {request.branch}")
 
 
 def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> Performer:
     return Performer(
+        a_task(),
         workspace=workspace,  # type: ignore[arg-type]
         agents={"any": Quiet()},
         measurer=measurer or Measurer(),
@@ -121,17 +124,13 @@ def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> P
     )
 
 
-def state(**known: object) -> State:
-    return State(a_task(), START, "SHIP", head=HEAD, **known)  # type: ignore[arg-type]
-
-
 @pytest.mark.req("C42", "O3")
 def test_what_is_shipped_is_the_accepted_tree_and_the_report_whatever_else_lies_in_the_workspace() -> None:
     accepted = {"product.py": b"measured", "kept.py": b"kept"}
     now = {"product.py": b"changed later", "stray.py": b"never measured", ".loop/001/report.md": b"report"}
     workspace = MemoryWorkspace(now, head=accepted)
-    save = Save(EffectId("save/report-1"), label="report", message="report", parent=HEAD, accepted=True)
-    saved = performer(workspace)(save, state(), RealStop())
+    save = Save(EffectId("save/report-1"), label="report", message="report", parent=HEAD, accepted=True, at=START)
+    saved = performer(workspace)(save, RealStop())
     assert isinstance(saved, Saved)
     assert workspace.commits[saved.commit] == {**accepted, ".loop/001/report.md": b"report"}
 
@@ -144,20 +143,18 @@ def test_consent_holds_for_the_file_as_it_was_seen_and_for_nothing_later() -> No
     measurer = Measurer()
     measure = Measure(
         EffectId("measure/3"), kind="green", candidate=Commit("later"), base=HEAD, accepted=HEAD,
-        consented=("tests/a.py", "tests/b.py"),
+        consented=dict.fromkeys(("tests/a.py", "tests/b.py"), Commit("seen")),
     )  # fmt: skip
-    known = state(consented=dict.fromkeys(("tests/a.py", "tests/b.py"), Commit("seen")))
-    performer(workspace, measurer)(measure, known, RealStop())
-    assert measurer.asked[0].consented == ("tests/a.py",)
+    performer(workspace, measurer)(measure, RealStop())
+    assert measurer.asked[0].consented == {"tests/a.py": "seen"}
 
 
 @pytest.mark.req("C42")
-@pytest.mark.parametrize(("commit", "shown"), [("candidate", "candidate"), ("", "head")])
-def test_a_reviewer_sees_the_commit_it_is_asked_about(commit: str, shown: str) -> None:
+def test_a_reviewer_sees_the_commit_it_is_asked_about() -> None:
     workspace = MemoryWorkspace({}, head={}, candidate={})
-    turn = RunAgent(EffectId("turn/1"), "qa", "GREEN", "any", "", "", 1, 1, copy="qa", commit=Commit(commit))
-    performer(workspace)(turn, state(), RealStop())
-    assert workspace.copied == [shown]
+    turn = RunAgent(EffectId("turn/1"), "qa", "GREEN", "any", "", "", 1, 1, copy="qa", commit=Commit("candidate"))
+    performer(workspace)(turn, RealStop())
+    assert workspace.copied == ["candidate"]
 
 
 @pytest.mark.req("C2")
@@ -174,9 +171,7 @@ def test_what_a_reviewer_edits_in_its_copy_is_thrown_away_and_told(
 ) -> None:
     workspace = MemoryWorkspace({}, head={})
     workspace.edited = edited
-    ended = performer(workspace)(
-        RunAgent(EffectId("turn/1"), "qa", "QA", "any", "", "", 1, 1, copy=copy), state(), RealStop()
-    )
+    ended = performer(workspace)(RunAgent(EffectId("turn/1"), "qa", "QA", "any", "", "", 1, 1, copy=copy), RealStop())
     assert isinstance(ended, TurnEnded)
     assert (ended.detail, workspace.discarded) == (detail, [copy] if copy else [])
 
@@ -185,10 +180,8 @@ def test_what_a_reviewer_edits_in_its_copy_is_thrown_away_and_told(
 @pytest.mark.parametrize("push", [False, True])
 def test_a_finished_branch_is_pushed_only_if_the_task_says_so(*, push: bool) -> None:
     workspace = MemoryWorkspace({}, head={})
-    done = performer(workspace)(
-        Integrate(EffectId("integrate/final-1"), commit=HEAD, final=True, push=push), state(), RealStop()
-    )
-    assert isinstance(done, Integrated)
+    done = performer(workspace)(Deliver(EffectId("deliver/1"), commit=HEAD, push=push), RealStop())
+    assert isinstance(done, Delivered)
     assert (workspace.pushed, bool(done.notes)) == (int(push), push)
 
 
@@ -206,6 +199,6 @@ def test_what_the_world_refuses_is_an_outcome_with_its_words(error: Exception) -
         def snapshot(self, _label: str, _message: str, _at: datetime) -> Kept:
             raise error
 
-    save = Save(EffectId("save/1"), label="turn-1", message="turn-1", parent=HEAD)
-    outcome = performer(Refusing({}, head={}))(save, state(), RealStop())
+    save = Save(EffectId("save/1"), label="turn-1", message="turn-1", parent=HEAD, at=START)
+    outcome = performer(Refusing({}, head={}))(save, RealStop())
     assert outcome == Failed(f"save/1: {error}")

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from tests.faults.world import PROGRAMS, World, check_journal
 
+from flyball.core.backlog_record import record_of
 from flyball.core.events import Event, TaskReopened
 from flyball.core.evolve import fold
 from flyball.core.state import State
@@ -111,7 +112,7 @@ def test_feedback_on_a_finished_backlog_is_an_issue_of_it_and_is_worked_on(backl
     assert "source: person" in backlog.text("history.md")
     assert backlog.subjects()[0] == REPORTED
     assert backlog.subjects()[1] == "feat: say goodbye, too"
-    assert backlog.state().work.completed == (ONE, TWO, issue)
+    assert record_of(backlog.state()).completed == (ONE, TWO, issue)
     assert backlog.state().decision == "DONE"
     assert backlog.events()[: len(known)] == known
     world.git("merge-base", "--is-ancestor", tip, BRANCH)
@@ -180,11 +181,11 @@ def test_a_rollback_proposes_the_issue_again_and_it_can_be_done_again(backlog: B
     assert f"id: {TWO}" in backlog.text("medium.md")
     assert "status: reverted" in backlog.text("history.md")
     assert ONE not in backlog.text("high.md")
-    assert backlog.state().work.completed == (ONE,)
+    assert record_of(backlog.state()).completed == (ONE,)
     code, said = world.flyball("resume")
     assert code == 3, said
     assert f"id: {TWO}" not in backlog.text("medium.md")
-    assert backlog.state().work.completed == (ONE, TWO)
+    assert record_of(backlog.state()).completed == (ONE, TWO)
 
 
 def test_the_other_commands_know_a_backlog_task(backlog: Backlog) -> None:

@@ -175,7 +175,7 @@ def test_a_kill_while_cleaning_loses_nothing(done: World, point: str) -> None:
     ]
     assert any("by-hand.txt" in names for names in saved)
     check_repository(done)
-    assert done.git("rev-parse", BRANCH) == done.state().head
+    assert done.git("rev-parse", BRANCH) == done.state().main.head
 
 
 def test_journal_is_sound_after_cleaning(done: World) -> None:

@@ -30,5 +30,5 @@ def test_a_kill_during_a_wait_neither_lengthens_it_nor_cuts_it_short(world: Worl
     waits = [e.fact.effect for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait)]
     assert {(wait.id, wait.until) for wait in waits} == {("wait/1", limit.until)}
     state = world.state()
-    assert (state.decision, state.iterations, state.crashes) == ("DONE", 5, 0)
+    assert (state.decision, state.iterations, state.main.crashes) == ("DONE", 5, 0)
     check_journal(events)

@@ -165,7 +165,7 @@ def test_a_user_who_checks_out_the_tasks_branch_during_the_run_blocks_only_its_p
     world.git("switch", "-q", "main")
     world.git("branch", "-q", "-D", BRANCH)
     world.finish()
-    assert world.git("rev-parse", BRANCH) == world.state().head
+    assert world.git("rev-parse", BRANCH) == world.state().main.head
 
 
 @pytest.mark.req("C63")

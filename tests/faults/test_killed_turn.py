@@ -52,4 +52,6 @@ def test_whoever_resumes_does_not_meet_the_killed_controllers_agent_at_work(worl
     world.said(process)
     kept = next(f.outcome for e in world.events() if isinstance(f := e.fact, Ended) and f.id == "save/1")
     assert isinstance(kept, Saved)
-    assert world.vault("show", f"{kept.commit}:partial.txt") == world.vault("show", f"{world.state().head}:partial.txt")
+    assert world.vault("show", f"{kept.commit}:partial.txt") == world.vault(
+        "show", f"{world.state().main.head}:partial.txt"
+    )

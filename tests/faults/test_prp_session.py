@@ -66,8 +66,8 @@ def test_an_agent_that_does_nothing_is_not_done_though_the_failure_was_there_bef
     world.agent = "true"
     code, said = run(world, ".prp-session")
     assert code != 0, said
-    assert world.state().stage == "GREEN"
-    judged = world.state().judged
+    assert world.state().main.stage == "GREEN"
+    judged = world.state().main.loop.judged
     assert judged is None or not judged.gate_1.held
 
 

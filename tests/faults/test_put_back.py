@@ -25,7 +25,7 @@ def test_a_kill_while_protected_files_are_put_back_changes_nothing_of_the_result
     for point in (p for p in points if p.is_new and not p.in_loop):
         shutil.rmtree(world.folder)
         point.image.rename(world.folder)
-        if world.events() and world.state().mend is not None:
+        if world.events() and world.state().main.mend is not None:
             seen.add(point.name)
             check_resumed(world, wanted, turns)
             assert (world.tree / "tests" / "ac_1_greets.t").read_text().startswith("# AC-1")

@@ -241,7 +241,7 @@ def test_a_round_can_be_taken_back_to_where_it_began_but_no_further(done: World)
     assert "lies before" in said
     assert "reopened-1" in said
     assert done.flyball("rollback", TASK, "--to", "reopened-1")[0] == 0
-    assert done.state().stage == "RED"
+    assert done.state().main.stage == "RED"
     assert "ac_2.t" not in done.git("ls-tree", "-r", "--name-only", BRANCH)
     assert done.flyball("resume", TASK, "--max-turns", "30")[0] == 0
     check_both_delivered(done)

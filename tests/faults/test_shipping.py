@@ -98,7 +98,7 @@ def test_a_report_on_the_branch_does_not_say_done_when_the_push_failed(world: Wo
     assert "Closing: gates passed." in on_branch(world, "report.md")
     world.git("init", "-q", "--bare", str(world.outside / "remote.git"))
     assert world.flyball("resume")[0] == 0
-    assert world.git("ls-remote", "origin", BRANCH).split()[0] == world.state().head
+    assert world.git("ls-remote", "origin", BRANCH).split()[0] == world.state().main.head
     assert "Done: gates passed." in (world.loop / "report.md").read_text()
     check_journal(world.events())
 

@@ -263,7 +263,7 @@ class Result(msgspec.Struct, frozen=True):
             reason=state.stopped.reason if state.stopped else "",
             stages=tuple(e.fact.stage for e in world.events() if isinstance(e.fact, Moved)),
             iterations=state.iterations,
-            qa_attempts=state.qa_attempts,
+            qa_attempts=state.main.rejections,
             false_claims=state.false_claims,
             tree=_tree_without_loop(world),
             messages=tuple(world.git("log", "--format=%s", f"main..{BRANCH}").splitlines()),
@@ -287,7 +287,7 @@ def _tree_without_loop(world: World) -> str:
 def check_journal(events: list[Event]) -> None:
     """Facts without a gap; every attempt has at most one outcome, every effect one that counts; no word is doubled."""
     assert [e.seq for e in events] == list(range(1, len(events) + 1))
-    begun = Counter((e.fact.effect.id, e.fact.attempt) for e in events if isinstance(e.fact, Begun))
+    begun = Counter((e.fact.effect.id, e.fact.effect.attempt) for e in events if isinstance(e.fact, Begun))
     ended = Counter((e.fact.id, e.fact.attempt) for e in events if isinstance(e.fact, Ended))
     assert not [attempt for attempt, times in (begun + ended).items() if times > 2]
     assert max(begun.values()) == 1, begun.most_common(3)

@@ -1,5 +1,6 @@
 from zlib import crc32
 
+import msgspec
 import pytest
 
 from flyball.core.effects import Wait
@@ -29,7 +30,9 @@ def test_a_body_is_json_that_any_tool_can_read_and_holds_the_whole_event() -> No
 
 def test_what_is_performed_can_be_looked_up_by_effect_and_attempt() -> None:
     wait = Wait(EffectId("wait/3"), AT, "limit")
-    entries, _ = codec.encode(TASK, [Begun(wait, 2), Ended(wait.id, Waited(), 2)], after=0, epoch=1, at=AT)
+    entries, _ = codec.encode(
+        TASK, [Begun(msgspec.structs.replace(wait, attempt=2)), Ended(wait.id, Waited(), 2)], after=0, epoch=1, at=AT
+    )
     assert [(entry.kind, entry.effect, entry.attempt) for entry in entries] == [
         ("effect.begun", "wait/3", 2),
         ("effect.ended", "wait/3", 2),

@@ -186,7 +186,7 @@ class Lab:
             baseline_ref="" if kind == "baseline" else self.baseline_ref,
             accepted_ref="" if kind == "baseline" else self.accepted_ref,
             rejected=self.rejected,
-            consented=self.consented,
+            consented=dict.fromkeys(self.consented, candidate),
             failed_exits=self.failed_exits,
             checks=kind == "baseline",
         )

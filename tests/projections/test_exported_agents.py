@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from flyball.core.loop_roles import LOOP_ROLES, LoopRole, Target
-from flyball.core.prompts import role_text
-from flyball.core.roles import ROLES, Role
+from flyball.core.roles import ROLES, Role, role_text
 from flyball.projections.exported_agents import EXPORTED, TARGETS, exported
 from flyball.projections.exported_plugin import exported_plugin
 

@@ -29,7 +29,7 @@ from flyball.core.state import State
 from flyball.core.task import EffectId, Item
 from flyball.projections.lines import LONGEST, json_line, line
 from flyball.projections.standing import stuck
-from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
+from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 
 def lines(story: Story) -> list[str]:
@@ -160,7 +160,10 @@ def test_a_json_line_is_one_line_and_reads_back_as_the_event():
 
 
 def test_a_sentence_that_goes_on_has_no_full_stop_within():
-    told = last(Story().start().add(Evaluated("CONTINUE", "1 actionable issue remains.", "actionable", 1, "A-1@a")))
+    backlog = msgspec.structs.replace(tdd_task(), workflow="backlog")
+    told = last(
+        Story(backlog).start().add(Evaluated("CONTINUE", "1 actionable issue remains.", "actionable", 1, "A-1@a"))
+    )
     assert told.endswith("CONTINUE (actionable): 1 actionable issue remains; next: A-1@a")
     stopped = last(Story().start().add(TaskStopped("done", "All is well.")))
     assert "All is well; next: flyball " in stopped

@@ -193,9 +193,9 @@ def test_the_report_is_there_when_the_task_stops_or_closes():
 @pytest.mark.req("O3", "O61")
 def test_the_report_that_is_saved_to_the_branch_is_the_last_one_whatever_was_rendered_before():
     story = Story().start().iterate()
-    (save,) = ship(story.state, "2 issues completed").effects
+    (save,) = ship(story.state, story.state.main, "2 issues completed").effects
     assert "report.md" not in of(story)
-    story.add(Begun(save, 1))
+    story.add(Begun(save))
     assert shows(story.events[-1]), "it must be in the tree before the tree is saved"
     told = of(story)["report.md"]
     assert "**Done: gates passed.**" in told

@@ -43,7 +43,7 @@ def eventful() -> Story:
     story.add(
         LearningRecorded(2, "decision", "Use regex", choice="re"), LearningRecorded(3, "anti-pattern", "regex fails")
     )
-    story.restore(story.state.head)
+    story.restore(story.state.main.head)
     story.add(Consented(("tests/conftest.py",), "the QA reviewer", allowed=False))
     story.ask(Question("breaker", "GREEN does not move", (Option("reset", ""),)))
     story.add(

@@ -67,6 +67,16 @@ def test_before_anybody_implemented_no_model_did() -> None:
 )
 def test_a_reviewing_turn_says_when_it_begins_whether_it_is_another_model(model: str, sentence: str) -> None:
     story = told(implementer="claude-opus-5-5", reviewer="x")
-    turn = RunAgent(EffectId("turn/9"), "qa", "QA", "scripted", model, "", 1, 9, authors=casting.authors(story.state))
-    story.add(Begun(turn, 1))
+    turn = RunAgent(
+        EffectId("turn/9"),
+        "qa",
+        "QA",
+        "scripted",
+        model,
+        "",
+        1,
+        9,
+        authors=casting.authors(story.state, story.state.main),
+    )
+    story.add(Begun(turn))
     assert sentence in (line(story.events[-1], story.state) or "")

@@ -5,6 +5,7 @@ import pytest
 from flyball.core.task import Commit, TaskId
 from flyball.ports import Workspace
 from flyball.workspace import GitWorkspace, Repository
+from flyball.workspace.checkout import agent_git
 from flyball.workspace.errors import BranchBlocked, BranchMoved, HomeInsideRepository, OperationInProgress, UnbornHead
 
 
@@ -44,7 +45,7 @@ def test_an_agent_has_a_git_that_works(user, workspace):
 
 
 def test_an_agents_git_names_the_users_objects_so_that_other_readers_than_git_find_them(workspace):
-    listed = (workspace.checkout.agent_git / "objects" / "info" / "alternates").read_text()
+    listed = (agent_git(workspace.root) / "objects" / "info" / "alternates").read_text()
 
     assert listed == f"{workspace.checkout.history}\n"
 

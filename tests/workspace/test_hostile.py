@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from flyball.workspace import Repository
+from flyball.workspace.checkout import agent_git
 
 HOOKS = (
     *("pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "post-checkout", "post-index-change"),
@@ -87,7 +88,7 @@ def test_nothing_is_executed_in_place_either(user, trap, open_workspace, at):
 
 
 def test_what_an_agent_plants_in_its_own_git_dir_is_not_executed(workspace, trap, at):
-    trap(workspace.checkout.agent_git)
+    trap(agent_git(workspace.root))
     (workspace.root / ".gitattributes").write_text("* filter=evil diff=evil merge=evil\n")
     everything_once(workspace, at)
     assert not trap.mark.exists()

@@ -57,7 +57,7 @@ def _nothing_yet(*, may_start: bool) -> Exception:
 def listed(site: Site, task: TaskId) -> str:
     """A task in the list that one is chosen from."""
     state = site.state(task)
-    return f"[{task}] Status: {task_status(state)}  {state.stage}  {plain(state.task.request, 60)}"
+    return f"[{task}] Status: {task_status(state)}  {state.main.stage}  {plain(state.task.request, 60)}"
 
 
 def _unfinished(site: Site, tasks: list[TaskId], *, may_start: bool) -> TaskId:

@@ -22,11 +22,11 @@ from flyball.config.file import FileConfig
 from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits, workflow_of
 from flyball.core.cycles import folder
-from flyball.core.decide import WORKFLOWS
 from flyball.core.events import Fact, SettingsChanged
 from flyball.core.evolve_people import is_put_again
 from flyball.core.prp_session import PrpSession
 from flyball.core.quantities import plural
+from flyball.core.registry import WORKFLOWS
 from flyball.core.state import State
 from flyball.core.task import TaskId
 from flyball.documents.loop_folder import check_foreign
@@ -244,7 +244,7 @@ def _known(site: Site, configured: Configured, order: Start, source: SourceDocum
     if not configured.settings.attended:
         return _resumed(task, order, source if changed else None)
     note = " (the document has changed since)" if changed else ""
-    say(f"found {task} at {state.stage}, iteration {state.iterations}{note}")
+    say(f"found {task} at {state.main.stage}, iteration {state.iterations}{note}")
     word = asked("resume, new or abort? [resume] ") or "resume"
     if word.startswith("a"):
         sys.exit(DONE)

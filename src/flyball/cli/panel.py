@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from flyball.cli.glossary import help_rows
-from flyball.core.decide import WORKFLOWS
-from flyball.core.effects import Ask, Measure, RunAgent, Wait
+from flyball.core.effects import Ask, Effect, Measure, RunAgent, Wait
 from flyball.core.quantities import listed, plural
-from flyball.core.state import Open, State
+from flyball.core.registry import WORKFLOWS
+from flyball.core.state import State
 from flyball.projections.records import Tally, Verification
 from flyball.projections.situation import sentence, situation
 from flyball.projections.standing import forced_stages, stuck
@@ -84,7 +84,7 @@ def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
         yield " ", Text(plain(said, 160), "dim")
     yield "gates", _gates(view, width)
     yield "health", _health(view)
-    yield "stuck", Text(stuck(state), _STUCK[state.breaker.state])
+    yield "stuck", Text(stuck(state), _STUCK[state.main.loop.breaker.state])
     yield "spent", _spend(state, moment.now)
     if moment.detail:
         yield from _details(view, moment)
@@ -99,7 +99,7 @@ def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
             yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
     if view.failing:
         yield "failing", Text(f"{listed([plain(name.rpartition('::')[2]) for name in view.failing])}", "red")
-    missing = view.state.judged.gate_1.missing if view.state.judged else ()
+    missing = view.state.main.loop.judged.gate_1.missing if view.state.main.loop.judged else ()
     if missing:
         yield "wanted", Text(listed([plain(m) for m in missing], 3))
 
@@ -133,15 +133,15 @@ def _stages(state: State, width: int) -> Text:
     """RED ▸ GREEN ▸ …: what is done, skipped, present and to come."""
     names = WORKFLOWS[state.task.workflow].stages
     if width < sum(len(name) + 5 for name in names):
-        place = names.index(state.stage) + 1 if state.stage in names else 0
-        return Text.assemble((state.stage, "bold reverse"), f" stage {place} of {len(names)}")
-    done = {visit.stage for visit in state.visits if visit.completed_at is not None}
+        place = names.index(state.main.stage) + 1 if state.main.stage in names else 0
+        return Text.assemble((state.main.stage, "bold reverse"), f" stage {place} of {len(names)}")
+    done = {visit.stage for visit in state.main.visits if visit.completed_at is not None}
     forced = set(forced_stages(state))
     finished = state.decision == "DONE"
     text = Text()
     for name in names:
         text.append(" ▸ " if text else "", "dim")
-        if name == state.stage and not finished:
+        if name == state.main.stage and not finished:
             text.append(f" {name} ", "bold reverse")
         elif name in forced:
             text.append(f"! {name}", "yellow")
@@ -151,11 +151,11 @@ def _stages(state: State, width: int) -> Text:
 
 
 def _doing(state: State, moment: Moment) -> Text:
-    text = Text.assemble("iteration ", (str(state.iteration + 1), "bold"), " · ")
+    text = Text.assemble("iteration ", (str(state.main.loop.iteration + 1), "bold"), " · ")
     if state.stopped is not None:
         return text.append(f"stopped: {plain(state.stopped.reason)}")
-    working = [o for o in state.open.values() if not isinstance(o.effect, Wait | Ask)]
-    waiting = [o for o in state.open.values() if isinstance(o.effect, Wait | Ask)]
+    working = [o for o in state.open.values() if not isinstance(o, Wait | Ask)]
+    waiting = [o for o in state.open.values() if isinstance(o, Wait | Ask)]
     if not working and not waiting:
         return text.append("between steps", "dim")
     text.append(_under_way(state, (working or waiting)[0], moment))
@@ -163,9 +163,8 @@ def _doing(state: State, moment: Moment) -> Text:
     return text.append(f" · and {more} more") if more > 0 else text
 
 
-def _under_way(state: State, opened: Open, moment: Moment) -> str:
-    effect = opened.effect
-    elapsed = duration((moment.now - opened.begun_at).total_seconds())
+def _under_way(state: State, effect: Effect, moment: Moment) -> str:
+    elapsed = duration((moment.now - effect.begun_at).total_seconds())
     if isinstance(effect, RunAgent):
         model = f", {effect.model}" if effect.model else ""
         return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {elapsed}"
@@ -173,7 +172,7 @@ def _under_way(state: State, opened: Open, moment: Moment) -> str:
         command = f" · {plain(moment.command, 60)}" if moment.command else ""
         return f"measuring ({effect.kind}) · {elapsed}{command}"
     if isinstance(effect, Wait):
-        guard = f" ({state.held.guard})" if state.held else ""
+        guard = f" ({state.main.held.guard})" if state.main.held else ""
         return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
     if isinstance(effect, Ask):
         return f"asks {effect.id}: {plain(effect.question.text)}"
@@ -225,8 +224,8 @@ def _criteria(state: State) -> str:
         return ""
     if state.task.workflow != "tdd":
         return f"{sum(item.status == 'completed' for item in state.items)}/{len(state.items)}"
-    if state.stage == "RED":
-        values = state.judged.gate_1.values if state.judged else {}
+    if state.main.stage == "RED":
+        values = state.main.loop.judged.gate_1.values if state.main.loop.judged else {}
         return f"{values.get('criteria_covered', 0)}/{len(state.items)}"
     return "unverified" if "RED" in forced_stages(state) else f"{len(state.items)}/{len(state.items)}"
 

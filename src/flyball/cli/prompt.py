@@ -20,7 +20,7 @@ def prompt(
     """Show the prompt a role would get now."""
     from flyball.cli.choosing import chosen
     from flyball.core import prompts
-    from flyball.core.decide import WORKFLOWS
+    from flyball.core.registry import workflow_of
     from flyball.ports import Refusal
     from flyball.wiring.backlogs import looked_at
     from flyball.wiring.site import Site
@@ -29,11 +29,14 @@ def prompt(
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         state = site.state(found)
-        roles = WORKFLOWS[state.task.workflow].roles
+        roles = workflow_of(state.task).roles
         if role not in roles:
             raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
-        text = prompts.build(looked_at(site, state), role)
+        known = looked_at(site, state)
+        text = workflow_of(state.task).brief(known, known.main, role, "")
         if as_json:
-            put_json({"task": found, "role": role, "stage": state.stage, "version": prompts.VERSION, "prompt": text})
+            put_json(
+                {"task": found, "role": role, "stage": state.main.stage, "version": prompts.VERSION, "prompt": text}
+            )
         else:
             put(text.rstrip("\n"))

@@ -50,7 +50,7 @@ def _cells(site: Site, task: TaskId) -> list[str]:
     since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
     branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
     disk = size(space(site, state.task))
-    return [task, word, state.stage, since, branch, _spent(state), disk, plain(state.task.request, 60)]
+    return [task, word, state.main.stage, since, branch, _spent(state), disk, plain(state.task.request, 60)]
 
 
 def _spent(state: State) -> str:

@@ -9,7 +9,7 @@ from flyball.config import schema
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, nearest
 from flyball.config.reviewers import spoken, takes_no_model, with_reviewers
-from flyball.core.casting import REVIEWING
+from flyball.core.roles import REVIEWING
 from flyball.core.task import CLI_TYPES, AgentChoice, AgentSpec
 
 TYPED = "command"

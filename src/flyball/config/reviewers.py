@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from flyball.core.casting import IMPLEMENTER, REVIEWING, in_order, independence, reviewers
+from flyball.core.casting import in_order, independence, reviewers
 from flyball.core.models import models_of
+from flyball.core.roles import IMPLEMENTER, REVIEWING
 from flyball.core.task import AgentChoice, AgentSpec, Author, Player
 
 

@@ -9,7 +9,7 @@ from flyball.config import schema
 from flyball.config.agents import cast_roles
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, expectation, nearest, said, shown
-from flyball.core.decide import WORKFLOWS
+from flyball.core.registry import WORKFLOWS
 from flyball.core.task import (
     AgentSpec,
     BreakerSettings,

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
-from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
-from flyball.core.next import Next, record
-from flyball.core.state import Asked, State
+from flyball.core.events import Consented, Fact, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
+from flyball.core.next import Step, record
+from flyball.core.state import Asked, Lane, State
 from flyball.core.task import Commit, EffectId
 
 AGENT_QUESTION = "agent-"
 
+Follow = Callable[[Lane, EffectId, str], tuple[Fact, ...]]
+"""The facts an answer gives rise to, from the lane it was asked in, the question's id and the answer."""
 Choice = Literal["reset", "skip", "abort", "modify", "rollback"]
 _CHOICES: dict[str, Choice] = {word: word for word in get_args(Choice)}
-
-
 _TOLD = {"rollback": "Rolled back to the last good tree: begin again from there."}
 """What the next turns are told of a choice."""
 
 
-def taken(state: State, key: EffectId, asked: Asked) -> Next:
+def take(state: State, lane: Lane, key: EffectId, asked: Asked, follow: Follow | None = None) -> Step:
     """The facts that follow from an answer; `abort` ends the task whatever flyball itself has asked."""
     answer = (asked.answer or "").strip()
-    closed = QuestionClosed(key, asked.question.name, answer, asked.by)
+    closed = QuestionClosed(key, asked.question.name, answer, asked.by, lane=lane.name)
     if asked.question.name.startswith(AGENT_QUESTION):
         return record(closed, _told(state, asked, answer))
     if first_word(answer) == "abort":
         return record(closed, PersonSpoke("abort", question=key))
-    follow = _TABLE.get(asked.question.name, _chosen)
-    return record(closed, *follow(state, key, answer))
+    follow = follow or _TABLE.get(asked.question.name, _chosen)
+    return record(closed, *follow(lane, key, answer))
 
 
 def first_word(answer: str | None) -> str:
@@ -43,38 +43,31 @@ def _told(state: State, asked: Asked, answer: str) -> LearningRecorded:
     return LearningRecorded(state.learned + 1, "decision", asked.question.text, source, answer, others)
 
 
-def _chosen(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
+def _chosen(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
     """The breaker's choices; anything else that was said is guidance."""
     choice = _CHOICES.get(first_word(answer))
     if choice is None:
-        return (PersonSpoke("modify", answer, question=key),)
+        return (PersonSpoke("modify", answer, question=key, lane=lane.name),)
     text = answer.partition(" ")[2] if choice == "modify" else _TOLD.get(choice, "")
-    return (PersonSpoke(choice, text, question=key),)
+    return (PersonSpoke(choice, text, question=key, lane=lane.name),)
 
 
-def _new_window(_state: State, _key: EffectId, _answer: str) -> tuple[Fact, ...]:
+def _new_window(_lane: Lane, _key: EffectId, _answer: str) -> tuple[Fact, ...]:
     return (WindowOpened(forced=True),)
 
 
-def _signalled(_state: State, key: EffectId, answer: str) -> tuple[Fact, ...]:
-    return (PersonSpoke("accept", question=key),) if first_word(answer) == "accept" else ()
+def _signalled(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+    return (PersonSpoke("accept", question=key, lane=lane.name),) if first_word(answer) == "accept" else ()
 
 
-def _criteria(_state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
-    if answer.lower() in {"yes", "y", "ok"}:
-        return ()
-    return (PersonSpoke("modify", f"Acceptance criteria: {answer}"), ItemsSet((), "person"))
+def _consent(lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+    paths = tuple(c.partition(":")[0] for c in lane.loop.consent_wanted)
+    seen = Commit(lane.loop.last.candidate if lane.loop.last else "")
+    return (Consented(paths, "a person", allowed=first_word(answer) in {"allow", "yes"}, commit=seen, lane=lane.name),)
 
 
-def _consent(state: State, _key: EffectId, answer: str) -> tuple[Fact, ...]:
-    paths = tuple(c.partition(":")[0] for c in state.consent_wanted)
-    seen = Commit(state.last.candidate if state.last else "")
-    return (Consented(paths, "a person", allowed=first_word(answer) in {"allow", "yes"}, commit=seen),)
-
-
-_TABLE: dict[str, Callable[[State, EffectId, str], tuple[Fact, ...]]] = {
+_TABLE: dict[str, Follow] = {
     "hourly-limit": _new_window,
     "no-exit-signal": _signalled,
-    "criteria": _criteria,
     "protected-change": _consent,
 }

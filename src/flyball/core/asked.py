@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from flyball.core.stages import open_items
 from flyball.core.state import State
-from flyball.core.task import Item
+from flyball.core.task import Item, open_items
 
 _BETWEEN = re.compile(
     r"(?<=[.;:!?])\s+|\n+|\b(?:so|until|because|since|which|that|where|when|while|if|unless|as)\b", re.IGNORECASE

@@ -7,37 +7,35 @@ from datetime import timedelta
 from typing import Literal
 
 from flyball.core.models import MODELS, account_of, maker, models_of, same_model
-from flyball.core.state import Draft, State
+from flyball.core.state import Lane, State
 from flyball.core.task import AgentChoice, AgentSpec, Author, Player
-
-REVIEWING = frozenset({"qa", "reviewer", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"})
-IMPLEMENTER = "implementer"
-WRITING = frozenset({IMPLEMENTER, "refactorer"})
-"""Roles that write the product's code: a review of their own work is none."""
 
 Independence = Literal["other", "unknown", "same"]
 _ORDER: tuple[Independence, ...] = ("other", "unknown", "same")
 
 
-def player_for(state: State, role: str) -> Player | None:
+def player_for(state: State, lane: Lane, role: str, *, reviewing: bool) -> Player | None:
     """The agent and model to play a role now; None while everyone who may is limited or not there."""
-    return next((player for player in _may_play(state, role) if not _limited(state, player.agent)), None)
+    return next(
+        (player for player in _may_play(state, lane, role, reviewing=reviewing) if not _limited(state, player.agent)),
+        None,
+    )
 
 
-def wanted(state: State, role: str) -> tuple[str, ...]:
+def wanted(state: State, lane: Lane, role: str, *, reviewing: bool) -> tuple[str, ...]:
     """The agents one of whom is to play a role, there or not."""
     choice = state.task.settings.choice(role)
-    players = _may_play(state, role) or _chosen(choice, state.task.agents)
+    players = _may_play(state, lane, role, reviewing=reviewing) or _chosen(choice, state.task.agents)
     return tuple(dict.fromkeys(player.agent for player in players))
 
 
-def _may_play(state: State, role: str) -> list[Player]:
+def _may_play(state: State, lane: Lane, role: str, *, reviewing: bool) -> list[Player]:
     """Those who are there, in the order of preference; an author reviews only where nobody else is."""
     choice, specs = state.task.settings.choice(role), state.task.agents
-    if role not in REVIEWING or choice.fixed:
-        return _turned(state, role, _chosen(choice, specs))
+    if not reviewing or choice.fixed:
+        return _turned(state, lane, _chosen(choice, specs), reviewing=reviewing)
     there = [p for p in reviewers(choice, specs) if p.agent not in state.absent and p not in state.unusable]
-    others, own = in_order(there, authors(state), specs)
+    others, own = in_order(there, authors(state, lane), specs)
     waited_for = any(not _out_of_reach(state, player.agent) for player in others)
     return others if waited_for else others + own
 
@@ -65,16 +63,17 @@ def _chosen(choice: AgentChoice, specs: Sequence[AgentSpec]) -> list[Player]:
     return [Player(choice.agent, choice.model), *(Player(name, own.get(name, "")) for name in choice.fallback)]
 
 
-def _turned(state: State, role: str, players: list[Player]) -> list[Player]:
+def _turned(state: State, lane: Lane, players: list[Player], *, reviewing: bool) -> list[Player]:
     """A stall may ask for another agent than the one that worked so far."""
     present = [player for player in players if player.agent not in state.absent]
-    turn = "other-agent" in state.rungs and role not in REVIEWING
+    turn = "other-agent" in lane.loop.rungs and not reviewing
     return present[1:] + present[:1] if turn else present
 
 
-def _least_involved(players: list[Player], written: Iterable[Author], specs: Sequence[AgentSpec]) -> list[Player]:
-    """Authors all of them: rather one that only refactored."""
-    implemented = [author for author in written if author.role == IMPLEMENTER]
+def _least_involved(players: list[Player], written: Sequence[Author], specs: Sequence[AgentSpec]) -> list[Player]:
+    """Authors all of them: rather one who did not have the first hand in it."""
+    first = next((author.role for author in written), "")
+    implemented = [author for author in written if author.role == first]
     return sorted(players, key=lambda player: independence(player, implemented, specs) == "same")
 
 
@@ -93,18 +92,18 @@ def _out_of_reach(state: State, agent: str) -> bool:
     return hit.until - state.now > patience or (hit.since is not None and state.now - hit.since >= patience)
 
 
-def account(state: Draft, agent: str) -> str:
+def account(state: State, agent: str) -> str:
     """Whose limits an agent lives under."""
     spec = next((spec for spec in state.task.agents if spec.name == agent), None)
     return account_of(spec) if spec else agent
 
 
-def authors(state: State) -> tuple[Author, ...]:
+def authors(state: State, lane: Lane) -> tuple[Author, ...]:
     """Who wrote what is to be reviewed; before anybody did, who is to."""
-    if state.authors:
-        return state.authors
-    choice = state.task.settings.choice(IMPLEMENTER)
-    return (Author(IMPLEMENTER, choice.agent, choice.model, choice.model),)
+    if lane.authors:
+        return lane.authors
+    choice = state.task.settings.choice(lane.stage)
+    return (Author("", choice.agent, choice.model, choice.model),)
 
 
 def independence(player: Player, written: Iterable[Author], specs: Iterable[AgentSpec]) -> Independence:

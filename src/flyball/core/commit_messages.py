@@ -9,12 +9,6 @@ from flyball.core.task import Item
 
 SUBJECT_LENGTH = 72
 MOST_ITEMS = 20
-_AREAS = {"RED": "tests", "REFACTOR": "refactor", "DOCUMENT": "docs"}
-
-
-def stage_message(stage: str, label: str, request: str, items: Iterable[Item]) -> str:
-    """For the accepted work of a stage: the request with the stage's area, the items, the checkpoint."""
-    return message(subject(_AREAS.get(stage, ""), request), label, items)
 
 
 def message(first: str, label: str, items: Iterable[Item], *trailers: str) -> str:

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 
 from flyball.core import proposals
 from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Issue, Session, Situation, Validation
+from flyball.core.backlog_record import record_of
 from flyball.core.effects import Option, Question
 from flyball.core.events import Evaluated, ItemSettled
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import BacklogRead
 from flyball.core.quantities import plural
-from flyball.core.state import State
+from flyball.core.state import Lane, State
 from flyball.core.task import Item
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, SetStatus, Stored, WorkEdit
 
@@ -29,7 +30,7 @@ def folder(state: State) -> str:
 
 def situation(state: State, seen: BacklogRead) -> Situation:
     """All the evaluator looks at, as it stands now."""
-    proven = state.work.proven or state.baseline
+    proven = record_of(state).proven or state.baseline
     return Situation(
         backlog=seen.backlog,
         validations=tuple(_validations(state)),
@@ -39,13 +40,13 @@ def situation(state: State, seen: BacklogRead) -> Situation:
         gates=_gates(proven),
         environment=seen.environment,
         validators=state.task.settings.evaluate.validators,
-        untouched=not state.work.cycle,
+        untouched=not record_of(state).cycle,
     )
 
 
 def session(state: State, seen: BacklogRead) -> Session:
     """What happened since the task began; how often an issue failed is what its folder remembers."""
-    work, limit = state.work, state.task.settings.limits.max_cycles
+    work, limit = record_of(state), state.task.settings.limits.max_cycles
     failures = {key: count for key, count in seen.session.failures.items() if key not in work.forgiven}
     if work.settled is not None and work.settled.failures:
         failures[work.settled.id] = work.settled.failures
@@ -60,14 +61,14 @@ def session(state: State, seen: BacklogRead) -> Session:
         consecutive_failures=work.idle_cycles,
         failures=failures,
         cycles_without_completion=work.idle_cycles,
-        focus=work.selected or work.previous or seen.session.focus,
+        focus=state.main.item or work.previous or seen.session.focus,
         answered=tuple(dict.fromkeys((*seen.session.answered, *work.answered))),
         started_at=state.task.opened_at.isoformat(),
     )
 
 
 def _validations(state: State) -> list[Validation]:
-    return [review.validation for review in state.work.reviews.values()]
+    return [review.validation for review in record_of(state).reviews.values()]
 
 
 def _build(proven: Measurement | None) -> Build:
@@ -100,22 +101,22 @@ def as_item(issue: Issue) -> Item:
     )
 
 
-def settled(state: State, seen: BacklogRead) -> ItemSettled:
+def settled(state: State, lane: Lane, seen: BacklogRead) -> ItemSettled:
     """What became of the issue at hand, and which issues its validators want beside it."""
-    work = state.work
+    work = record_of(state)
     drawn = proposals.draw(work.reviews.values(), seen.backlog, state.now)
     notes = (*(note for review in work.reviews.values() for note in review.notes), *drawn.notes)
     if work.passed:
-        return ItemSettled(work.selected, "completed", 0, drawn.issues, notes)
-    if state.visits[-2].forced:
-        return ItemSettled(work.selected, "blocked", 0, drawn.issues, notes)
-    failures = session(state, seen).failures.get(work.selected, 0) + 1
-    return ItemSettled(work.selected, "failed", failures, drawn.issues, notes)
+        return ItemSettled(lane.item, "completed", 0, drawn.issues, notes)
+    if lane.visits[-2].forced:
+        return ItemSettled(lane.item, "blocked", 0, drawn.issues, notes)
+    failures = session(state, seen).failures.get(lane.item, 0) + 1
+    return ItemSettled(lane.item, "failed", failures, drawn.issues, notes)
 
 
-def withdrawn(state: State, seen: BacklogRead) -> ItemSettled | None:
+def withdrawn(lane: Lane, seen: BacklogRead) -> ItemSettled | None:
     """A person's word in the file against the issue at hand, given while it was worked on; it outweighs what validators say."""
-    issue = find(seen.backlog, state.work.selected)
+    issue = find(seen.backlog, lane.item)
     if issue is None or issue.status not in WITHDRAWN:
         return None
     note = f"a person set it to {issue.status} while it was worked on, so its work is not taken"
@@ -145,7 +146,7 @@ def evaluated(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
         said.decision,
         said.reason,
         said.trigger,
-        state.work.evaluations + 1,
+        record_of(state).evaluations + 1,
         said.next_issue or "",
         said.blocked_on,
         waiting,

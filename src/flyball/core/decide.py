@@ -1,68 +1,93 @@
-"""What next? One pure function from what is known to facts and effects."""
+"""What next? One pure function from what is known to facts and effects.
+
+Each lane is asked in turn, and the first that has something to record or to begin is answered; the driver asks again after every
+append, until nobody has. A lane that cannot go on waits for the others: the task stops when none can.
+"""
 
 from __future__ import annotations
 
-from flyball.core.effects import Ask, PutBack, Restore, Save, Wait
-from flyball.core.events import TaskStopped
+from collections.abc import Iterator
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from flyball.core.effects import Ask, Effect, PutBack, Restore, Save, Wait
+from flyball.core.events import Begun, TaskStopped
 from flyball.core.measurement import Measurement
-from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.next import NOTHING, Step, halt, perform, record
 from flyball.core.outcomes import Failed
-from flyball.core.state import State
+from flyball.core.registry import workflow_of
+from flyball.core.state import Lane, State
 from flyball.core.task import Commit, EffectId
-from flyball.core.workflows import backlog, tdd
-from flyball.core.workflows.table import Workflow
-
-WORKFLOWS: dict[str, Workflow] = {"tdd": tdd.WORKFLOW, "backlog": backlog.WORKFLOW}
+from flyball.core.workflow import Workflow
 
 
-def decide(state: State) -> Next:
+def decide(state: State) -> Step:
     """The facts to record and the effects to have under way now; nothing when the loop has stopped or must wait."""
     if state.stopped is not None:
         return NOTHING
     if state.aborting:
         return record(TaskStopped("aborted", "aborted by a person"))
-    failed = next(((k, o) for k, o in state.outcomes.items() if isinstance(o, Failed)), None)
-    if failed is not None:
-        return record(_given_up(*failed))
-    if state.pausing and state.pass_effect is None and not _working(state):
+    if state.pausing and not _working(state) and all(lane.at_work is None for lane in state.lanes.values()):
         return record(TaskStopped("paused", "paused by a person"))
-    if _rewriting(state):
+    workflow = workflow_of(state.task)
+    if state.feedback and not _is_rewritten(state, state.main):
+        return _wanted(state, workflow.reopened(state, state.main))
+    stops: list[TaskStopped] = []
+    for step in _steps(state, workflow):
+        wanted = _wanted(state, step)
+        if wanted.facts or wanted.effects:
+            return wanted
+        stops += [step.halt] if step.halt is not None else []
+    return record(stops[0]) if stops and not state.open else NOTHING
+
+
+def _wanted(state: State, step: Step) -> Step:
+    """What is to be recorded and begun; what is under way already is not asked for again."""
+    return Step(tuple(effect for effect in step.effects if effect.id not in state.open), step.facts)
+
+
+def begin(state: State, effect: Effect, at: datetime) -> Begun:
+    """An effect with its date and attempt; one that is begun again keeps the date it was first begun at."""
+    known = state.open.get(effect.id)
+    if known is not None:
+        return Begun(replace(known, attempt=known.attempt + 1))
+    attempt = state.lanes[effect.lane].attempts.get(effect.id, 0) + 1
+    return Begun(replace(effect, attempt=attempt, at=at))
+
+
+def _steps(state: State, workflow: Workflow) -> Iterator[Step]:
+    if not state.pausing:
+        yield workflow.coordinate(state) or NOTHING
+    for lane in state.lanes.values():
+        if lane.failed is not None:
+            yield halt(_given_up(*lane.failed))
+        elif not state.pausing or lane.at_work is not None:
+            yield _lane_step(state, lane, workflow)
+
+
+def _lane_step(state: State, lane: Lane, workflow: Workflow) -> Step:
+    if _is_rewritten(state, lane):
         return NOTHING
-    workflow = WORKFLOWS[state.task.workflow]
-    if state.feedback:
-        return workflow.reopened(state)
-    if state.skipping and not state.open:
-        return record(workflow.skipped(state))
-    if state.restore_to:
-        reason = state.judged.verdict.evidence if state.judged else "a person asked"
-        restore = Restore(EffectId(f"restore/{state.restores + 1}"), to=state.restore_to, reason=reason)
-        return NOTHING if state.open else perform(restore)
-    if state.mend is not None and not state.consent_wanted:
-        return NOTHING if state.open else perform(_put_back(state, state.mend))
-    return workflow.next(state)
+    if lane.loop.skipping and not state.is_working(lane):
+        return record(workflow.skipped(state, lane))
+    if lane.loop.restore_to:
+        reason = lane.loop.judged.verdict.evidence if lane.loop.judged else "a person asked"
+        key = lane.effect_id(f"restore/{lane.restores + 1}")
+        restore = Restore(key, to=lane.loop.restore_to, reason=reason, lane=lane.name)
+        return NOTHING if state.is_working(lane) else perform(restore)
+    if lane.mend is not None and not lane.loop.consent_wanted:
+        return NOTHING if state.is_working(lane) else perform(_put_back(state, lane, lane.mend))
+    return workflow.next(state, lane)
 
 
-def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
-    """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
-    theirs = key.startswith(("prepare", "read/", "edit/"))
-    return TaskStopped("blocked" if theirs else "error", failed.detail)
-
-
-def _rewriting(state: State) -> bool:
-    """Whether the task's own tree is being saved, restored or mended: nobody may work in it meanwhile.
-
-    A rollback whose process was killed leaves such an effect open, and no workflow expects it.
-    """
-    effects = [o.effect for o in state.open.values()]
-    return any(isinstance(e, Restore | PutBack) or (isinstance(e, Save) and not e.copy) for e in effects)
-
-
-def _put_back(state: State, measured: Measurement) -> PutBack:
+def _put_back(state: State, lane: Lane, measured: Measurement) -> PutBack:
     """Protected files as accepted, but for those whose change was consented to since they were measured."""
-    allowed = tuple(path for path, commit in state.consented.items() if commit == measured.candidate)
-    number = state.mends + 1
+    allowed = tuple(path for path, commit in lane.consented.items() if commit == measured.candidate)
+    number = lane.mends + 1
     return PutBack(
-        EffectId(f"put-back/{number}"),
+        lane.effect_id(f"put-back/{number}"),
+        lane=lane.name,
         candidate=Commit(measured.candidate),
         tree=measured.mended,
         label=f"put-back-{number}",
@@ -73,6 +98,20 @@ def _put_back(state: State, measured: Measurement) -> PutBack:
     )
 
 
+def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
+    """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
+    theirs = key.startswith(("prepare", "read/", "edit/"))
+    return TaskStopped("blocked" if theirs else "error", failed.detail)
+
+
+def _is_rewritten(state: State, lane: Lane) -> bool:
+    """Whether the lane's own tree is being saved, restored or mended: nobody may work in it meanwhile.
+
+    A rollback whose process was killed leaves such an effect open, and no workflow expects it.
+    """
+    return any(e.lane == lane.name and isinstance(e, Save | Restore | PutBack) for e in state.open.values())
+
+
 def _working(state: State) -> bool:
     """Whether something is under way that is more than waiting."""
-    return any(not isinstance(o.effect, Wait | Ask) for o in state.open.values())
+    return any(not isinstance(effect, Wait | Ask) for effect in state.open.values())

@@ -8,8 +8,11 @@ from typing import Literal
 import msgspec
 
 from flyball.core.outcomes import Usage
-from flyball.core.task import Author, Commit, EffectId, Item
+from flyball.core.task import MAIN, Author, Commit, EffectId, Item
 from flyball.core.work_edits import WorkEdit
+
+BASELINE = "measure/baseline"
+"""The id of the measurement of the untouched tree."""
 
 
 class Option(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -34,19 +37,50 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     again: bool = False
 
 
-class _Effect(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
+class _Identified(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
     id: EffectId
 
 
-class Prepare(_Effect, frozen=True, omit_defaults=True, tag="prepare"):
-    """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command."""
+class EffectBase(_Identified, frozen=True, omit_defaults=True, kw_only=True):
+    """What every effect carries, so that whoever performs it needs nothing else.
+
+    `lane` is the line of work it is for, `at` when it was first begun, which dates what it writes, and `attempt` how often.
+    """
+
+    lane: str = MAIN
+    attempt: int = 1
+    at: datetime | None = None
+
+    @property
+    def begun_at(self) -> datetime:
+        assert self.at is not None, f"{self.id} was not begun"
+        return self.at
 
 
-class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
-    """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the task's own workspace.
+class Prepare(EffectBase, frozen=True, omit_defaults=True, tag="prepare"):
+    """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command.
+
+    `again`: it was removed, and is made anew from what was saved.
+    """
+
+    again: bool = False
+
+
+class OpenLane(EffectBase, frozen=True, omit_defaults=True, tag="open_lane"):
+    """Make a lane's own workspace: a checkout of `base` with a git dir of its own."""
+
+    base: Commit
+
+
+class CloseLane(EffectBase, frozen=True, omit_defaults=True, tag="close_lane"):
+    """Remove a lane's workspace; what was saved of it stays."""
+
+
+class RunAgent(EffectBase, frozen=True, omit_defaults=True, tag="run_agent"):
+    """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the lane's own workspace.
 
     `session_usage` is what the conversation had used before, for agents that only tell its total. A reviewer is told apart from
-    the `authors` of what it reviews.
+    the `authors` of what it reviews; one who writes `product` code is an author from then on.
     """
 
     role: str
@@ -65,12 +99,14 @@ class RunAgent(_Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     access: Literal["write", "read"] = "write"
     purpose: str = ""
     authors: tuple[Author, ...] = ()
+    product: bool = False
 
 
-class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
+class Measure(EffectBase, frozen=True, omit_defaults=True, tag="measure"):
     """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task.
 
-    Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
+    `consented` maps a path to the commit in which its change was looked at and allowed: nothing later is. `turn` is the turn whose
+    tree this is. Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
     tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
     where tests failed.
@@ -87,8 +123,8 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     baseline_ref: str = ""
     accepted_ref: str = ""
     rejected: Commit = Commit("")
-    consented: tuple[str, ...] = ()
-    copy: str = ""
+    consented: dict[str, Commit] = {}
+    turn: int = 0
     kept: tuple[str, ...] = ()
     extendable: bool = False
     asked: tuple[Item, ...] = ()
@@ -97,7 +133,7 @@ class Measure(_Effect, frozen=True, omit_defaults=True, tag="measure"):
     midway: bool = False
 
 
-class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
+class Save(EffectBase, frozen=True, omit_defaults=True, tag="save"):
     """Keep the workspace's tree as a checkpoint.
 
     An accepted one keeps `tree`, exactly what was measured, or without one the parent's with flyball's own files in `.loop/`; it
@@ -111,20 +147,20 @@ class Save(_Effect, frozen=True, omit_defaults=True, tag="save"):
     parent: Commit
     accepted: bool = False
     tree: str = ""
-    copy: str = ""
+    turn: int = 0
     closing: str = ""
     undelivered: bool = False
     squash_onto: Commit = Commit("")
 
 
-class Restore(_Effect, frozen=True, omit_defaults=True, tag="restore"):
+class Restore(EffectBase, frozen=True, omit_defaults=True, tag="restore"):
     """Make the workspace's tree that of a checkpoint again."""
 
     to: Commit
     reason: str
 
 
-class PutBack(_Effect, frozen=True, omit_defaults=True, tag="put_back"):
+class PutBack(EffectBase, frozen=True, omit_defaults=True, tag="put_back"):
     """Undo what tricks did to protected `paths`, and nothing else: the workspace becomes `tree`, a checkpoint on `candidate`.
 
     Paths in `allowed` stay as the candidate has them. `doubtful`: a trick lies elsewhere too, so the tree still holds one.
@@ -139,39 +175,30 @@ class PutBack(_Effect, frozen=True, omit_defaults=True, tag="put_back"):
     doubtful: bool = False
 
 
-class Integrate(_Effect, frozen=True, omit_defaults=True, tag="integrate"):
-    """Bring a copy's work, or the finished task, onto the task's branch."""
+class Integrate(EffectBase, frozen=True, omit_defaults=True, tag="integrate"):
+    """Bring the work a lane did since `base`, which is `commit`, onto the commit `onto`; no branch is moved."""
 
     commit: Commit
-    copy: str = ""
-    final: bool = False
+    base: Commit
+    onto: Commit
+    message: str
+
+
+class Deliver(EffectBase, frozen=True, omit_defaults=True, tag="deliver"):
+    """Let the task's branch in the user's repository be `commit`, and push it where the user asked for that."""
+
+    commit: Commit
     push: bool = False
 
 
-class OpenPullRequest(_Effect, frozen=True, omit_defaults=True, tag="open_pull_request"):
+class OpenPullRequest(EffectBase, frozen=True, omit_defaults=True, tag="open_pull_request"):
     """Open a pull request for the pushed branch, or find the one that is open; `into` is the branch the task started from."""
 
     branch: str
     into: str = ""
 
 
-class Field(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One smallest edit: at `line`, `old` becomes `new`."""
-
-    line: int
-    old: str
-    new: str
-
-
-class Edit(_Effect, frozen=True, omit_defaults=True, tag="edit"):
-    """Change single fields of a file the user owns, if it still is what we read."""
-
-    path: str
-    base_sha256: str
-    edits: tuple[Field, ...]
-
-
-class ReadBacklog(_Effect, frozen=True, omit_defaults=True, tag="read_backlog"):
+class ReadBacklog(EffectBase, frozen=True, omit_defaults=True, tag="read_backlog"):
     """Read a backlog folder as it is now; `issue` is the one whose whole text is wanted, `ignore` what is no issue file."""
 
     path: str
@@ -179,7 +206,7 @@ class ReadBacklog(_Effect, frozen=True, omit_defaults=True, tag="read_backlog"):
     ignore: tuple[str, ...] = ()
 
 
-class EditBacklog(_Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
+class EditBacklog(EffectBase, frozen=True, omit_defaults=True, tag="edit_backlog"):
     """Change a backlog folder, if the files that are changed still are what was read (`seen`: SHA-256 by name)."""
 
     path: str
@@ -188,14 +215,14 @@ class EditBacklog(_Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
     ignore: tuple[str, ...] = ()
 
 
-class Wait(_Effect, frozen=True, omit_defaults=True, tag="wait"):
+class Wait(EffectBase, frozen=True, omit_defaults=True, tag="wait"):
     """Do nothing until a time; survives a restart, which waits only what is left."""
 
     until: datetime
     reason: str
 
 
-class Ask(_Effect, frozen=True, omit_defaults=True, tag="ask"):
+class Ask(EffectBase, frozen=True, omit_defaults=True, tag="ask"):
     """Put a question to a person."""
 
     question: Question
@@ -203,14 +230,16 @@ class Ask(_Effect, frozen=True, omit_defaults=True, tag="ask"):
 
 Effect = (
     Prepare
+    | OpenLane
+    | CloseLane
     | RunAgent
     | Measure
     | Save
     | Restore
     | PutBack
     | Integrate
+    | Deliver
     | OpenPullRequest
-    | Edit
     | ReadBacklog
     | EditBacklog
     | Wait

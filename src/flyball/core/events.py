@@ -18,7 +18,7 @@ from flyball.core.monitor import Verdict
 from flyball.core.observation import Observation
 from flyball.core.outcomes import Outcome
 from flyball.core.prp_session import PrpSession
-from flyball.core.task import Commit, EffectId, Item, Limits, Task
+from flyball.core.task import MAIN, Commit, EffectId, Item, Limits, Task
 
 Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback"]
 
@@ -43,10 +43,9 @@ class SessionStarted(_Fact, frozen=True, omit_defaults=True, tag="session.starte
 
 
 class Begun(_Fact, frozen=True, omit_defaults=True, tag="effect.begun"):
-    """An effect was asked for and is under way."""
+    """An effect was asked for and is under way; it carries its date and attempt itself."""
 
     effect: Effect
-    attempt: int = 1
 
 
 class Ended(_Fact, frozen=True, omit_defaults=True, tag="effect.ended"):
@@ -55,6 +54,30 @@ class Ended(_Fact, frozen=True, omit_defaults=True, tag="effect.ended"):
     id: EffectId
     outcome: Outcome
     attempt: int = 1
+
+
+class LaneOpened(_Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
+    """A line of work begins, from `base`, for one item."""
+
+    lane: str
+    stage: str
+    base: Commit
+    item: str = ""
+
+
+class LaneClosed(_Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
+    """A line of work is over; what came of it is said."""
+
+    lane: str
+    reason: str
+
+
+class SeatAnswered(_Fact, frozen=True, omit_defaults=True, tag="seat.answered"):
+    """A reviewer of a panel gave an answer that counts."""
+
+    turn: int
+    role: str
+    lane: str = MAIN
 
 
 class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -94,6 +117,7 @@ class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     questions: tuple[Question, ...] = ()
     consent_wanted: tuple[str, ...] = ()
     batch: bool = False
+    lane: str = MAIN
 
 
 class BatchJudged(_Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
@@ -119,10 +143,14 @@ class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside")
     why: Literal["limited", "crashed", "interrupted", "planned", "absent", "consent"]
     detail: str = ""
     agent: str = ""
+    lane: str = MAIN
 
 
 class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
-    """The task is in another stage now; `completed` when an item was accepted, whose tests are protected from then on."""
+    """A lane is in another stage now; `accepts_tests` when the tests that its head holds are protected from then on.
+
+    `completed` is that of a whole item.
+    """
 
     stage: str
     previous: str
@@ -130,14 +158,17 @@ class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
     forced: bool = False
     rejected: bool = False
     completed: bool = False
+    accepts_tests: bool = False
+    lane: str = MAIN
 
 
 class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
-    """A guard keeps the loop from its next turn."""
+    """A guard keeps a lane from its next turn."""
 
     guard: Literal["paused", "provider", "hourly", "budget", "breaker", "crash"]
     reason: str
     until: datetime | None = None
+    lane: str = MAIN
 
 
 class LimitHit(_Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
@@ -165,6 +196,7 @@ class BreakerChanged(_Fact, frozen=True, omit_defaults=True, tag="breaker.change
 
     breaker: Breaker
     reason: str
+    lane: str = MAIN
 
 
 class ItemsSet(_Fact, frozen=True, omit_defaults=True, tag="items.set"):
@@ -266,6 +298,7 @@ class Consented(_Fact, frozen=True, omit_defaults=True, tag="change.consented"):
     by: str
     allowed: bool = True
     commit: Commit = Commit("")
+    lane: str = MAIN
 
 
 class DocumentSeen(_Fact, frozen=True, omit_defaults=True, tag="document.seen"):
@@ -276,12 +309,13 @@ class DocumentSeen(_Fact, frozen=True, omit_defaults=True, tag="document.seen"):
 
 
 class PersonSpoke(_Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
-    """A person's word reached the task."""
+    """A person's word reached the task; without a lane it is for all of them."""
 
     word: Spoken
     text: str = ""
     question: str = ""
     inbox: int = 0
+    lane: str = ""
 
 
 class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.closed"):
@@ -291,6 +325,7 @@ class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.close
     name: str
     answer: str
     by: Literal["person", "default"] = "person"
+    lane: str = MAIN
 
 
 class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.changed"):
@@ -338,6 +373,9 @@ Fact = (
     | SessionStarted
     | Begun
     | Ended
+    | LaneOpened
+    | LaneClosed
+    | SeatAnswered
     | Judged
     | BatchJudged
     | HistoryImported

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from msgspec.structs import replace
 
-from flyball.core.effects import EditBacklog, Effect
+from flyball.core.backlog_record import record_of
+from flyball.core.effects import EditBacklog, Effect, ReadBacklog
 from flyball.core.events import (
     BlockCleared,
     Evaluated,
@@ -13,56 +17,65 @@ from flyball.core.events import (
     ItemSettled,
     Judged,
     Moved,
+    PersonSpoke,
     Reviewed,
+    SessionStarted,
+    TaskReopened,
 )
 from flyball.core.observation import observe
 from flyball.core.outcomes import BacklogRead, Edited, Stale
-from flyball.core.state import Checkpoint, Draft, Work
-from flyball.core.task import Commit, EffectId, Item
+from flyball.core.state import Checkpoint, Lane, State
+from flyball.core.task import Commit, Item
 from flyball.core.work_edits import Reopen
 
 
-def read(draft: Draft, _effect: Effect, outcome: BacklogRead) -> None:
-    draft.work = replace(draft.work, seen=outcome)
+def _read(state: State, _lane: Lane, _effect: Effect, outcome: BacklogRead) -> None:
+    state.record = replace(record_of(state), seen=outcome)
 
 
-def edited(draft: Draft, effect: Effect, outcome: Edited | Stale) -> None:
+def _edited(state: State, _lane: Lane, effect: Effect, outcome: Edited | Stale) -> None:
     """Written or found changed: what was read before is no longer what there is."""
     made = effect.edits if isinstance(effect, EditBacklog) and isinstance(outcome, Edited) else ()
     done = {edit.issue for edit in made if isinstance(edit, Reopen)}
-    reopened = tuple(id for id in draft.work.reopened if id not in done)
-    work = replace(draft.work, seen=None, reopened=reopened)
+    reopened = tuple(id for id in record_of(state).reopened if id not in done)
+    work = replace(record_of(state), seen=None, reopened=reopened)
     if not isinstance(effect, EditBacklog) or isinstance(outcome, Edited):
-        draft.work = replace(work, stale=0, stale_files={})
+        state.record = replace(work, stale=0, stale_files={})
         return
     again = work.stale + 1 if effect.seen == work.stale_files else 1
-    draft.work = replace(work, stale=again, stale_files=effect.seen)
+    state.record = replace(work, stale=again, stale_files=effect.seen)
 
 
-def taken_up(work: Work) -> Work:
+def _reading_begun(state: State, _lane: Lane, effect: ReadBacklog) -> None:
+    record = record_of(state)
+    state.record = replace(record, reads=record.reads + (effect.attempt == 1))
+
+
+def _session_started(state: State, _fact: SessionStarted) -> None:
     """A new session reads and decides anew: people may have edited their files meanwhile."""
-    return replace(tried_again(work), seen=None, evaluated=None)
+    state.record = replace(record_of(state), seen=None, evaluated=None, stale=0, stale_files={})
 
 
-def tried_again(work: Work) -> Work:
-    """A person's word, or a new session, has what was refused tried once more."""
-    return replace(work, stale=0, stale_files={})
+def _person_spoke(state: State, fact: PersonSpoke) -> None:
+    """A person's word has what was refused tried once more."""
+    if fact.word in {"reset", "modify"}:
+        state.record = replace(record_of(state), stale=0, stale_files={})
 
 
-def item_selected(draft: Draft, fact: ItemSelected) -> None:
-    draft.authors = ()
-    draft.work = replace(
-        draft.work,
-        selected=fact.item.id,
+def _item_selected(state: State, fact: ItemSelected) -> None:
+    state.record = replace(
+        record_of(state),
         cycle=fact.cycle,
         reviews={},
         passed=False,
         settled=None,
         evaluated=None,
     )
-    draft.items = _with(draft.items, fact.item)
+    state.items = _with(state.items, fact.item)
+    state.main.item = fact.item.id
+    state.main.authors = ()
     if fact.fresh:
-        draft.best = _accepted(draft)
+        state.main.best = _accepted(state)
 
 
 def _with(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
@@ -71,47 +84,44 @@ def _with(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
     return (*items, item)
 
 
-def _accepted(draft: Draft) -> Checkpoint | None:
-    return next((c for c in reversed(draft.checkpoints) if c.accepted), draft.best)
+def _accepted(state: State) -> Checkpoint | None:
+    return next((c for c in reversed(state.checkpoints) if c.accepted), state.main.best)
 
 
-def reviewed(draft: Draft, fact: Reviewed) -> None:
-    key = EffectId(f"turn/{fact.turn}")
-    draft.work = replace(draft.work, reviews={**draft.work.reviews, fact.role: fact})
-    draft.outcomes = {k: o for k, o in draft.outcomes.items() if k != key}
-    draft.passing = {k: e for k, e in draft.passing.items() if k != key}
-    draft.crashes = 0
-    draft.overloads = 0
+def _reviewed(state: State, fact: Reviewed) -> None:
+    record = record_of(state)
+    state.record = replace(record, reviews={**record.reviews, fact.role: fact})
 
 
-def judged(work: Work, fact: Judged) -> Work:
+def _judged(state: State, fact: Judged) -> None:
     if not fact.batch:
-        return work
-    item = work.selected
-    others = {key: said for key, said in work.rejections.items() if key != item}
-    return replace(
-        work,
+        return
+    record, item = record_of(state), state.main.item
+    others = {key: said for key, said in record.rejections.items() if key != item}
+    state.record = replace(
+        record,
         seen=None,  # whether it is still wanted is seen before it is accepted
         passed=fact.can_exit,
         rejections=others if fact.can_exit else {**others, item: fact.gate_1.missing},
-        batches=observe(work.batches, fact.observation),
+        batches=observe(record.batches, fact.observation),
     )
 
 
-def moved(draft: Draft, fact: Moved) -> Work:
+def _moved(state: State, fact: Moved) -> None:
     """A decision is for the stay it was made in, and written by its end; a completed item's measurement is the branch's."""
-    work = draft.work
-    proven = draft.last or draft.entry if fact.completed else work.proven
+    record, lane = record_of(state), state.main
+    proven = lane.loop.last or lane.loop.entry if fact.completed else record.proven
     if fact.stage == "SELECT":
-        work = replace(work, previous=work.selected or work.previous, selected="", settled=None)
-    return replace(work, evaluated=None, forgiven=(), proven=proven)
+        record = replace(record, previous=lane.item or record.previous, settled=None)
+        lane.item = ""
+    state.record = replace(record, evaluated=None, forgiven=(), proven=proven)
 
 
-def item_settled(draft: Draft, fact: ItemSettled) -> None:
-    work, done = draft.work, fact.status == "completed"
+def _item_settled(state: State, fact: ItemSettled) -> None:
+    work, done = record_of(state), fact.status == "completed"
     status = "completed" if done else "in-progress" if fact.status == "failed" else "blocked"
     idle = work.idle_cycles if fact.status == "withdrawn" else work.idle_cycles + 1
-    draft.work = replace(
+    state.record = replace(
         work,
         settled=fact,
         idle_cycles=0 if done else idle,
@@ -119,40 +129,40 @@ def item_settled(draft: Draft, fact: ItemSettled) -> None:
         created=(*work.created, *(new.issue.id for new in fact.created)),
         answered=tuple(id for id in work.answered if id != fact.id or fact.status != "blocked"),
     )
-    draft.items = tuple(replace(i, status=status) if i.id == fact.id else i for i in draft.items)
+    state.items = tuple(replace(i, status=status) if i.id == fact.id else i for i in state.items)
 
 
-def item_reopened(draft: Draft, fact: ItemReopened) -> None:
+def _item_reopened(state: State, fact: ItemReopened) -> None:
     """Rolled back: what was accepted with it no longer stands, so nothing is known of the branch but the baseline."""
-    draft.work = replace(
-        draft.work,
-        completed=tuple(id for id in draft.work.completed if id != fact.id),
-        reopened=(*draft.work.reopened, fact.id),
-        selected="",
+    state.record = replace(
+        record_of(state),
+        completed=tuple(id for id in record_of(state).completed if id != fact.id),
+        reopened=(*record_of(state).reopened, fact.id),
         previous="",
         settled=None,
         seen=None,
         reviews={},
         proven=None,
     )
-    draft.items = tuple(replace(i, status="not-started") if i.id == fact.id else i for i in draft.items)
-    draft.tests_accepted = Commit("")
-    draft.tests_ref = draft.baseline.tests_ref if draft.baseline else ""
+    state.items = tuple(replace(i, status="not-started") if i.id == fact.id else i for i in state.items)
+    state.main.item = ""
+    state.main.tests_accepted = Commit("")
+    state.main.tests_ref = state.baseline.tests_ref if state.baseline else ""
 
 
-def evaluated(draft: Draft, fact: Evaluated) -> None:
+def _evaluated(state: State, fact: Evaluated) -> None:
     """The cycle is over; its reviews stay, for the next evaluation looks at them too."""
-    draft.work = replace(
-        draft.work,
+    state.record = replace(
+        record_of(state),
         evaluated=fact,
         evaluations=fact.number,
-        previous=draft.work.selected or draft.work.previous,
-        selected="",
+        previous=state.main.item or record_of(state).previous,
     )
+    state.main.item = ""
 
 
-def block_cleared(draft: Draft, fact: BlockCleared) -> None:
-    work = replace(draft.work, evaluated=None, settled=None, seen=None)
+def _block_cleared(state: State, fact: BlockCleared) -> None:
+    work = replace(record_of(state), evaluated=None, settled=None, seen=None)
     match fact.trigger:
         case "failed_3x":
             work = replace(work, forgiven=(*work.forgiven, *fact.items), idle_cycles=0)
@@ -161,8 +171,33 @@ def block_cleared(draft: Draft, fact: BlockCleared) -> None:
         case "critical_security" | "unrecoverable_error":
             work = replace(work, reviews={})
         case "build_failing" | "gates_unmet" | "unverified":
-            draft.baseline = draft.baseline if work.completed else None
+            state.baseline = state.baseline if work.completed else None
         case _:
             work = replace(work, answered=tuple(dict.fromkeys((*work.answered, *fact.items))))
-    draft.work = work
-    draft.reset = False
+    state.record = work
+    state.main.loop.reset = False
+
+
+def _task_reopened(state: State, _fact: TaskReopened) -> None:
+    state.record = replace(record_of(state), proven=None)
+
+
+FOLDS: dict[type, Callable[[State, Any], None]] = {
+    SessionStarted: _session_started,
+    PersonSpoke: _person_spoke,
+    Judged: _judged,
+    Moved: _moved,
+    ItemSelected: _item_selected,
+    Reviewed: _reviewed,
+    ItemSettled: _item_settled,
+    ItemReopened: _item_reopened,
+    Evaluated: _evaluated,
+    BlockCleared: _block_cleared,
+    TaskReopened: _task_reopened,
+}
+BEGUN: dict[type, Callable[[State, Lane, Any], None]] = {ReadBacklog: _reading_begun}
+ENDED: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
+    BacklogRead: _read,
+    Edited: _edited,
+    Stale: _edited,
+}

@@ -6,181 +6,183 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from flyball.core import evolve_backlog
 from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Wait
-from flyball.core.events import (
-    Consented,
-    ItemsSet,
-    PersonSpoke,
-    QuestionClosed,
-    SettingsChanged,
-)
+from flyball.core.events import Consented, ItemsSet, PersonSpoke, QuestionClosed, SettingsChanged
+from flyball.core.evolve_lanes import lane_of, withdraw
 from flyball.core.observation import begin_loop
-from flyball.core.outcomes import (
-    Conflicted,
-    Measured,
-)
-from flyball.core.state import Draft
+from flyball.core.outcomes import Measured, Undelivered
+from flyball.core.state import Lane, State
 from flyball.core.task import EffectId
 
 RECENT_GUIDANCE = 8
 
 
-def answer(draft: Draft, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> None:
-    asked = draft.questions.get(question)
+def answer(state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> None:
+    asked = state.questions.get(question)
     if asked is not None:
-        draft.questions = {**draft.questions, question: replace(asked, answer=text, by=by)}
+        state.questions = {**state.questions, question: replace(asked, answer=text, by=by)}
 
 
-def withdraw(draft: Draft) -> None:
-    """Nobody waits any more: neither for an answer nor for a time."""
-    draft.open = {k: o for k, o in draft.open.items() if not isinstance(o.effect, Ask | Wait)}
-    draft.questions = {}
-    draft.to_ask = ()
-    draft.held = None
+def items_set(state: State, fact: ItemsSet) -> None:
+    state.items = fact.items
+    state.items_confirmed = fact.by in {"document", "person"}
+    state.items_own = fact.by in {"document", "person"}
 
 
-def items_set(draft: Draft, fact: ItemsSet) -> None:
-    draft.items = fact.items
-    draft.items_confirmed = fact.by in {"document", "person"}
-    draft.items_own = fact.by in {"document", "person"}
-
-
-def consented(draft: Draft, fact: Consented) -> None:
+def consented(state: State, fact: Consented) -> None:
+    lane = lane_of(state, fact.lane)
     if fact.allowed:
-        draft.consented = {**draft.consented, **dict.fromkeys(fact.paths, fact.commit)}
-        _forgive(draft, fact)
+        lane.consented = {**lane.consented, **dict.fromkeys(fact.paths, fact.commit)}
+        _forgive(state, lane, fact)
     else:
-        draft.refused = (*draft.refused, *fact.paths)
-    draft.consent_wanted = ()
+        lane.refused = (*lane.refused, *fact.paths)
+    lane.loop.consent_wanted = ()
 
 
-def _forgive(draft: Draft, fact: Consented) -> None:
+def _forgive(state: State, lane: Lane, fact: Consented) -> None:
     """A tree whose every trick was consented to holds none, and nothing of it is put back."""
-    measured = draft.last
+    measured = lane.loop.last
     if measured is None or measured.candidate != fact.commit or any(t.path not in fact.paths for t in measured.caught):
         return
-    draft.mend = None
-    draft.caught = None
-    draft.checkpoints = tuple(replace(c, tricked=False) if c.commit == fact.commit else c for c in draft.checkpoints)
+    lane.mend = None
+    lane.loop.caught = None
+    state.checkpoints = tuple(replace(c, tricked=False) if c.commit == fact.commit else c for c in state.checkpoints)
 
 
-def question_closed(draft: Draft, fact: QuestionClosed) -> None:
-    draft.questions = {k: q for k, q in draft.questions.items() if k != fact.id}
-    draft.to_ask = tuple(q for q in draft.to_ask if q.name != fact.name)
-    draft.signal_asked = fact.name == "no-exit-signal" or draft.signal_asked
+def question_closed(state: State, fact: QuestionClosed) -> None:
+    lane = lane_of(state, fact.lane)
+    state.questions = {k: q for k, q in state.questions.items() if k != fact.id}
+    lane.to_ask = tuple(q for q in lane.to_ask if q.name != fact.name)
+    lane.loop.signal_asked = fact.name == "no-exit-signal" or lane.loop.signal_asked
     if fact.name == "criteria":
-        draft.items_confirmed = True
-        draft.items_own = draft.items_own or fact.by == "person"
+        state.items_confirmed = True
+        state.items_own = state.items_own or fact.by == "person"
 
 
-def settings_changed(draft: Draft, fact: SettingsChanged) -> None:
-    settings = replace(draft.task.settings, limits=fact.limits, attended=fact.attended)
-    draft.task = replace(draft.task, settings=settings)
-    if draft.stopped and draft.stopped.kind == "limit":
-        draft.stopped = None
+def settings_changed(state: State, fact: SettingsChanged) -> None:
+    settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
+    state.task = replace(state.task, settings=settings)
+    if state.stopped and state.stopped.kind == "limit":
+        state.stopped = None
 
 
-def person_spoke(draft: Draft, fact: PersonSpoke) -> None:
+def person_spoke(state: State, fact: PersonSpoke) -> None:
     if fact.word == "reopen":
-        _reopen(draft, fact.text)
+        _reopen(state, fact.text)
         return
-    if draft.stopped is not None and draft.stopped.kind in {"done", "aborted"}:
+    if state.stopped is not None and state.stopped.kind in {"done", "aborted"}:
         return
     match fact.word:
         case "pause":
-            draft.pausing = True
+            state.pausing = True
         case "abort":
-            draft.aborting = True
-            draft.stopped = None
+            state.aborting = True
+            state.stopped = None
         case "resume":
-            _resume(draft)
-        case "skip":
-            withdraw(draft)
-            draft.skipping = True
-            _unblock(draft)
-        case "accept":
-            draft.exiting = True
-            _unblock(draft)
+            _resume(state)
         case "answer":
-            answer(draft, EffectId(fact.question), fact.text)
-            _unblock(draft)
-        case "reset" | "modify" | "rollback":
-            _begin_anew(draft, fact.text)
-            _unblock(draft)
-            draft.restore_to = draft.head if fact.word == "rollback" else draft.restore_to
+            answer(state, EffectId(fact.question), fact.text)
+            _unblock(state)
+        case "skip" | "accept" | "reset" | "modify" | "rollback":
+            if fact.word not in {"skip", "accept"} and fact.text:
+                state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
+            for lane in _meant(state, fact):
+                _STEERING[fact.word](state, lane)
+            _unblock(state)
 
 
-def _reopen(draft: Draft, feedback: str) -> None:
+def _meant(state: State, fact: PersonSpoke) -> list[Lane]:
+    """The lanes a word is for: the one it names, else those that wait for an answer, else all."""
+    if fact.lane:
+        return [lane_of(state, fact.lane)]
+    asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
+    return [lane for lane in state.lanes.values() if lane.name in asking] or list(state.lanes.values())
+
+
+def _reopen(state: State, feedback: str) -> None:
     """A finished task is taken up: with feedback on what it delivered, or without a word, to be rolled back.
 
     One that somebody else has taken up meanwhile hears the feedback as guidance.
     """
     if feedback:
-        draft.guidance = (*draft.guidance, feedback)[-RECENT_GUIDANCE:]
-    if draft.stopped is not None and draft.stopped.kind in ({"done"} if feedback else {"done", "aborted"}):
-        draft.feedback = feedback
-        draft.aborting = False
-        draft.stopped = None
+        state.guidance = (*state.guidance, feedback)[-RECENT_GUIDANCE:]
+    if state.stopped is not None and state.stopped.kind in ({"done"} if feedback else {"done", "aborted"}):
+        state.feedback = feedback
+        state.aborting = False
+        state.stopped = None
 
 
-def _begin_anew(draft: Draft, guidance: str) -> None:
+def _roll_back(state: State, lane: Lane) -> None:
+    _begin_anew(state, lane)
+    lane.loop.restore_to = lane.head
+
+
+def _skip(state: State, lane: Lane) -> None:
+    withdraw(state, lane)
+    lane.loop.skipping = True
+
+
+def _accept(_state: State, lane: Lane) -> None:
+    lane.loop.exiting = True
+
+
+def _begin_anew(state: State, lane: Lane) -> None:
     """A person's word clears what was held against the loop, and a fresh context takes it up."""
-    withdraw(draft)
-    _measure_again(draft)
-    if guidance:
-        draft.guidance = (*draft.guidance, guidance)[-RECENT_GUIDANCE:]
-    draft.work = evolve_backlog.tried_again(draft.work)
-    draft.breaker = CLOSED
-    draft.history = begin_loop(draft.history)
-    draft.rungs = ()
-    draft.crashes = 0
-    draft.overloads = 0
-    draft.unsignalled = 0
-    draft.signal_asked = False
-    draft.reset = True
-    draft.context += 1
-    draft.sessions = {}
+    withdraw(state, lane)
+    _measure_again(lane)
+    lane.loop.breaker = CLOSED
+    lane.loop.history = begin_loop(lane.loop.history)
+    lane.loop.rungs = ()
+    lane.loop.unsignalled = 0
+    lane.loop.signal_asked = False
+    lane.loop.reset = True
+    lane.crashes = lane.overloads = 0
+    lane.context += 1
+    lane.sessions = {}
 
 
-def _resume(draft: Draft) -> None:
+def _resume(state: State) -> None:
     """A pause is taken back; a block without a question is looked at again, and one whose question may have been settled elsewhere."""
-    if draft.pausing and draft.stopped is None:
-        draft.pausing = False
+    if state.pausing and state.stopped is None:
+        state.pausing = False
         return
-    draft.outcomes = {k: o for k, o in draft.outcomes.items() if not isinstance(o, Conflicted)}
-    _measure_again(draft)
-    if draft.stopped is None or draft.stopped.kind != "blocked" or not is_put_again(draft):
+    for lane in state.lanes.values():
+        lane.outcomes = {k: o for k, o in lane.outcomes.items() if not isinstance(o, Undelivered)}
+        _measure_again(lane)
+    if state.stopped is None or state.stopped.kind != "blocked" or not is_put_again(state):
         return
-    if draft.stopped.question:
-        withdraw(draft)
-    baseline = draft.baseline
+    if state.stopped.question:
+        for lane in state.lanes.values():
+            withdraw(state, lane)
+    baseline = state.baseline
     if baseline and (
         baseline.broken
         or baseline.unusable
-        or draft.regressed
-        or ((baseline.untold or baseline.unseen) and not draft.iterations)
+        or state.regressed
+        or ((baseline.untold or baseline.unseen) and not state.iterations)
     ):
-        draft.baseline = None
-    draft.stopped = None
+        state.baseline = None
+    state.stopped = None
 
 
-def _measure_again(draft: Draft) -> None:
+def _measure_again(lane: Lane) -> None:
     """What a tool could not say may be said now."""
-    unsaid = (k for k, o in draft.outcomes.items() if isinstance(o, Measured) and o.measurement.unusable)
-    for key in tuple(unsaid):
-        del draft.outcomes[key]
+    unsaid = [k for k, o in lane.outcomes.items() if isinstance(o, Measured) and o.measurement.unusable]
+    for key in unsaid:
+        del lane.outcomes[key]
 
 
-def is_put_again(known: Draft) -> bool:
+def is_put_again(state: State) -> bool:
     """Whether resuming is enough to have what blocks the task looked at again."""
-    if known.stopped is None or not known.stopped.question:
+    if state.stopped is None or not state.stopped.question:
         return True
-    asked = known.questions.get(known.stopped.question)
+    asked = state.questions.get(state.stopped.question)
     return asked is not None and asked.question.again
 
 
-def _unblock(draft: Draft) -> None:
-    if draft.stopped is not None and draft.stopped.kind == "blocked":
-        draft.stopped = None
+_STEERING = {"skip": _skip, "accept": _accept, "reset": _begin_anew, "modify": _begin_anew, "rollback": _roll_back}
+
+
+def _unblock(state: State) -> None:
+    if state.stopped is not None and state.stopped.kind == "blocked":
+        state.stopped = None

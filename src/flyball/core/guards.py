@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
+
 from flyball.core import casting, questions
 from flyball.core.answers import first_word
 from flyball.core.breaker import cooled
-from flyball.core.effects import Wait
+from flyball.core.effects import RunAgent, Wait
 from flyball.core.events import BreakerChanged, Held, TaskStopped, WindowOpened
-from flyball.core.next import NOTHING, Next, perform, record
-from flyball.core.state import State
-from flyball.core.task import EffectId
+from flyball.core.next import NOTHING, Step, halt, perform, record
+from flyball.core.state import Lane, State
 
 HOUR = timedelta(hours=1)
 LONGEST_BACKOFF = timedelta(minutes=10)
@@ -23,15 +24,14 @@ MOST_DOUBLINGS = 16
 QUICK_RETRIES = 2
 
 
-def before_turn(state: State, role: str, beside: int = 0) -> Next | None:
-    """What holds the loop before a turn of `role`, or None when it may be spawned, `beside` so many others."""
-    if any(isinstance(o.effect, Wait) for o in state.open.values()):
+def before_turn(state: State, lane: Lane, role: str, *, reviewing: bool = False) -> Step | None:
+    """What holds a lane before a turn of `role`, or None when it may be spawned."""
+    if any(isinstance(effect, Wait) and effect.lane == lane.name for effect in state.open.values()):
         return NOTHING
-    for guard in (_provider, _hourly, _budget, _crashes, _breaker):
-        held = guard(state, role, beside)
-        if held is not None:
-            return held
-    return None
+    held = _provider(state, lane, role, reviewing=reviewing)
+    for guard in (_hourly, _budget, _crashes, _breaker):
+        held = held or guard(state, lane)
+    return held
 
 
 def backoff(first_s: float, doublings: int) -> timedelta:
@@ -39,22 +39,22 @@ def backoff(first_s: float, doublings: int) -> timedelta:
     return min(timedelta(seconds=first_s * 2 ** min(doublings, MOST_DOUBLINGS)), LONGEST_BACKOFF)
 
 
-def _provider(state: State, role: str, _beside: int) -> Next | None:
-    asked = questions.find(state, questions.OUT_OF_REACH)
+def _provider(state: State, lane: Lane, role: str, *, reviewing: bool) -> Step | None:
+    asked = questions.find(state, lane, questions.OUT_OF_REACH)
     if asked is not None:
-        return questions.put(state, asked[1].question)
-    if casting.player_for(state, role) is not None:
+        return questions.put(state, lane, asked[1].question)
+    if casting.player_for(state, lane, role, reviewing=reviewing) is not None:
         return None
-    agents = casting.wanted(state, role)
+    agents = casting.wanted(state, lane, role, reviewing=reviewing)
     accounts = dict.fromkeys(casting.account(state, a) for a in agents if a not in state.absent)
     hits = [state.limits[a] for a in accounts if a in state.limits]
     if not hits:
         reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
-        return record(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
-    if state.overloads and all(hit.backoff and beyond_patience(state, hit.since) for hit in hits):
-        return questions.put(state, questions.out_of_reach(state, hits))
+        return halt(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
+    if lane.overloads and all(hit.backoff and beyond_patience(state, hit.since) for hit in hits):
+        return questions.put(state, lane, questions.out_of_reach(lane, hits))
     first = min(hits, key=lambda h: h.until)
-    return _wait(state, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
+    return _wait(lane, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
 
 
 def beyond_patience(state: State, since: datetime | None) -> bool:
@@ -63,53 +63,55 @@ def beyond_patience(state: State, since: datetime | None) -> bool:
     return since is not None and state.now - since >= patience
 
 
-def _wait(state: State, held: Held) -> Next:
-    if state.held != held:
+def _wait(lane: Lane, held: Held) -> Step:
+    held = replace(held, lane=lane.name)
+    if lane.held != held:
         return record(held)
     assert held.until is not None
-    return perform(Wait(EffectId(f"wait/{state.waits + 1}"), until=held.until, reason=held.reason))
+    key = lane.effect_id(f"wait/{lane.waits + 1}")
+    return perform(Wait(key, until=held.until, reason=held.reason, lane=lane.name))
 
 
-def _hourly(state: State, _role: str, beside: int) -> Next | None:
+def _hourly(state: State, lane: Lane) -> Step | None:
     window = state.window
     if window is None:
         return None
     ends_at = window.started_at + HOUR
     if state.now >= ends_at:
         return record(WindowOpened())
-    reserved = _reserved(state, beside)
+    reserved = _running(state)
     limit = state.task.settings.limits.calls_per_hour
     if window.calls + reserved < limit:
         return None
     held = Held("hourly", f"{window.calls} of {limit} calls this hour", ends_at)
     if not state.task.settings.attended:
-        return _wait(state, held)
-    asked = questions.find(state, "hourly-limit")
+        return _wait(lane, held)
+    asked = questions.find(state, lane, "hourly-limit")
     if asked is not None and first_word(asked[1].answer) == "wait":
-        return _wait(state, held)
-    return questions.put(state, questions.hourly_limit(held.reason, ends_at))
+        return _wait(lane, held)
+    return questions.put(state, lane, questions.hourly_limit(held.reason, ends_at))
 
 
-def _reserved(state: State, beside: int) -> int:
-    """Turns that are running, or asked for together with this one."""
-    return beside + sum(o.effect.id.startswith("turn/") for o in state.open.values())
+def _running(state: State) -> int:
+    """Turns under way in any lane: their calls and their cost are still to come."""
+    return sum(isinstance(effect, RunAgent) for effect in state.open.values())
 
 
-def _budget(state: State, _role: str, beside: int) -> Next | None:
-    _, said = limit_reached(state, beside)
-    return record(TaskStopped("limit", questions.led_by_trick(state, said))) if said else None
+def _budget(state: State, lane: Lane) -> Step | None:
+    _, said = limit_reached(state)
+    return halt(TaskStopped("limit", questions.led_by_trick(lane, said))) if said else None
 
 
-def limit_reached(state: State, beside: int = 0) -> tuple[str, str]:
+def limit_reached(state: State) -> tuple[str, str]:
     """The setting whose limit allows no further turn, and what is to be said of it; empty where none does."""
     limits = state.task.settings.limits
     dearest = state.dearest_turn
-    ahead = 1 + _reserved(state, beside)
+    ahead = 1 + _running(state)
     usd, tokens = dearest.usd or 0.0, dearest.tokens
     hours = state.elapsed.total_seconds() / 3600
     told = (
         ("max_iterations", _reached(state.iterations, limits.max_iterations, "iteration")),
-        ("max_turns", _reached(state.turns + beside, limits.max_turns, "turn")),
+        ("max_turns", _reached(state.turns, limits.max_turns, "turn")),
         ("max_hours", _reached(round(hours, 2), limits.max_hours, "hour")),
         ("budget_usd", _exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
         ("budget_tokens", _exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),
@@ -156,27 +158,27 @@ def _without_tokens(state: State) -> str:
     )
 
 
-def _crashes(state: State, _role: str, _beside: int) -> Next | None:
+def _crashes(state: State, lane: Lane) -> Step | None:
     limits = state.task.settings.limits
-    if state.crashes >= limits.crash_limit:
-        return questions.put(state, questions.crashes(state))
-    if state.crashes <= QUICK_RETRIES or not limits.crash_backoff_s:
+    if lane.crashes >= limits.crash_limit:
+        return questions.put(state, lane, questions.crashes(state, lane))
+    if lane.crashes <= QUICK_RETRIES or not limits.crash_backoff_s:
         return None
-    until = (state.crashed_at or state.now) + backoff(limits.crash_backoff_s, state.crashes - QUICK_RETRIES - 1)
+    until = (lane.crashed_at or state.now) + backoff(limits.crash_backoff_s, lane.crashes - QUICK_RETRIES - 1)
     if state.now >= until:
         return None
-    return _wait(state, Held("crash", f"the agent crashed {state.crashes} times in a row", until))
+    return _wait(lane, Held("crash", f"the agent crashed {lane.crashes} times in a row", until))
 
 
-def _breaker(state: State, _role: str, _beside: int) -> Next | None:
-    breaker = state.breaker
+def _breaker(state: State, lane: Lane) -> Step | None:
+    breaker = lane.loop.breaker
     if breaker.state != "OPEN":
         return None
     cooldown = state.task.settings.breaker.cooldown_s
     if cooldown is None:
-        return questions.put(state, questions.breaker_open(state))
-    opened_at: datetime = state.judged_at or state.now
+        return questions.put(state, lane, questions.breaker_open(state, lane))
+    opened_at: datetime = lane.loop.judged_at or state.now
     until = opened_at + timedelta(seconds=cooldown)
     if state.now >= until:
-        return record(BreakerChanged(cooled(breaker), "cool-down over"))
-    return _wait(state, Held("breaker", breaker.reason, until))
+        return record(BreakerChanged(cooled(breaker), "cool-down over", lane=lane.name))
+    return _wait(lane, Held("breaker", breaker.reason, until))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flyball.core import breaker as breakers
 from flyball.core.claim_values import Metric
 from flyball.core.claims import Claim
-from flyball.core.effects import Option, Question
+from flyball.core.effects import Option, Question, RunAgent
 from flyball.core.events import Fact, Judged, LearningRecorded
 from flyball.core.measurement import Measurement
 from flyball.core.monitor import Verdict, follow
@@ -14,7 +14,7 @@ from flyball.core.outcomes import TurnEnded
 from flyball.core.recovery import NONE_NEEDED, Recovery, recover, verdict_on
 from flyball.core.signature import Signature, signature
 from flyball.core.stages import Weigh, Weighed
-from flyball.core.state import State
+from flyball.core.state import Lane, State
 from flyball.core.task import Commit
 
 COVERAGE_TOLERANCE = 1.0
@@ -24,29 +24,29 @@ PROBLEM_SHOWN = 300
 """So many problems of a report, and so many characters of each, are told to the next turn."""
 
 
-def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) -> Judged:
-    """The verdict on the present pass."""
+def judge(state: State, lane: Lane, weigh: Weigh, effect: RunAgent, turn: TurnEnded, measured: Measurement) -> Judged:
+    """The verdict on a turn that was measured."""
     claim = turn.claim
-    weighed = weigh(state, measured, claim)
+    weighed = weigh(state, lane, measured, claim)
     held = weighed.gate.held
     signal = claim.exit_signal and turn.kind == "ok"
     failure = _failure(measured, weighed)
-    seen = _observation(state, turn, measured, weighed, failure)
-    _, verdict = follow(state.history, seen, state.task.settings.monitor)
+    seen = _observation(lane, turn, measured, weighed, failure)
+    _, verdict = follow(lane.loop.history, seen, state.task.settings.monitor)
     struck = breakers.after(
-        state.breaker,
-        state.task.settings.breaker.strikes(state.stage),
+        lane.loop.breaker,
+        state.task.settings.breaker.strikes(lane.stage),
         progress=weighed.progress,
         gate_held=held,
         error=failure.fine if failure else "",
     )
-    recovery = NONE_NEEDED if weighed.rejected else recover(state, seen, verdict, struck, measured)
+    recovery = NONE_NEEDED if weighed.rejected else recover(state, lane, effect.role, seen, verdict, struck, measured)
     verdict = verdict_on(recovery, verdict, struck)
     breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
     return Judged(
-        stage=state.stage,
-        iteration=state.iteration + 1,
-        turn=state.pass_turn,
+        stage=lane.stage,
+        iteration=lane.loop.iteration + 1,
+        turn=effect.turn,
         gate_1=weighed.gate,
         gate_2=signal,
         observation=seen,
@@ -55,27 +55,28 @@ def judge(state: State, weigh: Weigh, turn: TurnEnded, measured: Measurement) ->
         progress=weighed.progress,
         can_exit=held and signal,
         false_claim=signal and not held,
-        unsignalled=state.unsignalled + 1 if held and not signal else 0,
+        unsignalled=lane.loop.unsignalled + 1 if held and not signal else 0,
         score=weighed.score,
-        best=not measured.caught and _is_best(state, weigh, weighed.score),
+        best=not measured.caught and _is_best(state, lane, weigh, weighed.score),
         rejected=weighed.rejected,
         rung=recovery.rung,
         restore_to=recovery.restore_to,
         fresh_context=bool(recovery.rung) or turn.kind == "context_full",
-        lesson=_lesson(state, turn, weighed, verdict, failure) if recovery.rung else (),
+        lesson=_lesson(lane, turn, weighed, verdict, failure) if recovery.rung else (),
         findings=weighed.findings,
         disagreements=_disagreements(claim, weighed, measured),
         report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
-        questions=() if held and signal else _asked(state, turn),
-        consent_wanted=_consent_wanted(state, claim, measured),
+        questions=() if held and signal else _asked(effect, turn),
+        consent_wanted=_consent_wanted(lane, claim, measured),
+        lane=lane.name,
     )
 
 
-def _is_best(state: State, weigh: Weigh, score: float) -> bool:
+def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
     """Whether no tree of this stage is as good, the one it began with included."""
-    best = state.best_score
-    if best is None and state.entry is not None:
-        best = weigh(state, state.entry, Claim()).score
+    best = lane.loop.best_score
+    if best is None and lane.loop.entry is not None:
+        best = weigh(state, lane, lane.loop.entry, Claim()).score
     return best is None or score > best
 
 
@@ -98,22 +99,22 @@ def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
 
 
 def _observation(
-    state: State, turn: TurnEnded, measured: Measurement, weighed: Weighed, failure: Signature | None
+    lane: Lane, turn: TurnEnded, measured: Measurement, weighed: Weighed, failure: Signature | None
 ) -> Observation:
     held = weighed.gate.held
-    batch = state.work.selected or state.stage
-    unchanged = state.tree == state.tree_before or (
-        state.last is not None and not state.restored and measured.tree == state.last.tree
+    batch = lane.item or lane.stage
+    unchanged = lane.tree == lane.tree_before or (
+        lane.loop.last is not None and not lane.loop.restored and measured.tree == lane.loop.last.tree
     )
     return Observation(
-        iteration=state.iteration + 1,
-        context=state.context,
+        iteration=lane.loop.iteration + 1,
+        context=lane.context,
         batch=(batch,),
         passed=(batch,) if held else (),
         failed={batch: failure} if failure else {},
-        blocked=() if held and turn.claim.exit_signal else _blocked(state, turn.claim),
+        blocked=() if held and turn.claim.exit_signal else _blocked(lane, turn.claim),
         tree=measured.tree,
-        edit=None if unchanged else f"{state.tree_before}..{state.tree}",
+        edit=None if unchanged else f"{lane.tree_before}..{lane.tree}",
         changed_files=() if unchanged else None,
         failing=weighed.failing,
         pass_rate=weighed.rate,
@@ -122,47 +123,45 @@ def _observation(
         summary=failure.summary if failure else "",
         gate_held=held,
         gate_broken=measured.broken or None,
-        restored=state.restored,
+        restored=lane.loop.restored,
         tricked=bool(measured.caught),
         tokens=turn.usage.input_tokens + turn.usage.output_tokens,
         usd=turn.usage.usd or 0.0,
     )
 
 
-def _blocked(state: State, claim: Claim) -> tuple[Blocker, ...]:
+def _blocked(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
     if claim.status != "blocked":
         return ()
-    named = tuple(Blocker(state.stage, b.type, b.description) for b in claim.blockers)
-    return named or (Blocker(state.stage, "external", claim.summary or "the agent says it is blocked"),)
+    named = tuple(Blocker(lane.stage, b.type, b.description) for b in claim.blockers)
+    return named or (Blocker(lane.stage, "external", claim.summary or "the agent says it is blocked"),)
 
 
 def _lesson(
-    state: State, turn: TurnEnded, weighed: Weighed, verdict: Verdict, failure: Signature | None
+    lane: Lane, turn: TurnEnded, weighed: Weighed, verdict: Verdict, failure: Signature | None
 ) -> tuple[str, ...]:
     """Three lines for the next context: what was tried, what failed, what to do otherwise."""
     tried = turn.claim.summary or _first_line(turn.final_message) or "an approach that left no summary"
     failed = weighed.gate.missing[0] if weighed.gate.missing else (failure.summary if failure else verdict.evidence)
     return (
-        f"Tried in {state.stage}, iteration {state.iteration + 1}: {tried[:300]}",
+        f"Tried in {lane.stage}, iteration {lane.loop.iteration + 1}: {tried[:300]}",
         f"It failed: {failed[:300]}",
         f"Why it was ended: {verdict.evidence[:300]}. Take another approach.",
     )
 
 
-def _asked(state: State, turn: TurnEnded) -> tuple[Question, ...]:
+def _asked(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
     """What the agent wants to know from a person."""
     return tuple(
-        Question(
-            f"agent-{state.pass_turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None
-        )
+        Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
         for n, q in enumerate(turn.claim.questions, 1)
     )
 
 
-def _consent_wanted(state: State, claim: Claim, measured: Measurement) -> tuple[str, ...]:
+def _consent_wanted(lane: Lane, claim: Claim, measured: Measurement) -> tuple[str, ...]:
     """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
     changed = {t.path for t in measured.tricks}
-    settled = {*state.refused, *(path for path in state.consented if path not in changed)}
+    settled = {*lane.refused, *(path for path in lane.consented if path not in changed)}
     return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
 
 

@@ -1,26 +1,34 @@
-"""What `decide` gives back: facts to record now, and effects to have under way."""
+"""What `decide` gives back: facts to record now, effects to have under way, or the word that nothing can go on."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from flyball.core.effects import Effect
-from flyball.core.events import Fact
+from flyball.core.events import Fact, TaskStopped
 
 
-class Next(NamedTuple):
-    """Facts are appended first; then the state is decided upon again."""
+class Step(NamedTuple):
+    """Facts are appended first; then the state is decided upon again.
+
+    `halt` is what the task would stop with: it does when no lane can go on.
+    """
 
     effects: tuple[Effect, ...] = ()
     facts: tuple[Fact, ...] = ()
+    halt: TaskStopped | None = None
 
 
-NOTHING = Next()
+NOTHING = Step()
 
 
-def record(*facts: Fact) -> Next:
-    return Next(facts=facts)
+def record(*facts: Fact) -> Step:
+    return Step(facts=facts)
 
 
-def perform(*effects: Effect) -> Next:
-    return Next(effects=effects)
+def perform(*effects: Effect) -> Step:
+    return Step(effects=effects)
+
+
+def halt(stopped: TaskStopped) -> Step:
+    return Step(halt=stopped)

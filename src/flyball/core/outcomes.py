@@ -147,19 +147,47 @@ class Mended(_Outcome, frozen=True, omit_defaults=True, tag="mended"):
     notes: tuple[str, ...] = ()
 
 
+class WorkspaceOpened(_Outcome, frozen=True, omit_defaults=True, tag="workspace.opened"):
+    """A lane's workspace stands at its base."""
+
+    tree: str
+    notes: tuple[str, ...] = ()
+
+
+class WorkspaceClosed(_Outcome, frozen=True, omit_defaults=True, tag="workspace.closed"):
+    """A lane's workspace is gone."""
+
+
 class Integrated(_Outcome, frozen=True, omit_defaults=True, tag="integrated"):
-    """Work stands on the branch."""
+    """A lane's work and the commit it was brought onto are one commit now."""
+
+    commit: Commit
+    tree: str
+
+
+class Conflicted(_Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
+    """A lane's work and the commit it was to be brought onto change the same lines; nothing was made of them."""
+
+    paths: tuple[str, ...] = ()
+    detail: str = ""
+
+
+class NothingToIntegrate(_Outcome, frozen=True, omit_defaults=True, tag="integrated.empty"):
+    """A lane's work adds nothing to the commit it was to be brought onto."""
+
+
+class Delivered(_Outcome, frozen=True, omit_defaults=True, tag="delivered"):
+    """The task's branch in the user's repository is this commit."""
 
     commit: Commit
     branch: str
     notes: tuple[str, ...] = ()
 
 
-class Conflicted(_Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
-    """Work could not be brought onto the branch; nothing was changed."""
+class Undelivered(_Outcome, frozen=True, omit_defaults=True, tag="undelivered"):
+    """The task's branch was not moved: somebody else uses it, or a push was refused."""
 
-    paths: tuple[str, ...] = ()
-    detail: str = ""
+    detail: str
 
 
 class PullRequested(_Outcome, frozen=True, omit_defaults=True, tag="pull_requested"):
@@ -231,8 +259,13 @@ Outcome = (
     | Saved
     | Restored
     | Mended
+    | WorkspaceOpened
+    | WorkspaceClosed
     | Integrated
     | Conflicted
+    | NothingToIntegrate
+    | Delivered
+    | Undelivered
     | PullRequested
     | Edited
     | Stale

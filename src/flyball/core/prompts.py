@@ -1,4 +1,4 @@
-"""Every prompt flyball writes, in one place; `VERSION` changes when a sentence does.
+"""What all prompts share, and their `VERSION`, which changes when a sentence of any does; roles stand with their workflow.
 
 A prompt is built from the task, the stage, what was measured, open findings, learnings and guidance, and nothing else. `{nonce}` is
 filled in when the turn starts, so that a report cannot be prepared before it.
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 
-from flyball.core import prompts_backlog
+from flyball.core import quantities
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Measured
-from flyball.core.quantities import listed
-from flyball.core.stages import open_items
-from flyball.core.state import State
+from flyball.core.state import Lane, State
+from flyball.core.task import open_items
 
 VERSION = 6
 DOCUMENT_SHOWN = 12_000
@@ -21,38 +19,6 @@ OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
 _PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
 _REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
-
-_ROLES = {
-    "planner": (
-        "Write the acceptance criteria for the request below: three to seven checks a test can decide, each one sentence.\n"
-        "Change no file. Put them into your report as `plan`, a markdown list under the heading `### Acceptance Criteria`, one\n"
-        "`- [ ] sentence` a line."
-    ),
-    "tester": (
-        "Write tests that fail now and will pass when the criteria below are met. At least one new test for each criterion;\n"
-        "put its id into the test's name or docstring (AC-1 as `ac_1`). Each must fail by an assertion, or because a name or module\n"
-        "does not exist yet. Do not write the implementation, do not touch existing tests or test configuration: fixtures belong\n"
-        "into the new test files, not into a `conftest.py`."
-    ),
-    "implementer": (
-        "Make every test pass with the smallest change to the product code. Tests and test configuration are protected: the\n"
-        "accepted versions are what is run, whatever stands in the tree. If a test is wrong, say so in `protected_changes`."
-    ),
-    "refactorer": (
-        "Improve the code this task changed without changing what it does: shorter functions, less branching, no repetition.\n"
-        "All tests must stay green. When nothing is worth improving, say so and signal."
-    ),
-    "documenter": (
-        "Document what this task changed: at least three documents (.md, .rst, .adoc or OpenAPI) added or changed, a decision\n"
-        "record under `docs/decisions/` among them, README and changelog where the project has them. Mermaid diagrams must parse."
-    ),
-    "qa": (
-        "Review the work of this task as it stands in this copy; your edits are discarded. You may run anything. Judge whether it\n"
-        "meets each criterion, and look for what the measurements below cannot see. Report `verdict` (`pass`, `warn` or\n"
-        "`fail`) and `findings` with severity `critical`, `major`, `minor` or `suggestion`; the first two block. Approve with\n"
-        "`verdict` `pass`, or `warn` where something should be seen to later, and `exit_signal` true."
-    ),
-}
 
 _PURPOSES = {
     "confirm": (
@@ -75,33 +41,28 @@ When you are finished, write a JSON object to the file named in $FLYBALL_REPORT_
 All fields but `nonce` are optional."""
 
 
-def role_text(role: str) -> str:
-    """What a role is asked to do, whatever the task; empty for a role that is not known."""
-    return _ROLES.get(role) or prompts_backlog.ROLES.get(role, "")
-
-
-def build(state: State, role: str, purpose: str = "") -> str:
-    """The prompt a role gets now."""
-    backlog = state.task.workflow == "backlog"
-    roles = prompts_backlog.ROLES if backlog else _ROLES
+def compose(
+    state: State, lane: Lane, role: str, purpose: str, *, text: str, context: tuple[str, ...], measured: str
+) -> str:
+    """The prompt a role gets now: what it is asked (`text`), what about, how to check it, and what was found out so far."""
     parts = [
-        f"# {state.stage}: {role} for task {state.task.id}, iteration {state.iteration + 1}",
-        _PURPOSES.get(purpose) or roles.get(role, f"You are the {role} of this task."),
-        *(prompts_backlog.context(state) if backlog else (_request(state), _criteria(state))),
+        f"# {lane.stage}: {role} for task {state.task.id}, iteration {lane.loop.iteration + 1}",
+        _PURPOSES.get(purpose) or text or f"You are the {role} of this task.",
+        *context,
         _commands(state),
-        _consent(state) if purpose == "consent" else "",
-        prompts_backlog.measured(state) if backlog and role != "implementer" else _measured(state),
-        _checks(state) if role == "qa" else "",
-        _findings(state),
-        _lesson(state),
-        _listed("Guidance from a person", state.guidance),
-        _listed("Learnings so far", tuple(f"{x.title}: {x.choice or x.context}" for x in state.learnings[-6:])),
+        _consent(lane) if purpose == "consent" else "",
+        measured,
+        listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
+        _lesson(lane),
+        listed("Guidance from a person", state.guidance),
+        listed("Learnings so far", tuple(f"{x.title}: {x.choice or x.context}" for x in state.learnings[-6:])),
         _REPORT,
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
 
 
-def _request(state: State) -> str:
+def request(state: State) -> str:
+    """What a person asked for, with the document it came from."""
     text = f"## Request\n{state.task.request.strip()}"
     if state.task.document:
         document = state.task.document.strip()
@@ -112,8 +73,8 @@ def _request(state: State) -> str:
     return text
 
 
-def _criteria(state: State) -> str:
-    return _listed("Acceptance criteria", tuple(f"{i.id}: {i.text}" for i in open_items(state.items)))
+def criteria(state: State) -> str:
+    return listed("Acceptance criteria", tuple(f"{i.id}: {i.text}" for i in open_items(state.items)))
 
 
 def _commands(state: State) -> str:
@@ -122,16 +83,17 @@ def _commands(state: State) -> str:
     gates = [(gate.name, gate.command) for gate in settings.gates]
     lint = [("lint", settings.lint)] if settings.lint else []
     told = (f"{name}: `{_PLACEHOLDER.sub(_REPORT_FILE, command)}`" for name, command in (*gates, *lint))
-    return _listed("Commands that check the work, run in the root of the repository", tuple(told))
+    return listed("Commands that check the work, run in the root of the repository", tuple(told))
 
 
-def _consent(state: State) -> str:
-    wanted = _listed("Protected files the implementer wants to change", state.consent_wanted)
-    return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {state.tests_accepted}."
+def _consent(lane: Lane) -> str:
+    wanted = listed("Protected files the implementer wants to change", lane.loop.consent_wanted)
+    return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {lane.tests_accepted}."
 
 
-def _measured(state: State) -> str:
-    judged = state.judged
+def measured(lane: Lane) -> str:
+    """What the last iteration was found to lack, for the role that goes on."""
+    judged = lane.loop.judged
     lines: list[str] = []
     if judged is not None:
         if judged.false_claim:
@@ -145,23 +107,16 @@ def _measured(state: State) -> str:
         lines += [f"- {m}" for m in judged.gate_1.missing]
         lines += [f"- your report was not taken as you wrote it: {p}" for p in judged.report_problems]
         lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
-        if state.breaker.state == "HALF_OPEN":
-            lines.append(f"Nothing moved: {state.breaker.reason}. If it goes on like this, the loop stops here.")
-    lines += _tricks(state.last)
-    lines += _put_back(state)
-    lines += _output(state.last or state.entry)
-    if state.last_interrupted:
+        if lane.loop.breaker.state == "HALF_OPEN":
+            lines.append(f"Nothing moved: {lane.loop.breaker.reason}. If it goes on like this, the loop stops here.")
+    lines += _tricks(lane.loop.last)
+    lines += _put_back(lane)
+    lines += _output(lane.loop.last or lane.loop.entry)
+    if lane.last_interrupted:
         lines.append(
-            f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {state.last_interrupted})."
+            f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {lane.last_interrupted})."
         )
     return "## What was measured\n" + "\n".join(lines) if lines else ""
-
-
-def _checks(state: State) -> str:
-    """What was measured for the reviewer whose turn this is."""
-    measured = next((o.measurement for o in state.outcomes.values() if isinstance(o, Measured)), None)
-    checks = measured.checks if measured else ()
-    return _listed("Checks of this tree", tuple(f"{c.name}: {c.status}: {c.detail}".rstrip(": ") for c in checks))
 
 
 def _tricks(measured: Measurement | None) -> list[str]:
@@ -172,11 +127,13 @@ def _tricks(measured: Measurement | None) -> list[str]:
     ]
 
 
-def _put_back(state: State) -> list[str]:
-    if not state.put_back:
+def _put_back(lane: Lane) -> list[str]:
+    if not lane.put_back:
         return []
-    kept = "The tree is an earlier one again." if state.restored else "All other changes of that turn were kept."
-    return [f"These protected files were put back as they were accepted: {listed(state.put_back, 20)}. {kept}"]
+    kept = "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
+    return [
+        f"These protected files were put back as they were accepted: {quantities.listed(lane.put_back, 20)}. {kept}"
+    ]
 
 
 def _output(measured: Measurement | None) -> list[str]:
@@ -188,16 +145,12 @@ def _output(measured: Measurement | None) -> list[str]:
     return [f"End of the output of `{failed.command}`:", "```", failed.output[-OUTPUT_SHOWN:].strip("\n"), "```"]
 
 
-def _findings(state: State) -> str:
-    return _listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in state.findings))
-
-
-def _lesson(state: State) -> str:
-    text = _listed("An earlier attempt was ended; its lesson", state.lesson)
-    if "smaller-scope" in state.rungs:
+def _lesson(lane: Lane) -> str:
+    text = listed("An earlier attempt was ended; its lesson", lane.loop.lesson)
+    if "smaller-scope" in lane.loop.rungs:
         text += "\n\nWork on the first open point only and leave the rest for later turns."
     return text
 
 
-def _listed(title: str, lines: tuple[str, ...]) -> str:
+def listed(title: str, lines: tuple[str, ...]) -> str:
     return f"## {title}\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

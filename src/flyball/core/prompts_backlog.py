@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from flyball.core import prompts
 from flyball.core.backlog import Issue
+from flyball.core.backlog_record import record_of
 from flyball.core.measurement import Measurement
 from flyball.core.quantities import plural
-from flyball.core.state import State
+from flyball.core.state import Lane, State
 
 CONSTITUTION_SHOWN = 6_000
 MEMORY_ENTRIES = 5
@@ -45,21 +47,34 @@ ROLES = {
 }
 
 
-def context(state: State) -> tuple[str, ...]:
-    """The issue and the rules of the project; the same for every role."""
-    seen = state.work.seen
-    return (
-        f"## Asked for\n{state.task.request.strip()}",
-        _constitution(seen.constitution) if seen else "",
-        _memory(seen.memory, state) if seen else "",
-        _issue(state),
-        _objections(state),
+def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
+    """The prompt a role of this workflow gets now."""
+    return prompts.compose(
+        state,
+        lane,
+        role,
+        purpose,
+        text=ROLES.get(role, ""),
+        context=_context(state, lane),
+        measured=prompts.measured(lane) if role == "implementer" else _measured(lane),
     )
 
 
-def measured(state: State) -> str:
+def _context(state: State, lane: Lane) -> tuple[str, ...]:
+    """The issue and the rules of the project; the same for every role."""
+    seen = record_of(state).seen
+    return (
+        f"## Asked for\n{state.task.request.strip()}",
+        _constitution(seen.constitution) if seen else "",
+        _memory(seen.memory, state, lane) if seen else "",
+        _issue(state, lane),
+        _objections(state, lane),
+    )
+
+
+def _measured(lane: Lane) -> str:
     """The gates as flyball measured them on exactly this tree, for those who judge it."""
-    found = state.entry
+    found = lane.loop.entry
     if found is None:
         return ""
     return "## What flyball measured on this tree\n" + "\n".join(f"- {line}" for line in _gates(found))
@@ -85,12 +100,12 @@ def _constitution(text: str) -> str:
     return f"## Constitution of this project\n{text[:CONSTITUTION_SHOWN].strip()}{cut}"
 
 
-def _memory(text: str, state: State) -> str:
+def _memory(text: str, state: State, lane: Lane) -> str:
     """The entries that share the most words with the issue."""
     entries = [
         each.strip() for each in re.split(r"\n(?=#|[-*] |\n)", text) if each.strip() and not each.startswith("# ")
     ]
-    item = next((i for i in state.items if i.id == state.work.selected), None)
+    item = next((i for i in state.items if i.id == lane.item), None)
     wanted = _words(" ".join((item.text, *item.acceptance, *item.files))) if item else frozenset()
     ranked = sorted(entries, key=lambda each: -len(wanted & _words(each)))
     chosen = [each for each in entries if each in ranked[:MEMORY_ENTRIES]]
@@ -101,8 +116,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
-def _issue(state: State) -> str:
-    item = next((i for i in state.items if i.id == state.work.selected), None)
+def _issue(state: State, lane: Lane) -> str:
+    item = next((i for i in state.items if i.id == lane.item), None)
     if item is None:
         return ""
     found = _found(state, item.id)
@@ -113,12 +128,13 @@ def _issue(state: State) -> str:
 
 
 def _found(state: State, id: str) -> Issue | None:
-    issues = state.work.seen.backlog.issues if state.work.seen else ()
+    seen = record_of(state).seen
+    issues = seen.backlog.issues if seen else ()
     return next((issue for issue in issues if issue.id == id), None)
 
 
-def _objections(state: State) -> str:
-    said = state.work.rejections.get(state.work.selected, ())
+def _objections(state: State, lane: Lane) -> str:
+    said = record_of(state).rejections.get(lane.item, ())
     if not said:
         return ""
     return "## Why the validators rejected the last attempt\n" + "\n".join(f"- {each}" for each in said)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from flyball.core.answers import taken
+from flyball.core.answers import Follow, take
 from flyball.core.effects import Ask, Option, Question
 from flyball.core.events import Judged, LimitHit, TaskStopped
 from flyball.core.measurement import GateResult
-from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.next import NOTHING, Step, halt, perform
 from flyball.core.quantities import plural
-from flyball.core.state import Asked, State
+from flyball.core.state import Asked, Lane, State
 from flyball.core.task import EffectId
 
 FOUR_CHOICES = (
@@ -21,48 +21,50 @@ FOUR_CHOICES = (
     Option("modify", "give new guidance, then try again: modify TEXT"),
 )
 ROLLBACK = "rollback"
+TRICK_SHOWN = 300
 CONFIRMATIONS_BY_DEFAULT = 2
 OUT_OF_REACH = "out-of-reach"
 TOOL_UNUSABLE = "tool-unusable"
-TRICK_SHOWN = 300
 CHECKED_BY = {"lint": "lint_clean", "complexity": "complexity"}
 """The criterion of QA that each tool is for."""
 
 
-def choices(state: State) -> tuple[Option, ...]:
+def choices(state: State, lane: Lane) -> tuple[Option, ...]:
     """What may be done about a loop that does not move; where a trick was caught, going back is among it."""
-    if state.caught is None:
+    if lane.loop.caught is None:
         return FOUR_CHOICES
     back = f"go back to the last good tree and try again, as does: flyball rollback {state.task.id} --to last-good"
     return (*FOUR_CHOICES, Option(ROLLBACK, back))
 
 
-def led_by_trick(state: State, reason: str) -> str:
+def led_by_trick(lane: Lane, reason: str) -> str:
     """A reason the loop ends for, behind the trick that stands against it, if one does."""
-    if state.caught is None:
+    caught = lane.loop.caught
+    if caught is None:
         return reason
-    trick = state.caught.tricks[0]
+    trick = caught.tricks[0]
     told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
-    return f"A trick was caught in iteration {state.caught.iteration}: {told}. {reason[:1].upper()}{reason[1:]}"
+    return f"A trick was caught in iteration {caught.iteration}: {told}. {reason[:1].upper()}{reason[1:]}"
 
 
-def find(state: State, name: str) -> tuple[EffectId, Asked] | None:
-    """The question of that name that is not closed yet."""
-    return next(((k, a) for k, a in state.questions.items() if a.question.name == name), None)
+def find(state: State, lane: Lane, name: str) -> tuple[EffectId, Asked] | None:
+    """The lane's question of that name that is not closed yet."""
+    asked = ((k, a) for k, a in state.questions.items() if a.question.name == name and a.lane == lane.name)
+    return next(asked, None)
 
 
-def put(state: State, question: Question) -> Next:
-    """Ask once; wait while it is open; stop as BLOCKED when nobody can answer."""
-    asked = find(state, question.name)
+def put(state: State, lane: Lane, question: Question, follow: Follow | None = None) -> Step:
+    """Ask once; wait while it is open; the lane is BLOCKED when nobody can answer. `follow` says what becomes of the answer."""
+    asked = find(state, lane, question.name)
     if asked is None:
-        return perform(Ask(EffectId(f"ask/{state.asks + 1}"), question=question))
+        return perform(Ask(lane.effect_id(f"ask/{lane.asks + 1}"), question=question, lane=lane.name))
     key, known = asked
     if known.answer is not None:
-        return taken(state, key, known)
+        return take(state, lane, key, known, follow)
     if key in state.open:
         return NOTHING
     evidence = tuple(line for line in known.question.detail.splitlines() if line)
-    return record(TaskStopped("blocked", known.question.text, evidence, key))
+    return halt(TaskStopped("blocked", known.question.text, evidence, key))
 
 
 def confirm_criteria(state: State) -> Question:
@@ -71,23 +73,21 @@ def confirm_criteria(state: State) -> Question:
     return Question("criteria", "Are these the acceptance criteria?", options, default="yes", detail=listed)
 
 
-def no_exit_signal(state: State) -> Question:
+def no_exit_signal(lane: Lane) -> Question:
     options = (
         Option("confirm", "one more turn that asks only for the confirmation"),
         Option("accept", "accept the stage on your own word"),
         Option("abort", "end the task"),
     )
-    text = (
-        f"{state.stage}: the gate holds, but the agent has not signalled that it is done ({state.unsignalled} times)."
-    )
-    default = "confirm" if state.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
+    text = f"{lane.stage}: the gate holds, but the agent has not signalled that it is done ({lane.loop.unsignalled} times)."
+    default = "confirm" if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
     return Question("no-exit-signal", text, options, default=default)
 
 
-def protected_change(state: State) -> Question:
+def protected_change(lane: Lane) -> Question:
     options = (Option("allow", "take the change as it is"), Option("deny", "keep the accepted version"))
     text = "The agent asks to change protected files. Allow it?"
-    return Question("protected-change", text, options, detail="\n".join(state.consent_wanted))
+    return Question("protected-change", text, options, detail="\n".join(lane.loop.consent_wanted))
 
 
 def tool_failure(tool: GateResult) -> str:
@@ -105,13 +105,14 @@ def tool_unusable(tool: GateResult) -> Question:
     return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(evidence), again=True)
 
 
-def qa_rejected(state: State) -> Question:
-    checks = state.last.checks if state.last else ()
+def rejected(state: State, lane: Lane, by: str) -> Question:
+    """What a person is asked after the last rejection, with the whole report of the reviewers."""
+    checks = lane.loop.last.checks if lane.loop.last else ()
     lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
-    lines += [f"{f.severity}: {f.message}" for f in state.findings if not f.check]
-    why = f": {state.findings[0].message}" if state.findings else ""
-    text = led_by_trick(state, f"QA rejected the work {state.qa_attempts} times{why}")
-    return Question("qa-rejected", text, choices(state), detail="\n".join(lines))
+    lines += [f"{f.severity}: {f.message}" for f in lane.loop.findings if not f.check]
+    why = f": {lane.loop.findings[0].message}" if lane.loop.findings else ""
+    text = led_by_trick(lane, f"{by} rejected the work {lane.rejections} times{why}")
+    return Question(f"{by.lower()}-rejected", text, choices(state, lane), detail="\n".join(lines))
 
 
 def hourly_limit(reason: str, ends_at: datetime) -> Question:
@@ -124,32 +125,34 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
     return Question("hourly-limit", text, options, default="wait")
 
 
-def breaker_open(state: State) -> Question:
-    judged = state.judged
-    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, judged)) if judged else ()
-    text = led_by_trick(state, f"{state.stage} does not move: {state.breaker.reason}")
-    return Question("breaker", text, choices(state), detail="\n".join(seen))
+def breaker_open(state: State, lane: Lane) -> Question:
+    judged = lane.loop.judged
+    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, lane, judged)) if judged else ()
+    text = led_by_trick(lane, f"{lane.stage} does not move: {lane.loop.breaker.reason}")
+    return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
 
 
-def _conflicting(state: State, judged: Judged) -> tuple[str, ...]:
+def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
     """Where to see the two changes that undo each other."""
-    turns = [c.label for c in state.checkpoints if c.stage == state.stage and not c.accepted][-3:]
+    turns = [c.label for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted][
+        -3:
+    ]
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
     return tuple(f"one change and the other: flyball diff {state.task.id} {label}" for label in turns[:-1])
 
 
-def out_of_reach(state: State, hits: Sequence[LimitHit]) -> Question:
+def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:
     """Put again on resuming: the network may be back without a word from anybody."""
     since = min(hit.since for hit in hits if hit.since is not None)
     names = " and ".join(hit.agent for hit in hits)
-    text = f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({plural(state.overloads, 'try', 'tries')}): {hits[-1].detail}"
+    text = f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({plural(lane.overloads, 'try', 'tries')}): {hits[-1].detail}"
     options = (Option("reset", "try again for as long again"), Option("abort", "end the task"))
     return Question(
         OUT_OF_REACH, text, options, detail="\n".join(f"{hit.agent}: {hit.detail}" for hit in hits), again=True
     )
 
 
-def crashes(state: State) -> Question:
-    text = f"The agent crashed {plural(state.crashes, 'time')} in a row in {state.stage}: {state.crash_detail}"
-    return Question("crashes", led_by_trick(state, text), choices(state), detail=state.crash_detail)
+def crashes(state: State, lane: Lane) -> Question:
+    text = f"The agent crashed {plural(lane.crashes, 'time')} in a row in {lane.stage}: {lane.crash_detail}"
+    return Question("crashes", led_by_trick(lane, text), choices(state, lane), detail=lane.crash_detail)

@@ -13,7 +13,7 @@ from flyball.core.breaker import Breaker
 from flyball.core.measurement import Measurement
 from flyball.core.monitor import Cure, Verdict, change_cure
 from flyball.core.observation import Observation, observe
-from flyball.core.state import Checkpoint, State
+from flyball.core.state import Checkpoint, Lane, State
 from flyball.core.task import Commit
 
 CONTEXTS_ENDED = 2
@@ -34,21 +34,30 @@ NONE_NEEDED = Recovery()
 SPENT = Recovery(spent=True)
 
 
-def recover(state: State, seen: Observation, verdict: Verdict, breaker: Breaker, measured: Measurement) -> Recovery:
-    """The next untried rung for what the monitor and the breaker say of this iteration."""
+def recover(
+    state: State,
+    lane: Lane,
+    role: str,
+    seen: Observation,
+    verdict: Verdict,
+    breaker: Breaker,
+    measured: Measurement,
+) -> Recovery:
+    """The next untried rung for what the monitor and the breaker say of this iteration of `role`."""
+    rungs = _rungs(state, role)
     if seen.gate_held and verdict.cure == "continue":
         return NONE_NEEDED
     if verdict.cure == "continue" and breaker.state != "OPEN":
-        return _unhealed(state, seen)
+        return _unhealed(lane, seen, rungs)
     if verdict.cure in {"stop", "ask"}:
         return SPENT
     if verdict.health in {"FLIP-FLOPPING", "REGRESSING"}:
-        return _rolled_back(state, verdict, measured)
-    rung = next((r for r in _rungs(state) if r not in state.rungs), None)
+        return _rolled_back(state, lane, verdict, measured)
+    rung = next((r for r in rungs if r not in lane.loop.rungs), None)
     if rung is None:
         return SPENT
     stalled = verdict.cure != "continue"
-    return Recovery(rung, _back(state.best, measured) if stalled else Commit(""))
+    return Recovery(rung, _back(lane.best, measured) if stalled else Commit(""))
 
 
 def verdict_on(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
@@ -62,26 +71,29 @@ def verdict_on(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdic
     return verdict if verdict.cure is cure else change_cure(verdict, cure, reason)
 
 
-def _unhealed(state: State, seen: Observation) -> Recovery:
+def _unhealed(lane: Lane, seen: Observation, rungs: tuple[str, ...]) -> Recovery:
     """A failure that ended an earlier context for every rung there is, and is the first thing a new one meets."""
-    endings = observe(state.history, seen).endings
+    endings = observe(lane.loop.history, seen).endings
     met = sum(seen.fine in ending.failures for ending in endings)
-    if met < CONTEXTS_ENDED or any(r not in state.rungs for r in _rungs(state)):
+    if met < CONTEXTS_ENDED or any(r not in lane.loop.rungs for r in rungs):
         return NONE_NEEDED
     return Recovery(spent=True, reason=f"every cure was tried, and the same failure is back: {seen.summary}")
 
 
-def _rolled_back(state: State, verdict: Verdict, measured: Measurement) -> Recovery:
-    used = sum(r in {"rollback", "rollback-two"} for r in state.rungs)
+def _rolled_back(state: State, lane: Lane, verdict: Verdict, measured: Measurement) -> Recovery:
+    used = sum(r in {"rollback", "rollback-two"} for r in lane.loop.rungs)
     if used >= ROLLBACKS:
         return SPENT
     if verdict.health == "REGRESSING":
-        return Recovery("rollback", _back(state.best, measured))
-    return SPENT if "rollback-two" in state.rungs else Recovery("rollback-two", _back(_two_back(state), measured))
+        return Recovery("rollback", _back(lane.best, measured))
+    return (
+        SPENT
+        if "rollback-two" in lane.loop.rungs
+        else Recovery("rollback-two", _back(_two_back(state, lane), measured))
+    )
 
 
-def _rungs(state: State) -> tuple[str, ...]:
-    role = state.pass_effect.role if state.pass_effect else "implementer"
+def _rungs(state: State, role: str) -> tuple[str, ...]:
     choice = state.task.settings.choice(role)
     return tuple(r for r in STALL_RUNGS if r != "other-agent" or choice.fallback)
 
@@ -92,10 +104,10 @@ def _back(to: Checkpoint | None, measured: Measurement) -> Commit:
     return to.commit
 
 
-def _two_back(state: State) -> Checkpoint | None:
+def _two_back(state: State, lane: Lane) -> Checkpoint | None:
     """The tree before the two changes that undo each other; never behind the last accepted one, never one that holds a trick."""
-    sound = [c for c in state.checkpoints if not c.tricked]
-    since = [c for c in sound if c.stage == state.stage]
+    sound = [c for c in state.checkpoints if c.lane == lane.name and not c.tricked]
+    since = [c for c in sound if c.stage == lane.stage]
     accepted = [c for c in sound if c.accepted]
     candidates = [*accepted[-1:], *(c for c in since if not c.accepted)]
-    return candidates[-3] if len(candidates) > 2 else candidates[0] if candidates else state.best
+    return candidates[-3] if len(candidates) > 2 else candidates[0] if candidates else lane.best

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from flyball.core.backlog import Validation
+from flyball.core.backlog_record import record_of
 from flyball.core.claim_values import CAUTION
 from flyball.core.claims import Claim, ProposedIssue
 from flyball.core.effects import RunAgent
@@ -18,7 +19,7 @@ from flyball.core.monitor import Cure, follow
 from flyball.core.observation import Observation
 from flyball.core.outcomes import TurnEnded
 from flyball.core.signature import signature
-from flyball.core.state import State
+from flyball.core.state import Lane, State
 from flyball.core.task import Commit
 from flyball.core.text import clean
 from flyball.core.validation_summary import NoSummary, of_claim
@@ -80,17 +81,17 @@ def _listed(message: str) -> Iterator[tuple[str, ProposedIssue]]:
             yield found[1], ProposedIssue(clean(found[3], 200), priority=found[2].split(",")[0].strip().lower())
 
 
-def weigh(state: State) -> tuple[Fact, ...]:
+def weigh(state: State, lane: Lane) -> tuple[Fact, ...]:
     """The verdict on the item by all its reviews, and the lesson of a rejection."""
-    work = state.work
+    work = record_of(state)
     missing = tuple(_objections(tuple(work.reviews.values())))
     held = not missing
-    seen = _observation(state, missing)
+    seen = _observation(state, lane, missing)
     _, verdict = follow(work.batches, seen, state.task.settings.monitor)
     passed = sum(review.validation.passed for review in work.reviews.values())
     judged = Judged(
-        stage=state.stage,
-        iteration=state.iteration + 1,
+        stage=lane.stage,
+        iteration=lane.loop.iteration + 1,
         turn=max(review.turn for review in work.reviews.values()),
         gate_1=GateVerdict(
             held,
@@ -101,16 +102,16 @@ def weigh(state: State) -> tuple[Fact, ...]:
         gate_2=held,
         observation=seen,
         verdict=verdict,
-        breaker=state.breaker,
+        breaker=lane.loop.breaker,
         progress=held,
         can_exit=held,
         score=float(passed),
         rejected=not held,
-        restore_to=state.head if verdict.cure == Cure.ROLLBACK and not held else Commit(""),
+        restore_to=lane.head if verdict.cure == Cure.ROLLBACK and not held else Commit(""),
         findings=tuple(f for review in work.reviews.values() for f in review.findings if f.severity in BLOCKING),
         batch=True,
     )
-    return (judged, *_lesson(state, missing))
+    return (judged, *_lesson(state, lane, missing))
 
 
 def _objections(reviews: tuple[Reviewed, ...]) -> Iterator[str]:
@@ -128,11 +129,11 @@ def _placed(finding: Finding) -> str:
     return f"{finding.message}{where}"
 
 
-def _observation(state: State, missing: tuple[str, ...]) -> Observation:
-    item, tree = state.work.selected, state.entry.tree if state.entry else state.tree
+def _observation(state: State, lane: Lane, missing: tuple[str, ...]) -> Observation:
+    item, tree = lane.item, lane.loop.entry.tree if lane.loop.entry else lane.tree
     failure = signature("\n".join(missing)) if missing else None
     return Observation(
-        iteration=state.work.cycle,
+        iteration=record_of(state).cycle,
         context=None,
         kind="plan",
         batch=(item,),
@@ -143,12 +144,12 @@ def _observation(state: State, missing: tuple[str, ...]) -> Observation:
         fine=failure.fine if failure else None,
         summary=missing[0][:200] if missing else "",
         gate_held=not missing,
-        restored=state.restored,
+        restored=lane.loop.restored,
     )
 
 
-def _lesson(state: State, missing: tuple[str, ...]) -> tuple[Fact, ...]:
+def _lesson(state: State, lane: Lane, missing: tuple[str, ...]) -> tuple[Fact, ...]:
     if not missing:
         return ()
-    title = f"{state.work.selected} was rejected"
+    title = f"{lane.item} was rejected"
     return (LearningRecorded(state.learned + 1, "anti-pattern", title, "; ".join(missing)[:1000]),)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.prompts import role_text
+from flyball.core import prompts_backlog, prompts_tdd
 
 Ability = Literal["read", "search", "edit", "shell", "agent", "ask", "todo"]
 
@@ -46,6 +46,17 @@ _TABLE: tuple[tuple[str, tuple[Ability, ...], str], ...] = (
     ("performance-reviewer", _CHECKING, "Validates the performance of a change. Changes no file."),
     ("spec-auditor", _CHECKING, "Validates a change against its specification, point by point. Changes no file."),
 )
+
+
+IMPLEMENTER = "implementer"
+REVIEWING = frozenset(name for name, abilities, _ in _TABLE if abilities is _CHECKING)
+"""Roles that judge what others wrote."""
+
+
+def role_text(role: str) -> str:
+    """What a role is asked to do, whatever the task; empty for a role that is not known."""
+    return prompts_tdd.ROLES.get(role) or prompts_backlog.ROLES.get(role, "")
+
 
 ROLES: tuple[Role, ...] = tuple(
     Role(name, description, abilities, role_text(name) or _REVIEWER) for name, abilities, description in _TABLE

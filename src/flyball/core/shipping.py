@@ -4,44 +4,43 @@ from __future__ import annotations
 
 from flyball.core import kernel
 from flyball.core.commit_messages import message, subject
-from flyball.core.effects import Integrate, OpenPullRequest, Save
-from flyball.core.events import TaskStopped
-from flyball.core.next import Next, perform, record
-from flyball.core.outcomes import Conflicted, Integrated, PullRequested, Saved
-from flyball.core.state import State
+from flyball.core.effects import Deliver, OpenPullRequest, Save
+from flyball.core.next import Step, perform
+from flyball.core.outcomes import Delivered, PullRequested, Saved, Undelivered
+from flyball.core.state import Lane, State
 from flyball.core.task import Commit, EffectId
 
 
-def ship(state: State, passed: str) -> Next:
+def ship(state: State, lane: Lane, passed: str) -> Step:
     """Deliver the branch; `passed` says what was verified, and what a person skipped is named beside it."""
-    visit = len(state.visits)
+    visit = len(lane.visits)
     name = EffectId(f"save/report-{visit}")
-    if not isinstance(state.outcomes.get(name), Saved):
-        return perform(_report(state, name, passed))
-    integrate = EffectId(f"integrate/final-{visit}")
-    done = state.outcomes.get(integrate)
-    if isinstance(done, Conflicted):
-        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}", *done.paths)
-    if not isinstance(done, Integrated):
-        return perform(Integrate(integrate, commit=state.head, final=True, push=_is_pushed(state)))
-    reason = _reason(state, passed, done.branch)
+    if not isinstance(lane.outcomes.get(name), Saved):
+        return perform(_report(state, lane, name, passed))
+    delivery = EffectId(f"deliver/{visit}")
+    done = lane.outcomes.get(delivery)
+    if isinstance(done, Undelivered):
+        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}")
+    if not isinstance(done, Delivered):
+        return perform(Deliver(delivery, commit=lane.head, push=_is_pushed(state)))
+    reason = _reason(lane, passed, done.branch)
     if not state.task.settings.pull_request:
-        return record(TaskStopped("done", reason))
+        return kernel.stop("done", reason)
     requested = EffectId(f"pull-request/{visit}")
-    said = state.outcomes.get(requested)
+    said = lane.outcomes.get(requested)
     if not isinstance(said, PullRequested):
         into = state.prepared.onto if state.prepared else ""
         return perform(OpenPullRequest(requested, branch=done.branch, into=into))
     # The work is done and measured whether or not somebody else's program could open a page for it.
     told = f"pull request {said.url}" if said.url else "no pull request was opened"
-    return record(TaskStopped("done", f"{reason}; {told}", (said.detail,) if said.detail else ()))
+    return kernel.stop("done", f"{reason}; {told}", *((said.detail,) if said.detail else ()))
 
 
 def _is_pushed(state: State) -> bool:
     return state.task.settings.push or state.task.settings.pull_request
 
 
-def _report(state: State, name: EffectId, passed: str) -> Save:
+def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
     branch = state.prepared.branch if state.prepared else ""
     squash = state.task.settings.squash
     label = f"report-{state.reports + 1}" if state.reports else "report"
@@ -50,9 +49,9 @@ def _report(state: State, name: EffectId, passed: str) -> Save:
         name,
         label=label,
         message=message(what, label, state.items),
-        parent=state.head,
+        parent=lane.head,
         accepted=True,
-        closing=_reason(state, passed, branch),
+        closing=_reason(lane, passed, branch),
         undelivered=_is_pushed(state),
         squash_onto=_before(state) if squash else Commit(""),
     )
@@ -63,8 +62,8 @@ def _before(state: State) -> Commit:
     return state.shipped or (state.prepared.base if state.prepared else Commit(""))
 
 
-def _reason(state: State, passed: str, branch: str) -> str:
-    forced = list(dict.fromkeys(v.stage for v in state.visits if v.forced))
+def _reason(lane: Lane, passed: str, branch: str) -> str:
+    forced = list(dict.fromkeys(v.stage for v in lane.visits if v.forced))
     if forced:
         return f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {branch}"
     return f"{passed}; the work is on branch {branch}"

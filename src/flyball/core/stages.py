@@ -10,8 +10,8 @@ from flyball.core.claims import Claim
 from flyball.core.events import GateVerdict
 from flyball.core.measurement import BLOCKING, Check, Finding, Measurement, NewTest, Scalar
 from flyball.core.quantities import plural
-from flyball.core.state import State
-from flyball.core.task import Item
+from flyball.core.state import Lane, State
+from flyball.core.task import Item, open_items
 
 DOCUMENTS_NEEDED = 3
 GREEN_RUNS_NEEDED = 2
@@ -34,10 +34,10 @@ class Weighed(msgspec.Struct, frozen=True):
     rejected: bool = False
 
 
-Weigh = Callable[[State, Measurement, Claim], Weighed]
+Weigh = Callable[[State, Lane, Measurement, Claim], Weighed]
 
 
-def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+def red(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
     """New tests for every criterion, all failing, each for the right reason; the old ones still pass."""
     items = open_items(state.items)
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
@@ -60,18 +60,13 @@ def red(state: State, measured: Measurement, _claim: Claim) -> Weighed:
         "tests_generated": generated,
         "tests_failing": failing,
     }
-    before = _red_numbers(state, state.last)
+    before = _red_numbers(state, lane.loop.last)
     return Weighed(
         _verdict("every criterion has a new test that fails for the right reason", missing, values),
         progress=generated > before[0] or len(covered) > before[1],
         score=float(len(covered) * 1000 + failing - len(measured.old_tests_broken)),
         rate=len(covered) / len(items) if items else None,
     )
-
-
-def open_items(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """What is still to be done; a document whose boxes are all ticked is worked through again."""
-    return tuple(i for i in items if i.status != "completed") or items
 
 
 def covered_criteria(items: Iterable[Item], tests: Iterable[NewTest]) -> frozenset[str]:
@@ -104,15 +99,15 @@ def _unsound(test: NewTest) -> str:
     return f"a new test fails for the wrong reason: {test.id}: {test.detail}"
 
 
-def green(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+def green(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
     """None fails, all pass, in two full runs of one iteration."""
     missing = _doubts(measured) + _not_all_passing(measured)
     if not missing and measured.green_runs < GREEN_RUNS_NEEDED:
         missing = [f"green in {measured.green_runs} of {GREEN_RUNS_NEEDED} full runs"]
     missing += [f"a flaky test ended differently in two runs: {t}" for t in measured.flaky]
-    missing += _proving_nothing(state, measured)
+    missing += _proving_nothing(lane, measured)
     counts = measured.counts
-    earlier = state.last or state.entry
+    earlier = lane.loop.last or lane.loop.entry
     values: dict[str, Scalar] = {
         "tests_total": counts.total,
         "tests_passing": counts.passing,
@@ -125,13 +120,13 @@ def green(state: State, measured: Measurement, _claim: Claim) -> Weighed:
         score=float(counts.passing - counts.failing * 1000 - len(measured.missing) * 1000),
         rate=_rate(measured),
         failing=measured.failing,
-        findings=state.findings,
+        findings=lane.loop.findings,
     )
 
 
-def _proving_nothing(state: State, measured: Measurement) -> list[str]:
+def _proving_nothing(lane: Lane, measured: Measurement) -> list[str]:
     """Tests added since a rejection that pass on the rejected tree too; where only coverage was missing they may."""
-    if state.findings and all(f.check == COVERAGE for f in state.findings):
+    if lane.loop.findings and all(f.check == COVERAGE for f in lane.loop.findings):
         return []
     return [
         f"a test added since the rejection passes on the rejected tree as well: {t}"
@@ -139,10 +134,10 @@ def _proving_nothing(state: State, measured: Measurement) -> list[str]:
     ]
 
 
-def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+def refactor(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
     """All pass, and the changed functions are within the limits (or enough was tried)."""
     missing = _doubts(measured) + _not_all_passing(measured)
-    iteration = state.iteration + 1
+    iteration = lane.loop.iteration + 1
     quality = measured.quality
     if iteration < REFACTOR_ITERATIONS and quality is not None:
         missing += [f"exceeds the code limits: {f}" for f in quality.over_limit]
@@ -152,7 +147,7 @@ def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
         "iteration": iteration,
         "functions_over_limit": len(quality.over_limit) if quality else 0,
     }
-    earlier = state.last or state.entry
+    earlier = lane.loop.last or lane.loop.entry
     before = earlier.quality if earlier else None
     progress = bool(
         quality
@@ -170,7 +165,7 @@ def refactor(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     )
 
 
-def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
+def document(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
     """Three documents, a decision record among them, every diagram readable."""
     files = measured.files
     missing = _doubts(measured) + _not_all_passing(measured)
@@ -186,7 +181,7 @@ def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
         "diagrams_valid": files.diagrams_valid,
         "diagrams_total": files.diagrams,
     }
-    before = (state.last or state.entry or measured).files
+    before = (lane.loop.last or lane.loop.entry or measured).files
     progress = (
         files.documents > before.documents
         or files.diagrams_valid > before.diagrams_valid
@@ -201,7 +196,7 @@ def document(state: State, measured: Measurement, _claim: Claim) -> Weighed:
     )
 
 
-def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
+def qa(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """No blocking check fails, no blocking finding stands, and the reviewer approves."""
     failed = [c for c in measured.checks if c.status == "fail" and c.blocking]
     findings = (*(_as_finding(c) for c in failed), *_against(claim))
@@ -216,7 +211,7 @@ def qa(state: State, measured: Measurement, claim: Claim) -> Weighed:
         "blocking_issues": len(findings),
         "verdict": "APPROVE" if claim.verdict in APPROVING else "REJECT" if claim.verdict == "fail" else "",
     }
-    last = state.judged.gate_1.values if state.judged and state.judged.stage == "QA" else {}
+    last = lane.loop.judged.gate_1.values if lane.loop.judged and lane.loop.judged.stage == lane.stage else {}
     progress = passing > int(last.get("checks_passing") or 0) or (
         bool(last) and len(findings) < int(last.get("blocking_issues") or 0)
     )

@@ -14,6 +14,9 @@ TaskId = NewType("TaskId", str)
 EffectId = NewType("EffectId", str)
 Commit = NewType("Commit", str)
 
+MAIN = "main"
+"""The lane every task has: its own workspace, whose head is what the branch holds."""
+
 CheckMode = Literal["on", "off"]
 
 CliType = Literal["claude", "codex", "gemini", "opencode", "copilot", "qwen", "goose", "aider"]
@@ -201,6 +204,11 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     depends_on: tuple[str, ...] = ()
     acceptance: tuple[str, ...] = ()
     kind: str = ""
+
+
+def open_items(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """What is still to be done; a document whose boxes are all ticked is worked through again."""
+    return tuple(i for i in items if i.status != "completed") or items
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):

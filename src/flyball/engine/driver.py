@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from flyball import faults
-from flyball.core.decide import decide
+from flyball.core.decide import begin, decide
 from flyball.core.effects import Ask, Effect, Wait
 from flyball.core.events import Begun, Ended, Event, Fact, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.evolve import evolve, fold
@@ -129,8 +129,11 @@ class Driver:
                 continue
             for effect in following.effects:
                 self._begin(effect)
-            if not self._running and not following.effects:
-                raise LoopStuck(f"{self._task} in {self.state.stage}: nothing is under way and nothing comes next")
+            if following.effects:
+                continue
+            if not self._running:
+                stages = ", ".join(lane.stage for lane in self.state.lanes.values())
+                raise LoopStuck(f"{self._task} in {stages}: nothing is under way and nothing comes next")
             self._settled(self.state)
             await self._next_outcome()
 
@@ -143,10 +146,9 @@ class Driver:
                 listener(event, self._state)
 
     def _begin(self, effect: Effect) -> None:
-        if effect.id in self.state.open:
-            return
-        self._append(Begun(effect, self.state.attempts.get(effect.id, 0) + 1))
-        self._start(effect)
+        begun = begin(self.state, effect, self._clock.now())
+        self._append(begun)
+        self._start(begun.effect)
 
     def _start(self, effect: Effect) -> None:
         stop = self._make_stop()
@@ -158,7 +160,7 @@ class Driver:
         if isinstance(effect, Wait):
             return await self._waited(effect, stop)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._perform, effect, self.state, stop)
+        return await loop.run_in_executor(self._threads, self._perform, effect, stop)
 
     async def _waited(self, effect: Wait, stop: Stop) -> Outcome:
         while (left := (effect.until - self._clock.now()).total_seconds()) > 0:
@@ -182,18 +184,18 @@ class Driver:
         key = self._running.pop(finished)
         self._stops.pop(key, None)
         outcome = finished.result()
-        opened = self.state.open.get(key)
-        if opened is not None:
+        effect = self.state.open.get(key)
+        if effect is not None:
             faults.point("engine.outcome.known")
-            self._append(Ended(key, outcome, opened.attempt))
+            self._append(Ended(key, outcome, effect.attempt))
 
     def _take_words(self) -> None:
         for word in self._inbox.pending(self._task):
             spoke = PersonSpoke(word.word, word.text, word.question, word.id)
             facts: list[Fact] = [spoke]
-            opened = self.state.open.get(EffectId(word.question)) if word.word == "answer" else None
-            if opened is not None and isinstance(opened.effect, Ask):
-                facts = [Ended(opened.effect.id, Answered(word.text), opened.attempt), spoke]
+            asked = self.state.open.get(EffectId(word.question)) if word.word == "answer" else None
+            if isinstance(asked, Ask):
+                facts = [Ended(asked.id, Answered(word.text), asked.attempt), spoke]
             self._append(*facts, taking=[word.id])
         for key, stop in self._stops.items():
             if key not in self.state.open:
@@ -204,7 +206,7 @@ class Driver:
         for stop in self._stops.values():
             stop.set("the loop stops")
         for running in list(self._running):
-            if isinstance(self._effect(self._running[running]), Wait):
+            if isinstance(self.state.open.get(self._running[running]), Wait):
                 running.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await running
@@ -216,11 +218,7 @@ class Driver:
 
     def _finish_late(self, finished: asyncio.Task[Outcome]) -> None:
         key = self._running[finished]
-        if isinstance(self._effect(key), Ask):
+        if isinstance(self.state.open.get(key), Ask):
             self._running.pop(finished)
             return
         self._finish(finished)
-
-    def _effect(self, key: EffectId) -> Effect | None:
-        opened = self.state.open.get(key)
-        return opened.effect if opened else None

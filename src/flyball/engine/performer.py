@@ -11,10 +11,13 @@ import msgspec
 
 from flyball.core.effects import (
     Ask,
+    CloseLane,
+    Deliver,
     EditBacklog,
     Effect,
     Integrate,
     Measure,
+    OpenLane,
     OpenPullRequest,
     Prepare,
     PutBack,
@@ -26,9 +29,8 @@ from flyball.core.effects import (
 from flyball.core.naming import LOOP
 from flyball.core.outcomes import (
     Answered,
-    Conflicted,
+    Delivered,
     Failed,
-    Integrated,
     Interrupted,
     Measured,
     Mended,
@@ -38,9 +40,11 @@ from flyball.core.outcomes import (
     Saved,
     TurnEnded,
     Unanswered,
+    Undelivered,
+    WorkspaceClosed,
+    WorkspaceOpened,
 )
-from flyball.core.state import State
-from flyball.core.task import Commit
+from flyball.core.task import MAIN, Commit, Task
 from flyball.ports import (
     Agent,
     Backlogs,
@@ -61,6 +65,7 @@ class Performer:
 
     def __init__(
         self,
+        task: Task,
         *,
         workspace: Workspace,
         agents: Mapping[str, Agent],
@@ -73,6 +78,7 @@ class Performer:
         backlogs: Backlogs,
         pull_requests: PullRequests,
     ) -> None:
+        self._task = task
         self._workspace = workspace
         self._agents = agents
         self._measurer = measurer
@@ -83,69 +89,85 @@ class Performer:
         self._notify = notify
         self._backlogs = backlogs
         self._pull_requests = pull_requests
-        self._table: dict[type, Callable[[Any, State, Stop], Outcome]] = {
+        self._table: dict[type, Callable[[Any, Stop], Outcome]] = {
             Prepare: self._prepare,
+            OpenLane: self._open_lane,
+            CloseLane: self._close_lane,
             RunAgent: self._run_agent,
             Measure: self._measure,
             Save: self._save,
             Restore: self._restore,
             PutBack: self._put_back,
             Integrate: self._integrate,
-            OpenPullRequest: lambda effect, state, _stop: self._pull_requests.open(effect, state),
-            ReadBacklog: lambda effect, _state, _stop: self._backlogs.read(effect),
-            EditBacklog: lambda effect, _state, _stop: self._backlogs.edit(effect),
+            Deliver: self._deliver,
+            OpenPullRequest: lambda effect, _stop: self._pull_requests.open(effect),
+            ReadBacklog: lambda effect, _stop: self._backlogs.read(effect),
+            EditBacklog: lambda effect, _stop: self._backlogs.edit(effect),
             Ask: self._ask,
         }
 
-    def __call__(self, effect: Effect, state: State, stop: Stop) -> Outcome:
+    def __call__(self, effect: Effect, stop: Stop) -> Outcome:
         try:
-            return self._table[type(effect)](effect, state, stop)
+            return self._table[type(effect)](effect, stop)
         except (Refusal, OSError) as error:
             if stop.is_set():
                 return Interrupted(str(error))
             return Failed(f"{effect.id}: {error}")
 
-    def _begun_at(self, effect: Effect, state: State) -> datetime:
-        """When the effect was first begun: what it writes is dated so, and doing it again gives the same."""
-        opened = state.open.get(effect.id)
-        return opened.begun_at if opened else state.now
+    def _lane(self, effect: Effect) -> Workspace:
+        return self._workspace.lane(effect.lane)
 
-    def _prepare(self, effect: Prepare, state: State, stop: Stop) -> Outcome:
-        notes = self._workspace.prepare()
-        at = self._begun_at(effect, state)
-        started = self._workspace.start(at)
-        since = self._workspace.tip if state.prepared is not None else Commit(started.commit)
-        failed = self._setup(self._workspace.root, self._folder / "setup", stop)
+    def _prepare(self, effect: Prepare, stop: Stop) -> Outcome:
+        space = self._workspace
+        notes = space.prepare()
+        started = space.start(effect.begun_at)
+        since = space.tip if effect.again else Commit(started.commit)
+        failed = self._setup(space.root, self._folder / "setup", stop)
         if failed:
             return Interrupted(failed) if stop.is_set() else Failed(f"setup failed: {failed}")
-        left = self._workspace.leave_out(since, at) if state.task.settings.setup else ()
-        self._workspace.set_aside()
-        space, said = self._workspace, (*notes, *started.notes)
+        left = space.leave_out(since, effect.begun_at) if self._task.settings.setup else ()
+        space.set_aside()
+        said = (*notes, *started.notes)
         return Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto, left)
 
-    def _run_agent(self, effect: RunAgent, state: State, stop: Stop) -> Outcome:
+    def _open_lane(self, effect: OpenLane, stop: Stop) -> Outcome:
+        space = self._workspace.open_lane(effect.lane, effect.base)
+        failed = self._setup(space.root, self._folder / "setup" / effect.lane, stop)
+        if failed:
+            return Interrupted(failed) if stop.is_set() else Failed(f"setup of lane {effect.lane} failed: {failed}")
+        if self._task.settings.setup:
+            space.leave_out(effect.base, effect.begun_at)
+        space.set_aside()
+        return WorkspaceOpened(space.tree_of(effect.base))
+
+    def _close_lane(self, effect: CloseLane, _stop: Stop) -> Outcome:
+        self._workspace.close_lane(effect.lane)
+        return WorkspaceClosed()
+
+    def _run_agent(self, effect: RunAgent, stop: Stop) -> Outcome:
         agent = self._agents.get(effect.agent)
         if agent is None:
             return TurnEnded("not_installed", f"no agent {effect.agent!r} is configured")
-        opened = state.open.get(effect.id)
-        folder = self._folder / "turns" / f"{effect.turn:04d}-{opened.attempt if opened else 1}"
-        tree = self._workspace.copy(effect.copy, effect.commit or state.head) if effect.copy else self._workspace.root
+        folder = self._folder / "turns" / f"{effect.turn:04d}-{effect.attempt}"
+        space = self._lane(effect)
+        tree = space.copy(effect.copy, effect.commit) if effect.copy else space.root
         ended = agent.turn(effect, tree=tree, folder=folder, nonce=self._clock.nonce(), stop=stop, notify=self._notify)
         if not effect.copy:
             return ended
-        edited = self._workspace.discard(effect.copy)
+        edited = space.discard(effect.copy)
         if not edited:
             return ended
         note = f"edits in the disposable copy were discarded: {', '.join(edited[:10])}"
         return msgspec.structs.replace(ended, detail=f"{ended.detail}; {note}".strip("; "))
 
-    def _measure(self, effect: Measure, state: State, stop: Stop) -> Outcome:
+    def _measure(self, effect: Measure, stop: Stop) -> Outcome:
         began = self._clock.monotonic()
         folder = self._folder / "measures" / effect.id.replace("/", "-")
+        space = self._lane(effect)
         measurement = self._measurer.measure(
-            msgspec.structs.replace(effect, consented=self._still_consented(effect, state)),
-            settings=state.task.settings,
-            workspace=self._workspace,
+            msgspec.structs.replace(effect, consented=_still_consented(effect, space)),
+            settings=self._task.settings,
+            workspace=space,
             folder=folder,
             stop=stop,
             notify=self._notify,
@@ -154,64 +176,43 @@ class Performer:
             return Interrupted("the measurement was broken off")
         return Measured(measurement, round(self._clock.monotonic() - began, 3))
 
-    def _still_consented(self, effect: Measure, state: State) -> tuple[str, ...]:
-        """The paths that are in the candidate what was looked at when the change was allowed."""
-        read = self._workspace.read_file
-        return tuple(
-            path
-            for path in effect.consented
-            if path in state.consented and read(effect.candidate, path) == read(state.consented[path], path)
-        )
+    def _save(self, effect: Save, _stop: Stop) -> Outcome:
+        space, at = self._lane(effect), effect.begun_at
+        if not effect.accepted:
+            kept = space.snapshot(effect.label, effect.message, at)
+            return Saved(Commit(kept.commit), kept.tree, effect.label, notes=tuple(kept.notes))
+        tree = effect.tree or _with_loop_files(space, effect, at)
+        parent = effect.squash_onto or effect.parent
+        kept = space.accept(effect.label, effect.message, at, tree=tree, parent=parent)
+        notes = (*kept.notes, *(_publish(space, kept.commit) if effect.lane == MAIN else ()))
+        return Saved(Commit(kept.commit), kept.tree, effect.label, accepted=True, notes=notes)
 
-    def _save(self, effect: Save, state: State, _stop: Stop) -> Outcome:
-        at = self._begun_at(effect, state)
-        if effect.accepted:
-            tree = effect.tree or self._with_loop_files(effect, at)
-            parent = effect.squash_onto or effect.parent
-            kept = self._workspace.accept(effect.label, effect.message, at, tree=tree, parent=parent)
-            notes = (*kept.notes, *self._publish(kept.commit))
-            return Saved(Commit(kept.commit), kept.tree, effect.label, accepted=True, notes=notes)
-        kept = self._workspace.snapshot(effect.label, effect.message, at)
-        return Saved(Commit(kept.commit), kept.tree, effect.label, notes=tuple(kept.notes))
+    def _restore(self, effect: Restore, _stop: Stop) -> Outcome:
+        space = self._lane(effect)
+        notes = space.restore(effect.to)
+        return Restored(effect.to, space.tree_of(effect.to), notes=tuple(notes))
 
-    def _with_loop_files(self, effect: Save, at: datetime) -> str:
-        """The accepted tree with what flyball wrote into `.loop/`: nothing else in the workspace was measured."""
-        now = self._workspace.snapshot(f"{effect.label}-tree", effect.message, at)
-        changed = [path for _, path in self._workspace.changed(effect.parent, Commit(now.commit))]
-        own = [path for path in changed if path.startswith(f"{LOOP}/")]
-        if len(own) == len(changed):
-            return now.tree
-        return self._workspace.overlay(effect.parent, dict.fromkeys(own, Commit(now.commit)))
-
-    def _publish(self, commit: str) -> tuple[str, ...]:
-        """Let the branch follow; a branch somebody else uses is a note here and a conflict only at the end."""
-        try:
-            self._workspace.publish(commit)
-        except Refusal as error:
-            return (str(error),)
-        return ()
-
-    def _restore(self, effect: Restore, _state: State, _stop: Stop) -> Outcome:
-        notes = self._workspace.restore(effect.to)
-        return Restored(effect.to, self._workspace.tree_of(effect.to), notes=tuple(notes))
-
-    def _put_back(self, effect: PutBack, state: State, _stop: Stop) -> Outcome:
-        space = self._workspace
+    def _put_back(self, effect: PutBack, _stop: Stop) -> Outcome:
+        space = self._lane(effect)
         tree = space.overlay(Commit(effect.tree), dict.fromkeys(effect.allowed, effect.candidate))
-        at = self._begun_at(effect, state)
-        kept = space.accept(effect.label, effect.message, at, tree=tree, parent=effect.candidate)
+        kept = space.accept(effect.label, effect.message, effect.begun_at, tree=tree, parent=effect.candidate)
         return Mended(Commit(kept.commit), kept.tree, effect.label, effect.paths, tuple(kept.notes))
 
-    def _integrate(self, effect: Integrate, _state: State, _stop: Stop) -> Outcome:
+    def _integrate(self, effect: Integrate, _stop: Stop) -> Outcome:
+        return self._workspace.integrate(
+            effect.commit, base=effect.base, onto=effect.onto, message=effect.message, at=effect.begun_at
+        )
+
+    def _deliver(self, effect: Deliver, _stop: Stop) -> Outcome:
         try:
             self._workspace.publish(effect.commit)
             notes = (self._workspace.push(),) if effect.push else ()
         except Refusal as error:
-            return Conflicted(detail=str(error))
-        return Integrated(effect.commit, self._workspace.branch, notes)
+            return Undelivered(str(error))
+        return Delivered(effect.commit, self._workspace.branch, notes)
 
-    def _ask(self, effect: Ask, state: State, stop: Stop) -> Outcome:
-        answer = self._people.ask(state.task, effect.question, stop)
+    def _ask(self, effect: Ask, stop: Stop) -> Outcome:
+        answer = self._people.ask(self._task, effect.question, stop)
         if answer is not None:
             return Answered(answer)
         if stop.is_set():
@@ -219,3 +220,31 @@ class Performer:
         if effect.question.default is not None:
             return Answered(effect.question.default, "default")
         return Unanswered()
+
+
+def _still_consented(effect: Measure, space: Workspace) -> dict[str, Commit]:
+    """The paths that are in the candidate what was looked at when the change was allowed."""
+    return {
+        path: commit
+        for path, commit in effect.consented.items()
+        if space.read_file(effect.candidate, path) == space.read_file(commit, path)
+    }
+
+
+def _with_loop_files(space: Workspace, effect: Save, at: datetime) -> str:
+    """The accepted tree with what flyball wrote into `.loop/`: nothing else in the workspace was measured."""
+    now = space.snapshot(f"{effect.label}-tree", effect.message, at)
+    changed = [path for _, path in space.changed(effect.parent, Commit(now.commit))]
+    own = [path for path in changed if path.startswith(f"{LOOP}/")]
+    if len(own) == len(changed):
+        return now.tree
+    return space.overlay(effect.parent, dict.fromkeys(own, Commit(now.commit)))
+
+
+def _publish(space: Workspace, commit: str) -> tuple[str, ...]:
+    """Let the branch follow; a branch somebody else uses is a note here and a conflict only at the end."""
+    try:
+        space.publish(commit)
+    except Refusal as error:
+        return (str(error),)
+    return ()

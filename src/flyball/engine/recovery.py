@@ -6,8 +6,9 @@ its id, its inputs and its dates are in the journal, so it is begun once more.
 
 from __future__ import annotations
 
+from flyball.core.decide import begin
 from flyball.core.effects import RunAgent
-from flyball.core.events import Begun, Ended, Fact
+from flyball.core.events import Ended, Fact
 from flyball.core.outcomes import Interrupted
 from flyball.core.state import State
 
@@ -15,10 +16,10 @@ from flyball.core.state import State
 def woken(state: State) -> list[Fact]:
     """The facts that account for every effect without an outcome."""
     facts: list[Fact] = []
-    for opened in state.open.values():
-        if isinstance(opened.effect, RunAgent):
+    for effect in state.open.values():
+        if isinstance(effect, RunAgent):
             ended = Interrupted("the controller ended while this turn was under way")
-            facts.append(Ended(opened.effect.id, ended, opened.attempt))
+            facts.append(Ended(effect.id, ended, effect.attempt))
         else:
-            facts.append(Begun(opened.effect, opened.attempt + 1))
+            facts.append(begin(state, effect, state.now))
     return facts

@@ -142,7 +142,7 @@ def _salt(task: TaskId) -> int:
 
 def _performance(fact: Fact) -> tuple[str | None, int | None]:
     if isinstance(fact, Begun):
-        return fact.effect.id, fact.attempt
+        return fact.effect.id, fact.effect.attempt
     if isinstance(fact, Ended):
         return fact.id, fact.attempt
     return None, None

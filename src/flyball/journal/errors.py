@@ -52,6 +52,10 @@ class JournalNewer(JournalError):
     """The journal holds what only a later flyball can read."""
 
 
+class JournalOlder(JournalError):
+    """The journal was written before the first release."""
+
+
 class FactUnstorable(JournalError):
     """A fact does not fit its own type, so it could never be read back."""
 

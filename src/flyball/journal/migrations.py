@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from flyball.journal.errors import JournalCorrupt, JournalNewer
+from flyball.journal.errors import JournalCorrupt, JournalNewer, JournalOlder
 
 APPLICATION_ID = 0x666C7962
 
+OLDEST = 2
+"""Facts of schema 1 knew no lanes; no release wrote them, and nothing reads them any more."""
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (),
     (
         """CREATE TABLE tasks (
             id TEXT NOT NULL PRIMARY KEY,
@@ -53,7 +57,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 
 def schema_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The number of steps a file has had; a file of another program or of a newer flyball is refused."""
+    """The number of steps a file has had; a file of another program, of a newer flyball or of one before the first release is refused."""
     application, version, tables = _identity(connection)
     if application != APPLICATION_ID and (application or version or tables):
         raise JournalCorrupt(str(path), "it is a database of another program")
@@ -61,6 +65,11 @@ def schema_of(connection: sqlite3.Connection, path: Path) -> int:
         raise JournalNewer(
             f"The journal {path} was written by a newer flyball (schema {version}; this one knows {len(MIGRATIONS)}). "
             "Install that version and try again; nothing was changed."
+        )
+    if tables and version < OLDEST:
+        raise JournalOlder(
+            f"The journal {path} was written by a flyball from before its first release (schema {version}), which this one cannot read. "
+            f"Move it away to begin anew: mv {path} {path}.old"
         )
     return version
 

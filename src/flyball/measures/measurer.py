@@ -11,7 +11,7 @@ from flyball.core.effects import Measure
 from flyball.core.measurement import Coverage, GateResult, Measurement, Trick
 from flyball.core.naming import LOOP
 from flyball.core.signature import signature
-from flyball.core.task import Commit, Settings
+from flyball.core.task import MAIN, Commit, Settings
 from flyball.core.text import spelt
 from flyball.measures.collected import held
 from flyball.measures.commands import Commands, MeasurementStopped
@@ -79,7 +79,7 @@ class TreeMeasurer:
         baseline = load(self._blobs, request.baseline_ref)
         accepted = load(self._blobs, request.accepted_ref)
         protection = protect(request, settings, workspace, held({**baseline, **accepted}))
-        directory = self._directory / (request.copy or "task")
+        directory = self._directory / ("task" if request.lane == MAIN else request.lane)
         tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
         examination = Examination(
             request,

@@ -19,9 +19,9 @@ def banner(state: State, chronicle: Chronicle) -> str:
     recent = chronicle.errors.recent
     lines = [
         BEGIN,
-        f"PHASE: {state.stage}",
-        f"REASON: {plain(led_by_trick(state, state.breaker.reason or 'opened'))}",
-        f"ITERATIONS: {state.iteration} in this stage, {state.iterations} in all",
+        f"PHASE: {state.main.stage}",
+        f"REASON: {plain(led_by_trick(state.main, state.main.loop.breaker.reason or 'opened'))}",
+        f"ITERATIONS: {state.main.loop.iteration} in this stage, {state.iterations} in all",
         f"TESTS_PASSING: {tests}",
         f"LAST_ERROR: {plain(recent[-1].error, 500) if recent else 'none'}",
         "OPTIONS:",
@@ -30,7 +30,7 @@ def banner(state: State, chronicle: Chronicle) -> str:
         f"  flyball abort {task}          end the task",
         f"  flyball modify {task} TEXT    give new guidance, then try again",
     ]
-    if state.caught is not None:
+    if state.main.loop.caught is not None:
         lines.append(f"  flyball rollback {task} --to last-good    go back to the last good tree and try again")
     lines.append(END)
     return "\n".join(lines) + "\n"

@@ -38,9 +38,9 @@ from flyball.core.measurement import Trick
 from flyball.core.outcomes import (
     Answered,
     BacklogRead,
+    Delivered,
     Edited,
     Failed,
-    Integrated,
     Measured,
     Mended,
     Outcome,
@@ -54,7 +54,7 @@ from flyball.core.outcomes import (
 from flyball.core.prp_session import PHASES, told
 from flyball.core.quantities import listed
 from flyball.core.task import EffectId
-from flyball.core.workflows.table import BOTH_GATES
+from flyball.core.workflow import BOTH_GATES
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.recording import judgement, learning, turn_begun, turn_ended, verification
 from flyball.projections.records import (
@@ -150,7 +150,7 @@ class Chronicle:
         self._open[effect.id] = effect
         if isinstance(effect, RunAgent):
             self._turn_at[effect.id] = len(self.turns)
-            self.turns.append(turn_begun(at, effect, fact.attempt))
+            self.turns.append(turn_begun(at, effect, effect.attempt))
         elif isinstance(effect, Ask):
             question = effect.question
             put = Put(effect.id, question.name, plain(question.text, 1000), at)
@@ -236,7 +236,7 @@ class Chronicle:
             self.learnings[where] = replace(self.learnings[where], rolled_back=True)
         self._row((), (), (), f"rolled back to {short(outcome.commit)}")
 
-    def _integrated(self, _at: datetime, _effect: Effect, outcome: Integrated) -> None:
+    def _delivered(self, _at: datetime, _effect: Effect, outcome: Delivered) -> None:
         self._note(outcome.notes)
 
     def _answered(self, at: datetime, effect: Effect, outcome: Answered) -> None:
@@ -369,7 +369,7 @@ class Chronicle:
         Measured: _measured,
         Restored: _restored,
         Mended: _mended,
-        Integrated: _integrated,
+        Delivered: _delivered,
         PullRequested: _pull_requested,
         Answered: _answered,
         Failed: _failed,

@@ -42,11 +42,13 @@ from flyball.core.measurement import GateResult, Measurement
 from flyball.core.outcomes import (
     Answered,
     Conflicted,
+    Delivered,
     Failed,
     Integrated,
     Interrupted,
     Measured,
     Mended,
+    NothingToIntegrate,
     Prepared,
     PullRequested,
     Restored,
@@ -54,6 +56,7 @@ from flyball.core.outcomes import (
     Stale,
     TurnEnded,
     Unanswered,
+    Undelivered,
     Usage,
     Waited,
 )
@@ -61,7 +64,7 @@ from flyball.core.prp_session import told
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Player
-from flyball.core.workflows.table import BOTH_GATES
+from flyball.core.workflow import BOTH_GATES
 from flyball.projections.recording import coverage_seen
 from flyball.projections.reviews import apart
 from flyball.projections.situation import situation
@@ -90,7 +93,7 @@ def _place(state: State, event: Event) -> str:
     fact = event.fact
     if isinstance(fact, Judged):
         return f"{fact.stage} {fact.iteration}"
-    return f"{state.stage} {state.iteration + 1}" if state.pass_effect else state.stage
+    return f"{state.main.stage} {state.main.loop.iteration + 1}" if state.main.at_work else state.main.stage
 
 
 def _opened(_state: State, fact: TaskOpened) -> str:
@@ -103,7 +106,7 @@ def _session(_state: State, fact: SessionStarted) -> str:
 
 def _begun(state: State, fact: Begun) -> str | None:
     effect = fact.effect
-    again = f", attempt {fact.attempt}" if fact.attempt > 1 else ""
+    again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
     if isinstance(effect, RunAgent):
         return f"turn {effect.turn} {_who(effect)} begins{again}{_apart(state, effect)}"
     if isinstance(effect, Measure):
@@ -137,12 +140,22 @@ def _ended(state: State, fact: Ended) -> str | None:
 
 
 def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
-    effect = state.passing.get(EffectId(id_))
+    effect = _turn(state, id_)
     who = f" {_who(effect, outcome.model)}" if effect else ""
     ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
     detail = f": {outcome.detail}" if outcome.detail and ended else ""
     took = f"{duration(outcome.seconds)}{_spent(outcome.usage)}"
     return f"turn {id_.partition('/')[2]}{who} … {took}{ended}{detail}{_claimed(outcome)}"
+
+
+def _turn(state: State, id_: str) -> RunAgent | None:
+    """The turn that ended: its lane has not been told what became of it yet."""
+    for lane in state.lanes.values():
+        if lane.turn is not None and lane.turn.effect.id == id_:
+            return lane.turn.effect
+        if lane.panel is not None and id_ in lane.panel.turns:
+            return lane.panel.turns[EffectId(id_)]
+    return None
 
 
 def _spent(usage: Usage) -> str:
@@ -293,7 +306,10 @@ _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
     Saved: _saved,
     Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
     Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
-    Integrated: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
+    Integrated: lambda _s, _i, o: f"integrated as {short(o.commit)}",
+    NothingToIntegrate: lambda _s, _i, _o: "nothing to integrate",
+    Delivered: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
+    Undelivered: lambda _s, _i, o: f"could not be delivered: {o.detail}",
     PullRequested: lambda _s, _i, o: f"pull request {o.url}" if o.url else o.detail,
     Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
     Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",

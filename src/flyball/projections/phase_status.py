@@ -41,25 +41,29 @@ def current_block(state: State) -> str:
     """The block of where the task stands now: as it stopped, as its last iteration was judged, or before the first of its stage."""
     if state.stopped is not None:
         return status_block.render(_stopped(state, state.stopped))
-    if state.judged is not None:
-        return status_block.render(_judged(state, state.judged))
+    if state.main.loop.judged is not None:
+        return status_block.render(_judged(state, state.main.loop.judged))
     return status_block.render(_unjudged(state))
 
 
 def _unjudged(state: State) -> StatusBlock:
-    waits = state.held.reason if state.held is not None else f"no iteration of {state.stage} has been judged yet"
+    waits = (
+        state.main.held.reason
+        if state.main.held is not None
+        else f"no iteration of {state.main.stage} has been judged yet"
+    )
     return replace(
-        _shared(state, state.stage, state.iteration + 1),
+        _shared(state, state.main.stage, state.main.loop.iteration + 1),
         status="IN_PROGRESS",
         progress_percent=0,
         dual_gate=DualGate(),
         recommendation=waits,
-        **_work(state.entry or state.baseline),
+        **_work(state.main.loop.entry or state.baseline),
     )
 
 
 def _judged(state: State, fact: Judged) -> StatusBlock:
-    measured = state.last
+    measured = state.main.loop.last
     block = _shared(state, fact.stage, fact.iteration)
     stuck = fact.breaker.state == "OPEN" or fact.verdict.health == "BLOCKED"
     blockers = tuple(f"{b.type}: {b.description}" for b in fact.verdict.blockers)
@@ -79,16 +83,16 @@ def _judged(state: State, fact: Judged) -> StatusBlock:
 def _stopped(state: State, fact: TaskStopped) -> StatusBlock:
     done = fact.kind == "done"
     status = _STOPPED.get(fact.kind, "IN_PROGRESS")
-    judged = state.judged
+    judged = state.main.loop.judged
     return replace(
-        _shared(state, state.stage, max(state.iteration, 1)),
+        _shared(state, state.main.stage, max(state.main.loop.iteration, 1)),
         status=status,
-        progress_percent=100 if done else phase_percent(state.stage, _numbers(state, judged)) if judged else 0,
+        progress_percent=100 if done else phase_percent(state.main.stage, _numbers(state, judged)) if judged else 0,
         dual_gate=_closed_gate(state) if done else _dual_gate(judged),
         blockers=(fact.reason,) if status == "BLOCKED" else (),
         exit_signal=done,
         recommendation=fact.reason,
-        **_work(state.last or state.entry or state.baseline),
+        **_work(state.main.loop.last or state.main.loop.entry or state.baseline),
     )
 
 
@@ -99,7 +103,7 @@ def _shared(state: State, stage: str, iteration: int) -> StatusBlock:
         timestamp=state.now.isoformat(),
         phase=stage,
         iteration=iteration,
-        circuit_breaker=CircuitBreaker(state.breaker.state, state.breaker.no_progress),
+        circuit_breaker=CircuitBreaker(state.main.loop.breaker.state, state.main.loop.breaker.no_progress),
         rate_limit=RateLimit(
             Calls(window.calls if window else 0, state.task.settings.limits.calls_per_hour),
             "DETECTED" if limited else "OK",
@@ -153,14 +157,14 @@ def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, o
         "qa_metrics": metrics,
         "memory_context": MemoryContext(adrs_found=measured.files.decision_records if measured else 0),
         "verdict": str(fact.gate_1.values.get("verdict") or "NONE"),
-        "attempt": state.qa_attempts + (not fact.rejected),
+        "attempt": state.main.rejections + (not fact.rejected),
         "extra": extra,
     }
 
 
 def _numbers(state: State, fact: Judged) -> PhaseNumbers:
     values = fact.gate_1.values
-    measured = state.last
+    measured = state.main.loop.last
     counts = measured.counts if measured else None
     return PhaseNumbers(
         criteria=_whole(values.get("criteria_count")),

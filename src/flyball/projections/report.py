@@ -136,10 +136,10 @@ def report(state: State, chronicle: Chronicle) -> Report:
         decision=state.decision,
         reason=plain(standing.reason(state, chronicle), 2000),
         evidence=tuple(plain(e, 500) for e in stopped.evidence[:20]) if stopped else (),
-        stage=state.stage,
+        stage=state.main.stage,
         base=state.prepared.base if state.prepared else "",
         branch=state.prepared.branch if state.prepared and standing.is_delivered(state) else "",
-        head=state.head,
+        head=state.main.head,
         started_at=state.task.opened_at,
         updated_at=chronicle.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
@@ -182,7 +182,7 @@ def _outcome(state: State) -> str:
     if state.decision == "DONE":
         return f"Done: {passed}."
     if state.stopped is None:
-        return f"Closing: {passed}." if standing.is_closing(state) else f"Under way in {state.stage}{doubt}."
+        return f"Closing: {passed}." if standing.is_closing(state) else f"Under way in {state.main.stage}{doubt}."
     kinds = {
         "blocked": "Blocked: a person is needed",
         "aborted": "Aborted by a person",
@@ -192,7 +192,7 @@ def _outcome(state: State) -> str:
         "error": "Stopped by an internal error",
         "interrupted": "Interrupted",
     }
-    return f"{kinds[state.stopped.kind]} in {state.stage}{doubt}."
+    return f"{kinds[state.stopped.kind]} in {state.main.stage}{doubt}."
 
 
 def _stages(state: State) -> tuple[StageTime, ...]:
@@ -202,11 +202,11 @@ def _stages(state: State) -> tuple[StageTime, ...]:
             v.started_at,
             v.completed_at,
             ((v.completed_at or state.now) - v.started_at).total_seconds(),
-            v.iterations if v.completed_at else state.iteration,
+            v.iterations if v.completed_at else state.main.loop.iteration,
             plain(v.exit_reason),
             v.forced,
         )
-        for v in state.visits
+        for v in state.main.visits
     )
 
 
@@ -217,7 +217,7 @@ def _false_claim(judgement: Judgement) -> FalseClaim:
 def _left(state: State, chronicle: Chronicle) -> tuple[str, ...]:
     """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
-    judged = state.judged
+    judged = state.main.loop.judged
     if judged is not None and not judged.can_exit:
         left += [plain(m) for m in judged.gate_1.missing]
     left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
@@ -227,5 +227,5 @@ def _left(state: State, chronicle: Chronicle) -> tuple[str, ...]:
     if now:
         left.append(f"{plural(now, 'test')} failed before the task began and still {'fails' if now == 1 else 'fail'}")
     asked = [f"question {key} waits for an answer" for key, a in state.questions.items() if a.answer is None]
-    working = [o.effect for o in state.open.values() if isinstance(o.effect, RunAgent)]
+    working = [effect for effect in state.open.values() if isinstance(effect, RunAgent)]
     return (*left, *asked, *(f"turn {w.turn} is under way" for w in working))

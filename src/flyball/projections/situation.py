@@ -56,7 +56,7 @@ def situation(state: State, seen: Seen = AT_WORK, answered: Collection[str] = ()
         return "LOST CONTACT"
     if any(asked.answer is None and key not in answered for key, asked in state.questions.items()):
         return "NEEDS YOU"
-    if state.held is not None and state.held.until is not None:
+    if state.main.held is not None and state.main.held.until is not None:
         return "WAITING"
     return "RUNNING"
 
@@ -65,9 +65,9 @@ def sentence(state: State, word: Word, seen: Seen = AT_WORK) -> str:
     """The word as screens show it: with the time and the guard of a wait, and with what is beside it."""
     match word:
         case "WAITING":
-            assert state.held is not None
-            assert state.held.until is not None
-            return f"WAITING until {clock_time(state.held.until, state.now)} ({state.held.guard})"
+            assert state.main.held is not None
+            assert state.main.held.until is not None
+            return f"WAITING until {clock_time(state.main.held.until, state.now)} ({state.main.held.guard})"
         case "LOST CONTACT":
             return "LOST CONTACT (its process is gone)"
         case "MERGED":

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from flyball.core.backlog_record import record_of
 from flyball.core.effects import Save
 from flyball.core.events import PersonSpoke, TaskStopped
 from flyball.core.guards import limit_reached
@@ -44,7 +45,7 @@ def running_state(state: State) -> Running:
     """The word of `loop-state.json`: running, paused, completed or halted; a loop that waits for a guard is paused."""
     if state.stopped is not None:
         return _STATES[state.stopped.kind]
-    return "paused" if state.held is not None else "running"
+    return "paused" if state.main.held is not None else "running"
 
 
 def task_status(state: State) -> TaskStatus:
@@ -61,13 +62,13 @@ def task_status(state: State) -> TaskStatus:
 
 def is_worked_on(state: State) -> bool:
     """Whether any turn but planning has begun."""
-    begun = state.pass_effect is not None and state.pass_effect.role != "planner"
-    return begun or state.iterations > 0 or len(state.visits) > 1
+    begun = state.main.at_work is not None and state.main.at_work.role != "planner"
+    return begun or state.iterations > 0 or len(state.main.visits) > 1
 
 
 def is_closing(state: State) -> bool:
     """Whether the work is over and only the report and the branch are left."""
-    return state.stage in _LAST_STAGES or _closing(state) is not None
+    return state.main.stage in _LAST_STAGES or _closing(state) is not None
 
 
 def closed(state: State) -> State:
@@ -83,7 +84,7 @@ def closed(state: State) -> State:
 
 def _closing(state: State) -> Save | None:
     """The saving of the last report, while it is under way."""
-    saving = (o.effect for o in state.open.values() if isinstance(o.effect, Save))
+    saving = (effect for effect in state.open.values() if isinstance(effect, Save))
     return next((effect for effect in saving if effect.closing), None)
 
 
@@ -104,15 +105,15 @@ def reason(state: State, chronicle: Chronicle) -> str:
     """Why the decision is what it is."""
     if state.stopped is not None:
         return state.stopped.reason
-    if state.held is not None:
-        return state.held.reason
+    if state.main.held is not None:
+        return state.main.held.reason
     return chronicle.judgements[-1].evidence if chronicle.judgements else "no iteration has been judged yet"
 
 
 def stuck(state: State) -> str:
     """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
-    breaker = state.breaker
-    strikes = state.task.settings.breaker.strikes(state.stage)
+    breaker = state.main.loop.breaker
+    strikes = state.task.settings.breaker.strikes(state.main.stage)
     if breaker.state == "OPEN":
         return f"yes, stopped repeating: {breaker.reason}"
     if not breaker.no_progress and not breaker.same_error:
@@ -126,7 +127,7 @@ def stuck(state: State) -> str:
 
 def forced_stages(state: State) -> tuple[str, ...]:
     """Stages whose last visit a person ended by force: never counted as verified."""
-    last = {visit.stage: visit.forced for visit in state.visits if visit.completed_at is not None}
+    last = {visit.stage: visit.forced for visit in state.main.visits if visit.completed_at is not None}
     return tuple(stage for stage, forced in last.items() if forced)
 
 
@@ -147,7 +148,7 @@ def live_items(state: State) -> tuple[Item, ...]:
 
 def is_delivered(state: State) -> bool:
     """Whether there is a branch: something was accepted, if only the report."""
-    return state.prepared is not None and (state.head != state.prepared.base or _closing(state) is not None)
+    return state.prepared is not None and (state.main.head != state.prepared.base or _closing(state) is not None)
 
 
 def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False) -> str:
@@ -187,6 +188,6 @@ def _way_on(state: State, stopped: TaskStopped) -> str:
 
 def _raised(state: State) -> str:
     """The option that raises the limit at which the loop stopped."""
-    said = state.work.evaluated
+    said = record_of(state).evaluated
     name = "max_cycles" if said is not None and said.trigger == "cycle_limit" else limit_reached(state)[0]
     return f"--{name.replace('_', '-')} {_AMOUNTS.get(name, 'N')}" if name else ""

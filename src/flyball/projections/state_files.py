@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.casting import IMPLEMENTER
 from flyball.core.guards import HOUR
 from flyball.core.outcomes import ABSENT, LIMITED
+from flyball.core.roles import IMPLEMENTER
 from flyball.core.state import State
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
@@ -51,8 +51,8 @@ def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
         "task": state.task.id,
         "prp_file": state.task.source.path if state.task.source else None,
         "started_at": state.task.opened_at,
-        "current_phase": state.stage,
-        "current_iteration": state.iteration,
+        "current_phase": state.main.stage,
+        "current_iteration": state.main.loop.iteration,
         "green_model": _green_model(chronicle),
         "last_activity": chronicle.last_activity,
         "status": status,
@@ -61,10 +61,10 @@ def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
         "paused_at": at if status == "paused" else None,
         "resumed_at": chronicle.resumed_at,
         "completed_at": at if status == "completed" else None,
-        "phases_completed": list(dict.fromkeys(v.stage for v in state.visits if v.completed_at and not v.forced)),
-        "phases_forced": list(dict.fromkeys(v.stage for v in state.visits if v.forced)),
+        "phases_completed": list(dict.fromkeys(v.stage for v in state.main.visits if v.completed_at and not v.forced)),
+        "phases_forced": list(dict.fromkeys(v.stage for v in state.main.visits if v.forced)),
         "phase_history": _phase_history(state),
-        "qa_attempts": state.qa_attempts,
+        "qa_attempts": state.main.rejections,
         "overall_progress_percent": progress_percent(state),
         "error_history": list(chronicle.errors.recent),
         "total_agent_calls": state.turns,
@@ -86,15 +86,15 @@ def _kept_out(outcome: str) -> bool:
 def _stopped_at(state: State, chronicle: Chronicle) -> datetime | None:
     if state.stopped is not None:
         return chronicle.stops[-1][0] if chronicle.stops else None
-    return chronicle.holds[-1].at if state.held is not None and chronicle.holds else None
+    return chronicle.holds[-1].at if state.main.held is not None and chronicle.holds else None
 
 
 def _phase_history(state: State) -> dict[str, dict[str, Any]]:
     """One entry for each phase; a phase entered again goes on counting in its entry."""
     history: dict[str, dict[str, Any]] = {}
-    for visit in state.visits:
+    for visit in state.main.visits:
         known = history.get(visit.stage, {"started_at": visit.started_at, "iterations": 0})
-        iterations = visit.iterations if visit.completed_at else state.iteration
+        iterations = visit.iterations if visit.completed_at else state.main.loop.iteration
         history[visit.stage] = {
             "started_at": known["started_at"],
             "completed_at": visit.completed_at,
@@ -106,7 +106,7 @@ def _phase_history(state: State) -> dict[str, dict[str, Any]]:
 
 
 def _circuit_breaker(state: State, chronicle: Chronicle) -> dict[str, Any]:
-    breaker = state.breaker
+    breaker = state.main.loop.breaker
     return {
         "state": breaker.state,
         "no_progress_count": breaker.no_progress,
@@ -121,7 +121,7 @@ def _circuit_breaker(state: State, chronicle: Chronicle) -> dict[str, Any]:
 
 def _rate_limit(state: State, chronicle: Chronicle) -> dict[str, Any]:
     window = state.window
-    held = state.held if state.held is not None and state.stopped is None else None
+    held = state.main.held if state.main.held is not None and state.stopped is None else None
     now = chronicle.last_activity or state.now
     active = [hit for hit in state.limits.values() if hit.until > now]
     latest = max(active, key=lambda hit: hit.until) if active else None
@@ -152,7 +152,7 @@ def _dual_gate(state: State, chronicle: Chronicle) -> dict[str, Any]:
     turn = chronicle.turn(fact.turn) if fact else None
     gate = fact.gate_1 if fact else None
     return {
-        "phase": fact.stage if fact else state.stage,
+        "phase": fact.stage if fact else state.main.stage,
         "iteration": fact.iteration if fact else 0,
         "gate_1": {
             "satisfied": gate.held if gate else False,

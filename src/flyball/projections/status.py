@@ -162,14 +162,14 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (),
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
     usage = state.usage
-    breaker = state.breaker
+    breaker = state.main.loop.breaker
     return Status(
         task=state.task.id,
         request=state.task.request,
         workflow=state.task.workflow,
         state=situation(state, seen, answered),
-        stage=state.stage,
-        stage_iteration=state.iteration,
+        stage=state.main.stage,
+        stage_iteration=state.main.loop.iteration,
         decision=state.decision,
         reason=plain(standing.reason(state, chronicle), 2000),
         health=standing.health(state, chronicle),
@@ -179,7 +179,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (),
         running_turns=_running_turns(state),
         false_claims=state.false_claims,
         branch=state.prepared.branch if state.prepared else "",
-        head=state.head,
+        head=state.main.head,
         pull_request=state.pull_request,
         merged_into=seen.merged_into if state.decision == "DONE" else "",
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
@@ -189,7 +189,7 @@ def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (),
         usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated, state.known_usd),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
-        held=_held(state.held),
+        held=_held(state.main.held),
         stopped=_stopped(state.stopped),
         forced=_forced(state),
         unverified=unverified(chronicle),
@@ -205,8 +205,8 @@ def progress_percent(state: State) -> int:
     """How far the whole task is, by the weights of its stages."""
     if state.decision == "DONE":
         return 100
-    completed = {visit.stage for visit in state.visits if visit.completed_at is not None}
-    return overall_percent(state.stage, state.iteration, completed)
+    completed = {visit.stage for visit in state.main.visits if visit.completed_at is not None}
+    return overall_percent(state.main.stage, state.main.loop.iteration, completed)
 
 
 def open_questions(state: State, chronicle: Chronicle) -> tuple[QuestionShown, ...]:
@@ -236,10 +236,9 @@ def unverified(chronicle: Chronicle) -> tuple[UnverifiedShown, ...]:
 
 
 def _running_turns(state: State) -> tuple[TurnShown, ...]:
-    under_way = ((o.effect, o.begun_at) for o in state.open.values())
     return tuple(
-        TurnShown(effect.turn, effect.stage, effect.role, effect.agent, effect.model, at)
-        for effect, at in under_way
+        TurnShown(effect.turn, effect.stage, effect.role, effect.agent, effect.model, effect.begun_at)
+        for effect in state.open.values()
         if isinstance(effect, RunAgent)
     )
 
@@ -271,4 +270,6 @@ def _stopped(stopped: TaskStopped | None) -> StoppedShown | None:
 
 
 def _forced(state: State) -> tuple[Forced, ...]:
-    return tuple(Forced(v.stage, v.completed_at, v.exit_reason) for v in state.visits if v.forced and v.completed_at)
+    return tuple(
+        Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
+    )

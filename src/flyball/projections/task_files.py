@@ -31,7 +31,7 @@ def context(state: State, chronicle: Chronicle) -> str:
         f"**Task**: {escaped(state.task.request, 200)}",
         f"**Plan Status**: {task_status(state)}",
         f"**Active Task**: {state.task.id}",
-        f"**Phase**: {state.stage}, iteration {state.iteration + 1}",
+        f"**Phase**: {state.main.stage}, iteration {state.main.loop.iteration + 1}",
         f"**Updated**: {stamp(chronicle.last_activity or state.now)}",
         *_section("Current State", _current(state, chronicle)),
         *_section("Ready Subtasks", [_ready(i) for i in ready[:MOST_SHOWN]]),
@@ -50,7 +50,7 @@ def _current(state: State, chronicle: Chronicle) -> list[str]:
     counts = last.counts
     if counts.total:
         current.append(f"tests: {counts.passing} of {counts.total} pass, {counts.failing} fail")
-    current += [f"missing: {escaped(m, 160)}" for m in (last.missing if last.stage == state.stage else ())]
+    current += [f"missing: {escaped(m, 160)}" for m in (last.missing if last.stage == state.main.stage else ())]
     if chronicle.errors.streak:
         current.append(f"last failure: {escaped(chronicle.errors.recent[-1].error, 200)}")
     return current

@@ -59,21 +59,23 @@ class TaskVerdict(msgspec.Struct, frozen=True):
 
 def task_verdict(state: State, chronicle: Chronicle) -> TaskVerdict:
     """The verdict on a task after its last event."""
-    judged = state.judged
-    measured = state.last or state.entry or state.baseline
+    judged = state.main.loop.judged
+    measured = state.main.loop.last or state.main.loop.entry or state.baseline
     return TaskVerdict(
         task=state.task.id,
         request=state.task.request,
         workflow=state.task.workflow,
-        stage=state.stage,
-        iteration=state.iteration,
+        stage=state.main.stage,
+        iteration=state.main.loop.iteration,
         decision=state.decision,
         reason=plain(standing.reason(state, chronicle), 1000),
         stopped=state.stopped.kind if state.stopped else "",
         health=standing.health(state, chronicle),
         items=tuple(Subtask(i.id, plain(i.text, 500), i.status) for i in standing.live_items(state)),
-        missing=tuple(plain(m) for m in judged.gate_1.missing) if judged and judged.stage == state.stage else (),
-        findings=tuple(FindingShown(f.severity, plain(f.message, 500), f.file, f.line) for f in state.findings),
+        missing=tuple(plain(m) for m in judged.gate_1.missing) if judged and judged.stage == state.main.stage else (),
+        findings=tuple(
+            FindingShown(f.severity, plain(f.message, 500), f.file, f.line) for f in state.main.loop.findings
+        ),
         gates=tuple(_gate(gate) for gate in measured.gates) if measured else (),
         questions=open_questions(state, chronicle),
         next_command=standing.next_command(state),

@@ -66,5 +66,5 @@ def _check_screens(state: State, chronicle: Chronicle) -> None:
         assert health == "PROGRESSING"
     if state.decision == "BLOCKED":
         assert health != "PROGRESSING"
-        if state.breaker.state == "OPEN" and last != "BLOCKED":
+        if state.main.loop.breaker.state == "OPEN" and last != "BLOCKED":
             assert health in SICK, (health, state.stopped)

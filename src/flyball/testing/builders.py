@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core import casting
 from flyball.core.breaker import CLOSED, Breaker
 from flyball.core.claims import Claim
-from flyball.core.effects import Ask, Effect, Integrate, Measure, Prepare, Question, Restore, RunAgent, Save
+from flyball.core.effects import Ask, Deliver, Effect, Measure, Prepare, Question, Restore, RunAgent, Save
 from flyball.core.events import (
     Begun,
     Ended,
@@ -27,12 +28,12 @@ from flyball.core.events import (
 from flyball.core.evolve import evolve
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
 from flyball.core.monitor import Health, Observation, Verdict
-from flyball.core.outcomes import Integrated, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
+from flyball.core.outcomes import Delivered, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
 from flyball.core.signature import signature
-from flyball.core.state import State
-from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
+from flyball.core.state import Lane, Loop, State, Visit
+from flyball.core.task import MAIN, AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
 from flyball.core.verdict import CURES
-from flyball.core.workflows.table import BOTH_GATES
+from flyball.core.workflow import BOTH_GATES
 
 OPENED_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 CHANGED = Files(created=1, modified=2)
@@ -121,7 +122,9 @@ class Story:
 
     def perform(self, effect: Effect, outcome: Outcome, *, attempt: int = 1, seconds: float = 1.0) -> Story:
         """An effect from beginning to end."""
-        return self.add(Begun(effect, attempt)).add(Ended(effect.id, outcome, attempt), after_s=seconds)
+        return self.add(Begun(replace(effect, attempt=attempt))).add(
+            Ended(effect.id, outcome, attempt), after_s=seconds
+        )
 
     def start(self, *, notes: tuple[str, ...] = (), baseline: Measurement | None = None) -> Story:
         """Session, workspace and baseline."""
@@ -132,7 +135,7 @@ class Story:
 
     def turn(self, claim: Claim | None = None, *, role: str = "", seconds: float = 41.0, **outcome: Any) -> Story:
         """A turn of the stage's role, from prompt to saved tree."""
-        stage, number = self.state.stage, self.state.turns + 1
+        stage, number = self.state.main.stage, self.state.turns + 1
         choice = self.state.task.settings.choice(role or ROLES.get(stage, "implementer"))
         effect = RunAgent(
             EffectId(f"turn/{number}"),
@@ -141,9 +144,10 @@ class Story:
             agent=choice.agent,
             model=choice.model,
             prompt="do it",
-            iteration=self.state.iteration + 1,
+            iteration=self.state.main.loop.iteration + 1,
             turn=number,
-            authors=casting.authors(self.state) if stage == "QA" else (),
+            authors=casting.authors(self.state, self.state.main) if stage == "QA" else (),
+            product=stage in {"GREEN", "REFACTOR"},
         )
         values: dict[str, Any] = {"kind": "ok", "usage": Usage(1000, 100, 0.05), "seconds": seconds}
         ended = TurnEnded(claim=claim or Claim(), **{**values, **outcome})
@@ -153,7 +157,7 @@ class Story:
     def save(self, label: str, *, name: str, accepted: bool = False) -> Story:
         """A kept tree."""
         saved = Saved(Commit(f"{len(self.events):08x}"), f"tree-{len(self.events)}", label, accepted)
-        save = Save(EffectId(name), label=label, message=label, parent=self.state.head, accepted=accepted)
+        save = Save(EffectId(name), label=label, message=label, parent=self.state.main.head, accepted=accepted)
         return self.perform(save, saved)
 
     def measure(self, measured: Measurement, *, name: str = "") -> Story:
@@ -181,7 +185,7 @@ class Story:
         **changes: Any,
     ) -> Story:
         """The verdict on the present pass."""
-        stage, iteration = self.state.stage, self.state.iteration + 1
+        stage, iteration = self.state.main.stage, self.state.main.loop.iteration + 1
         seen = Observation(
             iteration=iteration,
             batch=(stage,),
@@ -222,25 +226,25 @@ class Story:
 
     def leave(self, to: str, *, reason: str = BOTH_GATES, forced: bool = False) -> Story:
         """Into another stage, with an accepted checkpoint unless forced."""
-        previous = self.state.stage
+        previous = self.state.main.stage
         if not forced and previous != "QA":
             self.save(previous, name=f"accept/{self.state.iterations}", accepted=True)
         return self.add(Moved(to, previous, reason, forced=forced))
 
     def restore(self, commit: Commit) -> Story:
         """Back to a checkpoint."""
-        name = EffectId(f"restore/{self.state.restores + 1}")
+        name = EffectId(f"restore/{self.state.main.restores + 1}")
         return self.perform(Restore(name, commit, "regressing"), Restored(commit, "tree-back", Commit("undone00")))
 
     def ask(self, question: Question) -> Story:
         """A question, left open."""
-        return self.add(Begun(Ask(EffectId(f"ask/{self.state.asks + 1}"), question)))
+        return self.add(Begun(Ask(EffectId(f"ask/{self.state.main.asks + 1}"), question)))
 
     def ship(self) -> Story:
         """The branch written and the task done."""
         self.save("report", name="save/report", accepted=True)
-        done = Integrated(self.state.head, f"flyball/{self.state.task.id}")
-        self.perform(Integrate(EffectId("integrate/final"), commit=self.state.head, final=True), done)
+        done = Delivered(self.state.main.head, f"flyball/{self.state.task.id}")
+        self.perform(Deliver(EffectId("deliver/1"), commit=self.state.main.head), done)
         return self.add(TaskStopped("done", f"gates passed; the work is on branch {done.branch}"))
 
 
@@ -266,9 +270,26 @@ def short_tdd_run(task: Task | None = None) -> Story:
         disagreements=("tests_passing: reported 12, measured 11",),
     )
     for stage, following in (("GREEN", "REFACTOR"), ("REFACTOR", "DOCUMENT"), ("DOCUMENT", "QA")):
-        assert story.state.stage == stage
+        assert story.state.main.stage == stage
         story.iterate(claim=done, held=True, signal=True, progress=True).leave(following)
     story.turn(Claim(verdict="pass", exit_signal=True, source="fenced-block"))
     approved: dict[str, Scalar] = {"checks_passing": 1, "blocking_issues": 0, "verdict": "APPROVE"}
-    story.measure(measurement(story.state.head, checks=qa_checks()))
+    story.measure(measurement(story.state.main.head, checks=qa_checks()))
     return story.judge(held=True, signal=True, values=approved).leave("SHIP").ship()
+
+
+def a_state(task: Task, at: datetime, stage: str, **known: Any) -> State:
+    """A task in one stage of its main lane; what else is known goes to whatever it belongs to: task, lane or loop."""
+    loop = {name: known.pop(name) for name in Loop.__struct_fields__ if name in known}
+    lane = {name: known.pop(name) for name in Lane.__struct_fields__ if name in known}
+    lane.setdefault("visits", (Visit(stage, at),))
+    return State(task, at, {MAIN: Lane(MAIN, stage, loop=Loop(**loop), **lane)}, **known)
+
+
+def changed(known: State, **changes: Any) -> State:
+    """The same state with some of it otherwise, wherever that belongs: in the task, its main lane or the lane's loop."""
+    following = known.copy()
+    for name, value in changes.items():
+        owner = next(each for each in (following, following.main, following.main.loop) if hasattr(each, name))
+        setattr(owner, name, value)
+    return following

@@ -1,7 +1,7 @@
 """The whole loop without a world: `decide` and `evolve` driven by a scripted one, at a clock of its own.
 
-Effects are performed one after another the moment they are asked for; a wait moves the clock instead of passing time. Every fact goes
-through the codec, so that what is simulated is what would be stored.
+Effects are begun as they are asked for and end one after another, in any order; a wait moves the clock instead of passing time. Every
+fact goes through the codec, so that what is simulated is what would be stored.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from flyball.core.claims import Claim
-from flyball.core.decide import decide
+from flyball.core.decide import begin, decide
 from flyball.core.effects import (
     Ask,
+    CloseLane,
+    Deliver,
     EditBacklog,
     Effect,
     Integrate,
     Measure,
+    OpenLane,
     OpenPullRequest,
     Prepare,
     PutBack,
@@ -33,9 +36,12 @@ from flyball.core.evolve import evolve
 from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
 from flyball.core.outcomes import (
     Answered,
+    Conflicted,
+    Delivered,
     Integrated,
     Measured,
     Mended,
+    NothingToIntegrate,
     Outcome,
     Prepared,
     PullRequested,
@@ -44,9 +50,11 @@ from flyball.core.outcomes import (
     TurnEnded,
     Unanswered,
     Waited,
+    WorkspaceClosed,
+    WorkspaceOpened,
 )
 from flyball.core.state import State
-from flyball.core.task import AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
+from flyball.core.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
 from flyball.testing.backlog_in_memory import BacklogInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -66,7 +74,7 @@ def a_task(*, settings: Settings | None = None, items: tuple[Item, ...] = (Item(
 
 
 class World:
-    """A world that does what it is told: override `turn` and `measure`, or give functions."""
+    """A world that does what it is told: override `turn` and `measure`, or give functions. Each lane has a tree of its own."""
 
     def __init__(
         self,
@@ -77,14 +85,28 @@ class World:
         self.turn = turn
         self.measure = measure
         self.answer = answer or (lambda ask, _state: ask.question.default)
-        self.tree = "tree-0"
+        self.trees = {MAIN: "tree-0"}
         self.saved: dict[str, str] = {"base": "tree-0"}
         self.folder = BacklogInMemory()
 
-    def perform(self, effect: Effect, state: State) -> Outcome:
+    @property
+    def tree(self) -> str:
+        return self.trees[MAIN]
+
+    @tree.setter
+    def tree(self, tree: str) -> None:
+        self.trees[MAIN] = tree
+
+    def perform(self, effect: Effect, state: State) -> Outcome:  # noqa: C901 - one short case for each effect
         match effect:
             case Prepare():
                 return Prepared(Commit("base"), "tree-0", "flyball/001-it-works")
+            case OpenLane():
+                self.trees[effect.lane] = self.saved[effect.base]
+                return WorkspaceOpened(self.saved[effect.base])
+            case CloseLane():
+                self.trees.pop(effect.lane, None)
+                return WorkspaceClosed()
             case RunAgent():
                 return self.turn(effect, state)
             case Measure():
@@ -92,9 +114,11 @@ class World:
             case Save() | PutBack():
                 return self._keep(effect)
             case Restore():
-                self.tree = self.saved[effect.to]
-                return Restored(effect.to, self.tree)
-            case Integrate() | OpenPullRequest():
+                self.trees[effect.lane] = self.saved[effect.to]
+                return Restored(effect.to, self.saved[effect.to])
+            case Integrate():
+                return self.integrate(effect)
+            case Deliver() | OpenPullRequest():
                 return self._deliver(effect)
             case ReadBacklog() | EditBacklog():
                 return self.folder.perform(effect)
@@ -103,34 +127,53 @@ class World:
             case Ask():
                 text = self.answer(effect, state)
                 return Unanswered() if text is None else Answered(text)
-            case _:
-                raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
 
-    def _deliver(self, effect: Integrate | OpenPullRequest) -> Outcome:
-        if isinstance(effect, Integrate):
-            return Integrated(effect.commit, "flyball/001-it-works")
+    def integrate(self, effect: Integrate) -> Integrated | Conflicted | NothingToIntegrate:
+        """Both trees together; override it for a conflict."""
+        mine, theirs = self.saved[effect.commit], self.saved[effect.onto]
+        if mine in {self.saved[effect.base], theirs}:
+            return NothingToIntegrate()
+        commit = Commit(f"{effect.onto}+{effect.commit}")
+        self.saved[commit] = f"{theirs}+{mine}"
+        return Integrated(commit, self.saved[commit])
+
+    def _deliver(self, effect: Deliver | OpenPullRequest) -> Outcome:
+        if isinstance(effect, Deliver):
+            return Delivered(effect.commit, "flyball/001-it-works")
         return PullRequested(f"https://example.org/{effect.branch}")
 
     def _keep(self, effect: Save | PutBack) -> Saved | Mended:
         if effect.tree:
-            self.tree = effect.tree
+            self.trees[effect.lane] = effect.tree
         commit = Commit(f"{effect.label}@{effect.id}")
-        self.saved[commit] = self.tree
+        tree = self.saved[commit] = self.trees[effect.lane]
         if isinstance(effect, PutBack):
-            return Mended(commit, self.tree, effect.label, effect.paths)
-        return Saved(commit, self.tree, effect.label, effect.accepted)
+            return Mended(commit, tree, effect.label, effect.paths)
+        return Saved(commit, tree, effect.label, effect.accepted)
 
 
 class Simulator:
-    """One task in a scripted world."""
+    """One task in a scripted world; `pick` says which of the effects under way ends next."""
 
-    def __init__(self, world: World, task: Task | None = None, stage: str = "RED") -> None:
+    def __init__(
+        self,
+        world: World,
+        task: Task | None = None,
+        stage: str = "RED",
+        pick: Callable[[list[Effect]], Effect] = lambda under_way: under_way[0],
+    ) -> None:
         self.world = world
+        self.pick = pick
         self.now = START
         self.events: list[Event] = []
         self.state: State | None = None
         self.append(TaskOpened(task or a_task(), stage))
         self.append(SessionStarted(1, "simulated", "0"))
+
+    @property
+    def known(self) -> State:
+        assert self.state is not None
+        return self.state
 
     def append(self, *facts: Fact) -> None:
         for fact in facts:
@@ -139,31 +182,32 @@ class Simulator:
             self.events.append(event)
             self.state = evolve(self.state, event)
 
-    def run(self, steps: int = 2000) -> State:
+    def run(self, steps: int = 4000) -> State:
         """Go on until the loop stops."""
         for _ in range(steps):
-            assert self.state is not None
-            if self.state.stopped is not None:
-                return self.state
+            if self.known.stopped is not None:
+                return self.known
             self.step()
-        raise AssertionError(f"the loop did not stop within {steps} steps; it is in {self.state and self.state.stage}")
+        stages = {lane.name: lane.stage for lane in self.known.lanes.values()}
+        raise AssertionError(f"the loop did not stop within {steps} steps; its lanes are in {stages}")
 
     def step(self) -> None:
-        assert self.state is not None
-        following = decide(self.state)
-        self.append(*following.facts)
+        """Record, or begin, or let something end: as the driver does, one at a time."""
+        following = decide(self.known)
         if following.facts:
-            return
-        assert following.effects, f"nothing is under way and nothing comes next in {self.state.stage}"
-        for effect in following.effects:
-            self._perform(effect)
+            self.append(*following.facts)
+        elif following.effects:
+            for effect in following.effects:
+                self.append(begin(self.known, effect, self.now))
+        else:
+            under_way = list(self.known.open.values())
+            assert under_way, f"nothing is under way and nothing comes next in {self.known.main.stage}"
+            self.end(self.pick(under_way))
 
-    def _perform(self, effect: Effect) -> None:
-        assert self.state is not None
-        attempt = self.state.attempts.get(effect.id, 0) + 1
-        self.append(Begun(effect, attempt))
+    def end(self, effect: Effect) -> None:
+        """The world does what was begun."""
         self.now = max(self.now, effect.until) if isinstance(effect, Wait) else self.now + STEP
-        self.append(Ended(effect.id, self.world.perform(effect, self.state), attempt))
+        self.append(Ended(effect.id, self.world.perform(effect, self.known), effect.attempt))
 
     def of(self, kind: type[Fact]) -> list[Fact]:
         """All facts of one kind, in order."""

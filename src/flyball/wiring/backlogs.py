@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from flyball.core.backlog_record import record_of
 from flyball.core.cycles import folder
 from flyball.core.effects import ReadBacklog
 from flyball.core.state import State
@@ -16,6 +17,6 @@ def looked_at(site: Site, state: State) -> State:
     """What a prompt would be made of now; other workflows have no such folder."""
     if state.task.workflow != "backlog":
         return state
-    request = ReadBacklog(EffectId("read/now"), folder(state), state.work.selected, state.task.settings.evaluate.ignore)
+    request = ReadBacklog(EffectId("read/now"), folder(state), state.main.item, state.task.settings.evaluate.ignore)
     seen = BacklogFolders(site.repository.root).read(request)
-    return replace(state, work=replace(state.work, seen=seen))
+    return replace(state, record=replace(record_of(state), seen=seen))

@@ -18,7 +18,7 @@ from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
 from flyball.config.home import environment, home_folder
 from flyball.config.schema import TopLevel
-from flyball.core.evolve_effects import JournalOutOfOrder
+from flyball.core.evolve_lanes import JournalOutOfOrder
 from flyball.core.naming import LOOP
 from flyball.core.quantities import plural
 from flyball.documents.errors import DocumentError
@@ -142,7 +142,7 @@ def _tasks(site: Site) -> Iterator[Check]:
             yield Check("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
             continue
         if state.stopped is None and state.session_began_at is not None and controller_of(site, record.id) is None:
-            yield Check("task", "warn", f"{record.id} was ended in {state.stage}", f"flyball resume {record.id}")
+            yield Check("task", "warn", f"{record.id} was ended in {state.main.stage}", f"flyball resume {record.id}")
         if state.now > system_clock.now() + AHEAD:
             yield Check(
                 "clock",

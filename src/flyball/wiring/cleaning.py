@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -112,10 +113,10 @@ def _kept(hand: Hand) -> str:
     if space.in_place or not space.is_made or state.prepared is None or not space.unsaved():
         return ""
     label = f"cleaned-{state.seq}"
-    save = Save(EffectId(f"save/{label}"), label=label, message=f"{label}: {state.task.id}", parent=state.head)
+    save = Save(EffectId(f"save/{label}"), label=label, message=f"{label}: {state.task.id}", parent=state.main.head)
 
-    def do(now: State) -> Outcome:
-        kept = space.snapshot(label, save.message, now.open[save.id].begun_at)
+    def do(at: datetime) -> Outcome:
+        kept = space.snapshot(label, save.message, at)
         return Saved(Commit(kept.commit), kept.tree, label, notes=kept.notes)
 
     hand.perform(save, do)

@@ -107,6 +107,7 @@ class Controller:
             hold_fds=held.locks,
         )
         return Performer(
+            task,
             workspace=workspace,
             agents=agents,
             measurer=TreeMeasurer(
@@ -124,7 +125,7 @@ class Controller:
             folder=home.task(self._task),
             notify=self._notify,
             backlogs=BacklogFolders(self._site.repository.root),
-            pull_requests=GitHub(self._site, self._environment),
+            pull_requests=GitHub(self._site, self._task, self._environment),
         )
 
 

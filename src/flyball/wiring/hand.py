@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 from flyball.clock import system_clock
+from flyball.core.decide import begin
 from flyball.core.effects import Ask, Effect
-from flyball.core.events import Begun, Ended, Event, Fact
+from flyball.core.events import Ended, Event, Fact
 from flyball.core.evolve import evolve
 from flyball.core.outcomes import Interrupted, Outcome
 from flyball.core.state import State
@@ -46,18 +48,23 @@ class Hand:
         self._rendering.settle(self.state)
         return events
 
-    def perform(self, effect: Effect, do: Callable[[State], Outcome], *before: Fact) -> Outcome:
-        """One effect as the loop knows it: begun, done, ended. `before` goes into the journal together with the beginning."""
-        self.append(*before, Begun(effect, self.state.attempts.get(effect.id, 0) + 1))
-        outcome = do(self.state)
-        self.append(Ended(effect.id, outcome, self.state.open[effect.id].attempt))
+    def perform(self, effect: Effect, do: Callable[[datetime], Outcome], *before: Fact) -> Outcome:
+        """One effect as the loop knows it: begun, done, ended. `before` goes into the journal together with the beginning.
+
+        What is done is dated with the time it was begun at.
+        """
+        at = system_clock.now()
+        begun = begin(self.state, effect, at)
+        self.append(*before, begun)
+        outcome = do(at)
+        self.append(Ended(effect.id, outcome, begun.effect.attempt))
         return outcome
 
     def interrupt_all(self, detail: str) -> None:
         """Account for what a controller that is gone left under way; questions stay open."""
-        for opened in list(self.state.open.values()):
-            if not isinstance(opened.effect, Ask):
-                self.append(Ended(opened.effect.id, Interrupted(detail), opened.attempt))
+        for effect in list(self.state.open.values()):
+            if not isinstance(effect, Ask):
+                self.append(Ended(effect.id, Interrupted(detail), effect.attempt))
 
 
 @contextmanager

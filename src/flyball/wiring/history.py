@@ -8,9 +8,9 @@ from datetime import datetime
 
 import msgspec
 
+from flyball.core.backlog_record import record_of
 from flyball.core.commit_messages import message as commit_message
 from flyball.core.cycles import folder
-from flyball.core.decide import WORKFLOWS
 from flyball.core.effects import ReadBacklog, Restore, Save
 from flyball.core.events import (
     Event,
@@ -25,6 +25,7 @@ from flyball.core.events import (
 )
 from flyball.core.outcomes import Outcome, Restored, Saved
 from flyball.core.quantities import plural
+from flyball.core.registry import workflow_of
 from flyball.core.state import State
 from flyball.core.task import Commit, EffectId, TaskId
 from flyball.core.workflows import backlog
@@ -123,7 +124,7 @@ def compared(site: Site, task: TaskId, word: str = "") -> tuple[GitWorkspace, st
     state = site.state(task)
     workspace = site.workspace(state.task)
     older = named(task, found, word).commit if word else found[0].commit
-    return workspace, older, state.head if state.decision == "DONE" else workspace.tip
+    return workspace, older, state.main.head if state.decision == "DONE" else workspace.tip
 
 
 def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
@@ -140,13 +141,13 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         hand.interrupt_all(f"rolled back to {target.label}")
         undone = _set_aside(hand, target)
         found = checkpoints(site, task)
-        stage = WORKFLOWS[hand.state.task.workflow].rolled_back_to or stage_after(site.journal.read(task), target)
+        stage = workflow_of(hand.state.task).rolled_back_to or stage_after(site.journal.read(task), target)
         base = _accepted_before(found, target)
         _accept_again(hand, base, target, stage, *_reopened(hand.state, found, base))
         _write_reopened(site, hand)
         if target.label == START or _before_tests(hand.state, stage):
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
-            hand.append(Moved(stage, stage, f"rolled back to {target.label} by a person"))
+            hand.append(Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))
         _restore(hand, target, undone)
         files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
         hand.append(TaskStopped("paused", f"rolled back to {target.label} by a person"))
@@ -176,7 +177,7 @@ def _reopened_at(events: Iterable[Event]) -> datetime:
 
 def _before_tests(state: State, stage: str) -> bool:
     """Whether a task whose stages follow each other is back in the first of them."""
-    workflow = WORKFLOWS[state.task.workflow]
+    workflow = workflow_of(state.task)
     return not workflow.rolled_back_to and stage == workflow.stages[0]
 
 
@@ -205,15 +206,15 @@ def _set_aside(hand: Hand, target: Kept) -> Saved:
         EffectId(f"save/undone-{number}"),
         label=f"undone-{number}",
         message=f"undone: {state.task.id}",
-        parent=state.head,
+        parent=state.main.head,
     )
     at_once: list[Fact] = [PersonSpoke("reopen")] if finished(state) is not None else []
     at_once.append(PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)})."))
-    if state.pass_effect is not None:
-        at_once.append(TurnSetAside(state.pass_turn, "interrupted", f"rolled back to {target.label}"))
+    if state.main.at_work is not None:
+        at_once.append(TurnSetAside(state.main.at_work.turn, "interrupted", f"rolled back to {target.label}"))
 
-    def do(now: State) -> Outcome:
-        kept = hand.workspace.snapshot(save.label, save.message, now.open[save.id].begun_at)
+    def do(at: datetime) -> Outcome:
+        kept = hand.workspace.snapshot(save.label, save.message, at)
         return Saved(Commit(kept.commit), kept.tree, save.label, notes=kept.notes)
 
     saved = hand.perform(save, do, *at_once)
@@ -230,23 +231,23 @@ def _accepted_before(found: list[Kept], target: Kept) -> Kept:
 def _reopened(state: State, found: list[Kept], base: Kept) -> list[Fact]:
     """Issues that were completed after the checkpoint the branch goes back to."""
     undone = {kept.label for kept in found[found.index(base) + 1 :] if kept.accepted}
-    return [ItemReopened(issue) for issue in state.work.completed if issue in undone]
+    return [ItemReopened(issue) for issue in record_of(state).completed if issue in undone]
 
 
 def _write_reopened(site: Site, hand: Hand) -> None:
     """Let the user's files say at once what is open again; what they do not let us write now, the next session does."""
-    if not hand.state.work.reopened:
+    if not record_of(hand.state).reopened:
         return
     folders = BacklogFolders(site.repository.root)
     seen = folders.read(ReadBacklog(EffectId("read/reopen"), path=folder(hand.state)))
     effect = backlog.reopening(hand.state, seen)
-    hand.perform(effect, lambda _now: folders.edit(effect))
+    hand.perform(effect, lambda _at: folders.edit(effect))
 
 
 def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str, *reopened: Fact) -> None:
     """Let the branch go on from where it is with the older tree, so that no commit of it is ever lost."""
     state = hand.state
-    moved = Moved(stage, state.stage, f"rolled back to {target.label} by a person")
+    moved = Moved(stage, state.main.stage, f"rolled back to {target.label} by a person")
     lesson = LearningRecorded(
         state.learned + 1,
         "anti-pattern",
@@ -254,15 +255,16 @@ def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str, *reopened: F
         context=_lesson(state),
     )
     tree = hand.workspace.tree_of(Commit(base.commit))
-    if hand.workspace.tree_of(state.head) == tree:
+    if hand.workspace.tree_of(state.main.head) == tree:
         hand.append(lesson, *reopened, moved)
         return
     label = f"{_AGAIN}{state.seq}"
     message = commit_message(f"revert: go back to {base.label} ({short(base.commit)})", label, state.items)
-    save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=state.head, accepted=True, tree=tree)
+    save = Save(
+        EffectId(f"save/{label}"), label=label, message=message, parent=state.main.head, accepted=True, tree=tree
+    )
 
-    def do(now: State) -> Outcome:
-        at = now.open[save.id].begun_at
+    def do(at: datetime) -> Outcome:
         kept = hand.workspace.accept(label, message, at, tree=tree, parent=save.parent)
         return Saved(
             Commit(kept.commit), kept.tree, label, accepted=True, notes=(*kept.notes, *_published(hand, kept.commit))
@@ -281,9 +283,9 @@ def _published(hand: Hand, commit: str) -> tuple[str, ...]:
 
 def _restore(hand: Hand, target: Kept, undone: Saved) -> None:
     commit = Commit(target.commit)
-    effect = Restore(EffectId(f"restore/{hand.state.restores + 1}"), to=commit, reason="a person asked")
+    effect = Restore(EffectId(f"restore/{hand.state.main.restores + 1}"), to=commit, reason="a person asked")
 
-    def do(_now: State) -> Outcome:
+    def do(_at: datetime) -> Outcome:
         notes = hand.workspace.restore(commit)
         return Restored(commit, hand.workspace.tree_of(commit), undone.commit, notes)
 
@@ -291,10 +293,10 @@ def _restore(hand: Hand, target: Kept, undone: Saved) -> None:
 
 
 def _lesson(state: State) -> str:
-    judged = state.judged
+    judged = state.main.loop.judged
     if judged is None:
-        return f"The work of {state.stage} up to iteration {state.iteration} was given up."
+        return f"The work of {state.main.stage} up to iteration {state.main.loop.iteration} was given up."
     missing = "; ".join(judged.gate_1.missing[:3])
-    return f"The work of {state.stage} was given up at: {judged.verdict.evidence}" + (
+    return f"The work of {state.main.stage} was given up at: {judged.verdict.evidence}" + (
         f" Missing: {missing}" if missing else ""
     )

@@ -19,6 +19,6 @@ def _merged_into(site: Site, state: State) -> str:
     if state.decision != "DONE" or state.prepared is None or not is_delivered(state):
         return ""
     try:
-        return site.workspace(state.task).merged_into(state.head, state.prepared.onto)
+        return site.workspace(state.task).merged_into(state.main.head, state.prepared.onto)
     except Refusal:
         return ""

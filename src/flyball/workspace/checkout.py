@@ -15,14 +15,16 @@ from flyball.workspace.vault import Vault
 
 
 class Checkout(msgspec.Struct, frozen=True):
-    """The folders of one task below flyball's home."""
+    """The folders of one lane of a task below flyball's home; those of the main lane are the task's own."""
 
     home: Path
     task: str
+    lane: str = ""
 
     @property
     def folder(self) -> Path:
-        return self.home / "tasks" / self.task
+        task = self.home / "tasks" / self.task
+        return task / "lanes" / self.lane if self.lane else task
 
     @property
     def tree(self) -> Path:
@@ -60,15 +62,6 @@ class Checkout(msgspec.Struct, frozen=True):
     def moved_away(self) -> Path:
         """Git folders that a run made in the user's tree."""
         return self.folder / "moved-away"
-
-    @property
-    def agent_git(self) -> Path:
-        """The agent's git dir.
-
-        Agents look at `git status`, `log` and `diff` and may commit, so the tree needs a git dir. What an agent can
-        write, it can make git execute: this one is thrown away with the task, nothing in it is ever read back.
-        """
-        return self.folder / "agent.git"
 
     @property
     def history(self) -> Path:
@@ -118,22 +111,35 @@ def borrow_index(checkout: Checkout, repository: Repository) -> None:
             shutil.copy2(git.index, checkout.index)
 
 
-def give_agent_git(checkout: Checkout, repository: Repository, base: str, branch: str) -> None:
-    """Make the agent's git dir: on the task's branch at `base`, with the user's branches and tags to look at."""
-    marker = checkout.agent_git / "flyball"
-    if not marker.exists():
-        remove(checkout.agent_git)
-        _fill_agent_git(checkout, repository, base, branch)
-        write_file(marker, b"made\n")
+def agent_git(tree: Path) -> Path:
+    """The git dir of a folder that agents work in, beside it.
+
+    Agents look at `git status`, `log` and `diff` and may commit, so each tree has a git dir of its own. What an agent can
+    write, it can make git execute: it is thrown away with its tree, nothing in it is ever read back.
+    """
+    return tree.with_name(f"{tree.name}.git")
+
+
+def give_agent_git(
+    checkout: Checkout, repository: Repository, base: str, branch: str, *, tree: Path, index: Path
+) -> None:
+    """Make the git dir of a tree: on the task's branch at `base`, with the user's branches and tags to look at."""
+    folder = agent_git(tree)
+    marker = folder / "flyball"
     if not checkout.history.is_symlink():
         checkout.history.symlink_to(repository.objects)
-    link_git(checkout, checkout.tree)
+    if not marker.exists():
+        remove(folder)
+        _fill_agent_git(folder, checkout.history, repository, base, branch)
+        shutil.copy2(index, folder / "index")
+        write_file(marker, b"made\n")
+    _link_git(checkout, tree)
 
 
-def link_git(checkout: Checkout, folder: Path) -> None:
-    """Let git in `folder` find the agent's git dir; without one it would look for a repository in the folders above."""
+def _link_git(checkout: Checkout, folder: Path) -> None:
+    """Let git in `folder` find its git dir; without one it would look for a repository in the folders above."""
     link = folder / ".git"
-    wanted = b"gitdir: " + os.fsencode(checkout.agent_git) + b"\n"
+    wanted = b"gitdir: " + os.fsencode(agent_git(folder)) + b"\n"
     if link.is_symlink() or not link.is_file() or link.read_bytes() != wanted:
         # Made elsewhere first: what a kill leaves half written in the tree would be saved as the agent's work.
         # Copies are made side by side, so each has a name of its own.
@@ -143,9 +149,8 @@ def link_git(checkout: Checkout, folder: Path) -> None:
         fresh.replace(link)
 
 
-def _fill_agent_git(checkout: Checkout, repository: Repository, base: str, branch: str) -> None:
-    folder = checkout.agent_git
-    bare_git_dir(folder, repository.object_format, checkout.history)
+def _fill_agent_git(folder: Path, history: Path, repository: Repository, base: str, branch: str) -> None:
+    bare_git_dir(folder, repository.object_format, history)
     config = (folder / "config").read_text().replace("bare = true", "bare = false")
     identity = "[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n"
     write_file(folder / "config", (config + identity).encode())
@@ -161,7 +166,6 @@ def _fill_agent_git(checkout: Checkout, repository: Repository, base: str, branc
     write_file(folder / "HEAD", f"ref: refs/heads/{branch}\n".encode())
     if (repository.common_dir / "shallow").exists():
         shutil.copy2(repository.common_dir / "shallow", folder / "shallow")
-    shutil.copy2(checkout.index, folder / "index")
 
 
 def notes_on(vault: Vault, commit: str) -> tuple[str, ...]:

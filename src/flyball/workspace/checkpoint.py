@@ -9,6 +9,7 @@ import msgspec
 
 from flyball import faults
 from flyball.core.naming import LOOP
+from flyball.core.task import MAIN
 from flyball.workspace import loose
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
@@ -23,8 +24,18 @@ from flyball.workspace.vault import Vault
 
 
 def label_name(label: str) -> str:
-    """A label as one component of a ref's name, whatever it holds; slashes would make labels stand in each other's way."""
-    return "at/" + "".join(c if c.isascii() and (c.isalnum() or c in "-_") else _escaped(c) for c in label)
+    """Where the ref of a label lies; slashes would make labels stand in each other's way."""
+    return f"at/{one_component(label)}"
+
+
+def one_component(text: str) -> str:
+    """A text as one component of a ref's or a file's name, whatever it holds."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else _escaped(c) for c in text)
+
+
+def refs_of(task: str, lane: str) -> str:
+    """Where the refs of a lane lie in the vault."""
+    return f"refs/flyball/{task}/" + ("" if lane == MAIN else f"lanes/{one_component(lane)}/")
 
 
 def label_of(name: str) -> str:
@@ -182,13 +193,15 @@ def _text(message: str) -> bytes:
     return message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
 
 
-def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at: datetime, author: Author) -> Snapshot:
-    """Save a checkpoint on the task's tip under a label of its own; saving the same tree again gives the same one.
+def save_labelled(
+    work: WorkingTree, prefix: str, label: str, *, message: str, at: datetime, author: Author
+) -> Snapshot:
+    """Save a checkpoint on a lane's tip, whose refs lie below `prefix`, under a label of its own; saving the same tree again gives the same one.
 
     So does saving at the same time with the same message: that is the same act, repeated after a crash, and what flyball
     renders into `.loop/` may have changed meanwhile.
     """
-    vault, prefix = work.vault, f"refs/flyball/{task}/"
+    vault = work.vault
     known = vault.refs(prefix)
     tip, there = known.get("tip"), known.get(label_name(label))
     if there is None:
@@ -202,8 +215,8 @@ def save_labelled(work: WorkingTree, task: str, label: str, *, message: str, at:
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):
         raise CheckpointExists(
-            f"The label {label} of task {task} already names {there[:12]}, whose files differ from those here now.",
-            f"Choose another label, or restore it: flyball rollback {task} --to {label}",
+            f"The label {label} of task {work.task} already names {there[:12]}, whose files differ from those here now.",
+            f"Choose another label, or restore it: flyball rollback {work.task} --to {label}",
         )
     return Snapshot(there, tree, parent_of(vault, there), notes)
 

@@ -132,8 +132,9 @@ class Confined(msgspec.Struct, frozen=True):
 
     `root` is where trees appear. `programs` are folders that hold programs a command needs; with what the command itself
     names they can be read even below /tmp, which is private otherwise. `hidden` is covered (flyball's home must be in it),
-    then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` are
-    extra mounts the tree's `.git` needs. `nested` is asked before each run in the user's own tree for what else in it is git's.
+    then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` says
+    which extra mounts the `.git` of a tree needs. `nested` is asked before each run in the user's own tree for what else in it is
+    git's.
     """
 
     program: str
@@ -142,7 +143,7 @@ class Confined(msgspec.Struct, frozen=True):
     programs: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()
-    git_dirs: tuple[Mount, ...] = ()
+    git_dirs: Callable[[Path], tuple[Mount, ...]] = lambda _tree: ()
     nested: Callable[[], tuple[Path, ...]] = tuple
     environments: tuple[str, ...] = ()
     network: bool = True
@@ -196,7 +197,7 @@ class Confined(msgspec.Struct, frozen=True):
         git = tree / ".git"
         if git.is_symlink() or not git.exists():
             return []
-        return [Mount("read-only", self.root / ".git", git), *self.git_dirs]
+        return [Mount("read-only", self.root / ".git", git), *self.git_dirs(tree)]
 
 
 def _named(argv: Sequence[str]) -> list[Path]:

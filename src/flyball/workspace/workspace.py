@@ -10,9 +10,10 @@ from types import MappingProxyType
 import msgspec
 
 from flyball.core.naming import LOOP
-from flyball.core.task import Commit, TaskId
+from flyball.core.outcomes import Conflicted, Integrated, NothingToIntegrate
+from flyball.core.task import MAIN, Commit, TaskId
 from flyball.core.text import storable
-from flyball.workspace import checkout as checkouts, merged, publish as publishing, trees
+from flyball.workspace import checkout as checkouts, merged, merging, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
 from flyball.workspace.checkpoint import (
     Author,
@@ -21,7 +22,9 @@ from flyball.workspace.checkpoint import (
     commit_tree,
     label_name,
     label_of,
+    one_component,
     parent_of,
+    refs_of,
     save_labelled,
     time_of,
 )
@@ -54,17 +57,20 @@ class GitWorkspace:
         home: Path,
         task: TaskId,
         *,
+        lane: str = MAIN,
         in_place: bool = False,
         author: Author | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.repository = repository
         self.task = task
+        self.name = lane
         self.branch = f"flyball/{task}"
         self.in_place = in_place
         self._author = author
         self.environment = environment
-        self.checkout = Checkout(home.resolve(), task)
+        self.checkout = Checkout(home.resolve(), task, "" if lane == MAIN else one_component(lane))
+        self._lanes: dict[str, GitWorkspace] = {}
         self._vault: Vault | None = None
         self._left: tuple[str, Leftovers] | None = None
 
@@ -100,13 +106,14 @@ class GitWorkspace:
         known = self.vault.refs(f"refs/flyball/{self.task}/at/")
         return {label_of(name): Commit(commit) for name, commit in known.items()}
 
-    @property
-    def git_dirs(self) -> tuple[Mount, ...]:
-        """What the sandbox mounts so that git works in the isolated tree."""
-        if self.in_place:
+    def git_dirs(self, tree: Path) -> tuple[Mount, ...]:
+        """What the sandbox mounts so that git works in an isolated tree of the task: a lane's, or a disposable copy."""
+        folder = checkouts.agent_git(tree)
+        if not folder.is_dir() or not folder.is_relative_to(self.checkout.folder):
             return ()
-        history = Mount("read-only", self.checkout.history, self.repository.objects)
-        return (Mount("writable", self.checkout.agent_git), history)
+        inside = folder.relative_to(self.checkout.folder).parts
+        own = self.checkout.folder.joinpath(*inside[:2]) if inside[0] == "lanes" else self.checkout.folder
+        return (Mount("writable", folder), Mount("read-only", own / "history", self.repository.objects))
 
     def guard_nested(self) -> tuple[Path, ...]:
         """What below the user's own tree is git's and must not be written by the run that is about to begin."""
@@ -116,10 +123,49 @@ class GitWorkspace:
     def _nested(self) -> Nested:
         return Nested(self.root, self.checkout.nested, self.checkout.moved_away)
 
-    def prepare(self) -> tuple[str, ...]:
-        """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show."""
+    def lane(self, name: str) -> "GitWorkspace":
+        """The workspace of a lane of this task."""
+        if name == self.name:
+            return self
+        if name not in self._lanes:
+            self._lanes[name] = GitWorkspace(
+                self.repository,
+                self.checkout.home,
+                self.task,
+                lane=name,
+                author=self._author,
+                environment=self.environment,
+            )
+        return self._lanes[name]
+
+    def open_lane(self, name: str, base: Commit) -> "GitWorkspace":
+        """Make a lane's workspace: an isolated checkout of `base` with a git dir of its own."""
+        lane = self.lane(name)
+        lane.prepare(base)
+        return lane
+
+    def close_lane(self, name: str) -> None:
+        """Remove a lane's checkout; its checkpoints stay in the vault, and it may be opened anew."""
+        lane = self.lane(name)
+        assert lane is not self, "the task's own workspace is not a lane to close"
+        remove(lane.checkout.folder)
+        del self._lanes[name]
+
+    def integrate(
+        self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime
+    ) -> Integrated | Conflicted | NothingToIntegrate:
+        """Merge what `commit` changed since `base` into `onto`, as a commit on it; no branch and no file is touched."""
+        return merging.integrate(
+            self.vault, commit, base=base, onto=onto, message=message, at=at, author=self._committer()
+        )
+
+    def prepare(self, base: Commit | None = None) -> tuple[str, ...]:
+        """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show.
+
+        A lane starts from the `base` it is given, the task from the user's HEAD.
+        """
         self._refuse()
-        base = self._base()
+        base = self._base(base)
         self.checkout.folder.mkdir(parents=True, exist_ok=True)
         self._sweep()
         write_file(self.checkout.excludes, self.repository.excludes())
@@ -127,7 +173,7 @@ class GitWorkspace:
             self._make_tree()
             write_file(self.checkout.ready, base.encode() + b"\n")
         if not self.in_place:
-            checkouts.give_agent_git(self.checkout, self.repository, base, self.branch)
+            self._give_git(self.root, self.checkout.index, base)
         else:
             self._look_round()
         return checkouts.notes_on(self.vault, base)
@@ -142,7 +188,7 @@ class GitWorkspace:
         """What can be made again from the vault, in the order it may be removed in; in place the tree is the user's."""
         own = self.checkout
         copies: dict[str, tuple[Path, ...]] = {"copies": (own.copies, own.exports)}
-        checkout = (own.ready, own.tree, own.index, own.agent_git, own.history)
+        checkout = (own.ready, own.tree, own.index, checkouts.agent_git(own.tree), own.history)
         return copies if self.in_place else {"checkout": checkout, **copies}
 
     def unsaved(self) -> tuple[str, ...]:
@@ -193,7 +239,7 @@ class GitWorkspace:
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
         swept = self._nested.sweep()
-        saved = save_labelled(self._work(), self.task, label, message=message, at=at, author=Author())
+        saved = save_labelled(self._work(), self._prefix, label, message=message, at=at, author=Author())
         return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
 
     def start(self, at: datetime) -> Snapshot:
@@ -256,8 +302,11 @@ class GitWorkspace:
 
     def _refs(self) -> tuple[str, dict[str, str]]:
         """Where the task's refs lie in the vault, and where each stands now, by the rest of its name."""
-        prefix = f"refs/flyball/{self.task}/"
-        return prefix, self.vault.refs(prefix)
+        return self._prefix, self.vault.refs(self._prefix)
+
+    @property
+    def _prefix(self) -> str:
+        return refs_of(self.task, self.name)
 
     def _standing(self, name: str) -> Commit:
         prefix, known = self._refs()
@@ -349,9 +398,13 @@ class GitWorkspace:
         folder = self.checkout.copies / name
         export(self.vault, self.tree_of(commit), folder, self._index_of(folder))
         if not self.in_place:
-            checkouts.link_git(self.checkout, folder)
+            remove(checkouts.agent_git(folder))
+            self._give_git(folder, self._index_of(folder), self.base)
         write_file(self._copied(name), commit.encode() + b"\n")
         return folder
+
+    def _give_git(self, tree: Path, index: Path, base: Commit) -> None:
+        checkouts.give_agent_git(self.checkout, self.repository, base, self.branch, tree=tree, index=index)
 
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""
@@ -361,6 +414,7 @@ class GitWorkspace:
         tree, _ = work.save_tree(commit)
         edited = trees.changed(self.vault, commit, tree)
         remove(folder)
+        remove(checkouts.agent_git(folder))
         return tuple(each.path for each in edited)
 
     def _copied(self, name: str) -> Path:
@@ -383,18 +437,20 @@ class GitWorkspace:
             for left in folder.glob("scratch-*"):
                 remove(left)
 
-    def _base(self) -> Commit:
-        """Fix the starting point once: the user may move HEAD while the task runs."""
+    def _base(self, given: Commit | None) -> Commit:
+        """Fix the starting point once: the user may move HEAD while the task runs. A lane that was closed gets a new one."""
         prefix, known = self._refs()
-        if "base" in known:
+        anew = given is not None and not self.checkout.ready.exists()
+        if "base" in known and not anew:
             return Commit(known["base"])
-        base = self.repository.require_commit()
-        publishing.check_name(self.repository, self.branch)
-        publishing.check_branch(self.branch, publishing.look(self.repository, self.branch), None)
-        self.vault.protect(base)
-        tip = known.get("tip")
-        self.vault.move([RefUpdate(f"{prefix}tip", base, tip)] if tip != base else [])
-        self.vault.move([RefUpdate(f"{prefix}base", base, None)])
+        base: str = given or self.repository.require_commit()
+        if given is None:
+            publishing.check_name(self.repository, self.branch)
+            publishing.check_branch(self.branch, publishing.look(self.repository, self.branch), None)
+            self.vault.protect(base)
+        for ref in ("tip", "base"):
+            old = known.get(ref)
+            self.vault.move([RefUpdate(f"{prefix}{ref}", base, old)] if old != base else [])
         return Commit(base)
 
     def _make_tree(self) -> None:

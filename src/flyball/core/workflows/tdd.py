@@ -4,160 +4,162 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core import kernel, opening, questions, shipping, stages
+from flyball.core import kernel, opening, panel, questions, shipping, stages
 from flyball.core.criteria import criteria
-from flyball.core.events import ItemsSet, Judged, Moved, TaskReopened, TurnSetAside
+from flyball.core.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskReopened, TurnSetAside
 from flyball.core.feedback import as_criteria, wishes
 from flyball.core.kernel import Stage
 from flyball.core.monitor import Cure, change_cure
-from flyball.core.next import NOTHING, Next, perform, record
+from flyball.core.next import Step, perform, record
 from flyball.core.outcomes import Measured
+from flyball.core.prompts_tdd import brief
 from flyball.core.quantities import plural
-from flyball.core.state import State
+from flyball.core.state import Lane, State
 from flyball.core.task import EffectId, Item
-from flyball.core.workflows.table import BOTH_GATES, Workflow
+from flyball.core.workflow import Workflow
 
 QA_ATTEMPTS = 3
 STAGES = {
-    "RED": Stage("RED", "tester", "red", stages.red),
-    "GREEN": Stage("GREEN", "implementer", "green", stages.green),
-    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", stages.refactor),
-    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", stages.document),
-    "QA": Stage("QA", "qa", "qa", stages.qa),
+    "RED": Stage("RED", "tester", "red", stages.red, brief, area="tests"),
+    "GREEN": Stage("GREEN", "implementer", "green", stages.green, brief, product=True),
+    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", stages.refactor, brief, area="refactor", product=True),
+    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", stages.document, brief, area="docs"),
+    "QA": Stage("QA", "qa", "qa", stages.qa, brief),
 }
+REVIEWER = "qa"
 ORDER = (*STAGES, "SHIP")
 
 
-def next_effects(state: State) -> Next:
+def next_step(state: State, lane: Lane) -> Step:
     """What comes next for a tdd task."""
-    first = _opening(state) or _asking(state)
+    first = _opening(state, lane) or _asking(state, lane)
     if first is not None:
         return first
-    if state.exiting:
-        return _leave(state)
-    if state.stage == "SHIP":
-        return shipping.ship(state, "gates passed")
-    if state.stage == "QA":
-        return _review(state)
-    return _work(state)
+    if lane.loop.exiting:
+        return _leave(state, lane)
+    if lane.stage == "SHIP":
+        return shipping.ship(state, lane, "gates passed")
+    if lane.stage == "QA":
+        return _review(state, lane)
+    return _work(state, lane)
 
 
-def _opening(state: State) -> Next | None:
+def _opening(state: State, lane: Lane) -> Step | None:
     """Before any work: a workspace, gates that can run, criteria."""
     first = opening.opened(state, checks=True) or opening.told_apart(state)
     if first is None and not state.items:
-        return _plan_criteria(state)
+        return _plan_criteria(state, lane)
     return first
 
 
-def _asking(state: State) -> Next | None:
+def _asking(state: State, lane: Lane) -> Step | None:
     """What a person, or the reviewer in their place, must say first."""
-    if state.to_ask:
-        return questions.put(state, state.to_ask[0])
-    if state.task.settings.attended and not state.items_confirmed and not state.iterations and not state.pass_turn:
-        return questions.put(state, questions.confirm_criteria(state))
-    if state.consent_wanted:
-        return opening.consent(state, "qa", "the QA reviewer")
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    if state.task.settings.attended and not state.items_confirmed and not state.iterations and lane.turn is None:
+        return questions.put(state, lane, questions.confirm_criteria(state), confirmed)
+    if lane.loop.consent_wanted:
+        return opening.consent(state, lane, brief, REVIEWER, "the QA reviewer")
     return None
 
 
-def _plan_criteria(state: State) -> Next:
+def confirmed(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+    """What becomes of the answer whether these are the criteria: anything but yes has them written again."""
+    if answer.lower() in {"yes", "y", "ok"}:
+        return ()
+    return (PersonSpoke("modify", f"Acceptance criteria: {answer}"), ItemsSet((), "person"))
+
+
+def _plan_criteria(state: State, lane: Lane) -> Step:
     """One planner turn writes the acceptance criteria; without an answer the request itself is the criterion."""
-    if not state.pass_turn:
-        return kernel.spawn(state, role="planner", purpose="criteria")
-    turn = kernel.ended_turn(state)
-    if isinstance(turn, Next):
+    if lane.turn is None:
+        return kernel.begin(kernel.spawn(state, lane, brief, role="planner", purpose="criteria"))
+    number = lane.turn.effect.turn
+    turn = kernel.ended_turn(state, lane)
+    if isinstance(turn, Step):
         return turn
     found = criteria(turn.claim.plan)
     if found:
         items = tuple(Item(c.id, c.text) for c in found)
         return record(
             ItemsSet(items, "planner"),
-            TurnSetAside(state.pass_turn, "planned", plural(len(items), "criterion", "criteria")),
+            TurnSetAside(number, "planned", plural(len(items), "criterion", "criteria")),
         )
     request = " ".join(state.task.request.split())
     return record(
         ItemsSet((Item("AC-1", request),), "request"),
-        TurnSetAside(state.pass_turn, "planned", "no criteria in the planner's report"),
+        TurnSetAside(number, "planned", "no criteria in the planner's report"),
     )
 
 
-def _work(state: State) -> Next:
-    stage = STAGES[state.stage]
-    measured = kernel.work(state, stage)
-    if isinstance(measured, Next):
+def _work(state: State, lane: Lane) -> Step:
+    stage = STAGES[lane.stage]
+    measured = kernel.work(state, lane, stage)
+    if isinstance(measured, Step):
         return measured
-    return record(*kernel.evaluate(state, stage, measured))
+    return record(*kernel.evaluate(state, lane, stage, measured))
 
 
-def _leave(state: State) -> Next:
+def _leave(state: State, lane: Lane) -> Step:
     """Both gates held: keep the tree that was measured, then go on; QA changes none, so there is nothing to keep."""
-    saved = None if state.stage == "QA" else kernel.accept(state)
-    if isinstance(saved, Next):
+    saved = None if lane.stage == "QA" else kernel.accept(state, lane, STAGES[lane.stage])
+    if isinstance(saved, Step):
         return saved
-    signalled = state.judged is not None and state.judged.can_exit
-    reason = (
-        BOTH_GATES
-        if signalled
-        else "the gate passed, and a person accepted it though the agent did not say that it is done"
-    )
-    return record(Moved(_following(state), state.stage, reason))
+    return record(Moved(_following(lane), lane.stage, kernel.why_left(lane), accepts_tests=lane.stage == "RED"))
 
 
-def _following(state: State) -> str:
-    if state.stage == "GREEN" and state.rejected:
+def _following(lane: Lane) -> str:
+    if lane.stage == "GREEN" and lane.rejected:
         return "QA"
-    return ORDER[ORDER.index(state.stage) + 1]
+    return ORDER[ORDER.index(lane.stage) + 1]
 
 
-def _review(state: State) -> Next:
+def _review(state: State, lane: Lane) -> Step:
     """QA: measure the eleven criteria, then let a reviewer judge a disposable copy with those results before it."""
     stage = STAGES["QA"]
-    if state.judged is not None and state.judged.rejected:
-        return _rejected_for_good(state)
-    name = f"measure/qa-{len(state.visits)}-{state.iteration + 1}"
-    measured = state.outcomes.get(EffectId(name))
-    if measured is None:
-        return perform(kernel.measure(state, stage, name, state.head))
+    if lane.loop.judged is not None and lane.loop.judged.rejected:
+        return _rejected_for_good(state, lane)
+    name = EffectId(f"measure/qa-{len(lane.visits)}-{lane.loop.iteration + 1}")
+    measured = lane.outcomes.get(name)
     if not isinstance(measured, Measured):
-        return NOTHING
+        return perform(kernel.measure(state, lane, stage, name, lane.head))
     if measured.measurement.unusable:
-        return questions.put(state, questions.tool_unusable(measured.measurement.unusable))
-    if not state.pass_turn:
-        return kernel.next_turn(state, stage, copy="qa")
-    turn = kernel.ended_turn(state)
-    if isinstance(turn, Next):
-        return turn
-    judged, *learned = kernel.evaluate(state, stage, measured.measurement)
+        return questions.put(state, lane, questions.tool_unusable(measured.measurement.unusable))
+    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
+    if isinstance(answers, Step):
+        return answers
+    effect, turn = answers[REVIEWER]
+    judged, *learned = kernel.verdict_on(state, lane, stage, effect, turn, measured.measurement)
     assert isinstance(judged, Judged)
-    if judged.rejected and state.qa_attempts + 1 >= QA_ATTEMPTS:
-        why = f"QA rejected the work {plural(state.qa_attempts + 1, 'time')}: {'; '.join(judged.gate_1.missing[:1])}"
+    if judged.rejected and lane.rejections + 1 >= QA_ATTEMPTS:
+        why = f"QA rejected the work {plural(lane.rejections + 1, 'time')}: {'; '.join(judged.gate_1.missing[:1])}"
         return record(replace(judged, verdict=change_cure(judged.verdict, Cure.STOP, why)), *learned)
     if not judged.rejected:
         return record(judged, *learned)
     return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
 
 
-def _rejected_for_good(state: State) -> Next:
+def _rejected_for_good(state: State, lane: Lane) -> Step:
     """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
-    if state.reset:
+    if lane.loop.reset:
         return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
-    return questions.put(state, questions.qa_rejected(state))
+    return questions.put(state, lane, questions.rejected(state, lane, "QA"))
 
 
-def _skipped(state: State) -> Moved:
-    following = "SHIP" if state.stage == "SHIP" else _following(state)
-    return Moved(following, state.stage, "skipped by a person", forced=True)
+def _skipped(_state: State, lane: Lane) -> Moved:
+    following = "SHIP" if lane.stage == "SHIP" else _following(lane)
+    return Moved(following, lane.stage, "skipped by a person", forced=True)
 
 
-def _reopened(state: State) -> Next:
+def _reopened(state: State, lane: Lane) -> Step:
     """Feedback is new criteria beside those that are met, and they begin with their tests."""
     new = as_criteria(wishes(state.feedback), state.items)
     met = tuple(replace(item, status="completed") for item in state.items)
     return record(
         TaskReopened(state.feedback, tuple(item.id for item in new)),
         ItemsSet((*met, *new), "person"),
-        Moved("RED", state.stage, "reopened by a person"),
+        Moved("RED", lane.stage, "reopened by a person"),
     )
 
 
@@ -165,7 +167,8 @@ WORKFLOW = Workflow(
     name="tdd",
     stages=ORDER,
     roles=("planner", *(s.role for s in STAGES.values())),
-    next=next_effects,
+    next=next_step,
     skipped=_skipped,
+    brief=brief,
     reopened=_reopened,
 )

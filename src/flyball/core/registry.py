@@ -1,0 +1,18 @@
+"""The workflows there are, by name."""
+
+from __future__ import annotations
+
+from flyball.core.task import Task
+from flyball.core.workflow import Workflow
+from flyball.core.workflows import backlog, tdd
+
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (tdd.WORKFLOW, backlog.WORKFLOW)}
+
+
+def register(workflow: Workflow) -> None:
+    """Add a workflow of another package; one that is known already stays what it is."""
+    WORKFLOWS.setdefault(workflow.name, workflow)
+
+
+def workflow_of(task: Task) -> Workflow:
+    return WORKFLOWS[task.workflow]
