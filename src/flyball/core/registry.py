@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flyball.core.task import Task
 from flyball.core.workflow import Workflow
-from flyball.core.workflows import backlog, tdd
+from flyball.core.workflows import backlog, quick, tdd
 
-WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (tdd.WORKFLOW, backlog.WORKFLOW)}
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (tdd.WORKFLOW, backlog.WORKFLOW, quick.WORKFLOW)}
 
 
 def register(workflow: Workflow) -> None:

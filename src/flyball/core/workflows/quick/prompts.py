@@ -1,0 +1,33 @@
+"""The prompts of the `quick` workflow."""
+
+from __future__ import annotations
+
+from flyball.core import prompts
+from flyball.core.state import Lane, State
+
+ROLES = {
+    "implementer": (
+        "Do what is asked for below, and nothing else, with the smallest change that does it; add tests that would fail without\n"
+        "it. Accepted tests and test configuration are protected: you may add tests, not weaken them; if one is wrong, say so in\n"
+        "`protected_changes`. Set `exit_signal` to true when it is done."
+    ),
+    "reviewer": (
+        "Review the change as it stands in this copy; your edits are discarded. You may run anything. Judge whether it does what\n"
+        "was asked for, whether its tests can fail, and what the measurements cannot see. Report `verdict` (`pass`, `warn` or\n"
+        "`fail`) and `findings` with severity `critical`, `major`, `minor` or `suggestion`; the first two block. Approve with\n"
+        "`verdict` `pass`, or `warn` where something should be seen to later, and `exit_signal` true."
+    ),
+}
+
+
+def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
+    """The prompt a role of this workflow gets now."""
+    return prompts.compose(
+        state,
+        lane,
+        role,
+        purpose,
+        text=ROLES.get(role, ""),
+        context=(prompts.request(state), prompts.criteria(state)),
+        measured=prompts.measured(lane),
+    )

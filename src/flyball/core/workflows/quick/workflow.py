@@ -1,0 +1,119 @@
+"""The stages of `quick`: one role works until the gates hold and it says so, another model looks at it once, and it ships.
+
+A rejection leads back to IMPLEMENT with the findings; the third one is put to a person. Accepted tests may grow, not weaken.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core import kernel, opening, panel, questions, shipping, stages
+from flyball.core.claims import Claim
+from flyball.core.effects import Measure
+from flyball.core.events import ItemsSet, Moved, TaskReopened
+from flyball.core.feedback import as_criteria, wishes
+from flyball.core.kernel import Stage
+from flyball.core.measurement import Measurement
+from flyball.core.next import Step, record
+from flyball.core.stages import Weighed
+from flyball.core.state import Lane, State
+from flyball.core.task import Item
+from flyball.core.workflow import Workflow
+from flyball.core.workflows.quick.prompts import brief
+
+IMPLEMENTER, REVIEWER = "implementer", "reviewer"
+REJECTIONS = 3
+
+
+def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """As for every green tree; but a tree that is what it was before is no work."""
+    weighed = stages.green(state, lane, measured, claim)
+    if not measured.unchanged:
+        return weighed
+    missing = (*weighed.gate.missing[: stages.SHOWN - 1], "nothing that counts was changed")
+    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
+
+
+IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", _worked, brief, product=True)
+REVIEW = Stage("REVIEW", REVIEWER, "gates", stages.qa, brief)
+
+
+def next_step(state: State, lane: Lane) -> Step:
+    """What comes next for a quick task."""
+    first = opening.opened(state)
+    if first is not None:
+        return first
+    if not state.items:
+        request = " ".join(state.task.request.split())
+        return record(ItemsSet((Item("AC-1", request),), "request"))
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    if lane.loop.consent_wanted:
+        return opening.consent(state, lane, brief, REVIEWER, "the reviewer")
+    return {"IMPLEMENT": _implement, "REVIEW": _review, "SHIP": _ship}[lane.stage](state, lane)
+
+
+def _implement(state: State, lane: Lane) -> Step:
+    if lane.loop.exiting:
+        saved = kernel.accept(state, lane, IMPLEMENT)
+        return saved if isinstance(saved, Step) else record(Moved("REVIEW", "IMPLEMENT", kernel.why_left(lane)))
+    measured = kernel.work(state, lane, IMPLEMENT)
+    if isinstance(measured, Step):
+        growing = (replace(e, extendable=True) if isinstance(e, Measure) else e for e in measured.effects)
+        return measured._replace(effects=tuple(growing))
+    return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
+
+
+def _review(state: State, lane: Lane) -> Step:
+    """One reviewer on a disposable copy; what was measured when the work was accepted is before it."""
+    if lane.loop.exiting:
+        return record(Moved("SHIP", "REVIEW", kernel.why_left(lane)))
+    if lane.loop.judged is not None and lane.loop.judged.rejected:
+        return _rejected(state, lane)
+    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
+    if isinstance(answers, Step):
+        return answers
+    assert lane.loop.entry is not None
+    return record(*kernel.verdict_on(state, lane, REVIEW, *answers[REVIEWER], lane.loop.entry))
+
+
+def _rejected(state: State, lane: Lane) -> Step:
+    """Back to work with the findings; from the last rejection on only a person's reset leads there."""
+    assert lane.loop.judged is not None
+    if lane.rejections < REJECTIONS or lane.loop.reset:
+        why = "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"
+        return record(Moved("IMPLEMENT", "REVIEW", why, rejected=True))
+    return questions.put(state, lane, questions.rejected(state, lane, "Review"))
+
+
+def _ship(state: State, lane: Lane) -> Step:
+    return shipping.ship(state, lane, "gates passed and the review approved")
+
+
+def _skipped(_state: State, lane: Lane) -> Moved:
+    order = WORKFLOW.stages
+    following = order[min(order.index(lane.stage) + 1, len(order) - 1)]
+    return Moved(following, lane.stage, "skipped by a person", forced=True)
+
+
+def _reopened(state: State, lane: Lane) -> Step:
+    """Feedback is new criteria beside those that are met."""
+    new = as_criteria(wishes(state.feedback), state.items)
+    met = tuple(replace(item, status="completed") for item in state.items)
+    return record(
+        TaskReopened(state.feedback, tuple(item.id for item in new)),
+        ItemsSet((*met, *new), "person"),
+        Moved("IMPLEMENT", lane.stage, "reopened by a person"),
+    )
+
+
+WORKFLOW = Workflow(
+    name="quick",
+    stages=("IMPLEMENT", "REVIEW", "SHIP"),
+    roles=(IMPLEMENTER, REVIEWER),
+    next=next_step,
+    skipped=_skipped,
+    brief=brief,
+    reopened=_reopened,
+)

@@ -1,0 +1,113 @@
+"""The `quick` workflow on a simulated world: one role, gates, one review by another."""
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.claims import Claim, Finding
+from flyball.core.effects import Measure, RunAgent
+from flyball.core.events import Begun, ItemsSet, Judged, Moved, PersonSpoke
+from flyball.core.measurement import Measurement
+from flyball.core.outcomes import TurnEnded
+from flyball.core.state import State
+from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
+
+REJECTED = Claim(
+    verdict="fail", exit_signal=True, findings=(Finding("major", "it leaks", "a.py", 3),), source="report-file"
+)
+
+
+class Quick(World):
+    """Each turn changes the tree; `reviews` are what the reviewer says, one after another, then it approves."""
+
+    def __init__(self, *reviews: Claim, claim: Claim = DONE) -> None:
+        super().__init__(self.work, self.look)
+        self.reviews = list(reviews)
+        self.claim = claim
+
+    def work(self, turn: RunAgent, _state: State) -> TurnEnded:
+        if turn.role == "reviewer":
+            return ok(self.reviews.pop(0) if self.reviews else APPROVED)
+        self.tree = f"tree-{turn.turn}"
+        return ok(self.claim)
+
+    def look(self, measure: Measure, _state: State) -> Measurement:
+        return suite(measure.candidate, self.tree)
+
+
+def simulated(world: World) -> Simulator:
+    return Simulator(world, replace(a_task(items=()), workflow="quick"), "IMPLEMENT")
+
+
+def moves(simulator: Simulator) -> list[str]:
+    return [f.stage for f in simulator.of(Moved) if isinstance(f, Moved)]
+
+
+def test_one_turn_and_one_review_are_enough() -> None:
+    simulator = simulated(Quick())
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert [turn.role for turn in simulator.turns] == ["implementer", "reviewer"]
+    assert moves(simulator) == ["REVIEW", "SHIP"]
+    assert simulator.of(ItemsSet) == [ItemsSet(state.items, "request")]
+    reviewer = simulator.turns[1]
+    assert (reviewer.copy, reviewer.commit) == ("reviewer", simulator.known.checkpoints[-2].commit)
+
+
+@pytest.mark.req("C40")
+@pytest.mark.parametrize(
+    ("claim", "look"),
+    [(DONE, "red"), (Claim(), "green"), (DONE, "unchanged")],
+    ids=["the gate does not hold", "nobody signals", "nothing was changed"],
+)
+def test_the_stage_is_left_only_with_gate_and_signal_of_the_same_turn(claim: Claim, look: str) -> None:
+    world = Quick(claim=claim)
+
+    def measure(wanted: Measure, _state: State) -> Measurement:
+        found = suite(wanted.candidate, world.tree, failing=("t::a",) if look == "red" else ())
+        return replace(found, unchanged=look == "unchanged" and wanted.kind != "baseline")
+
+    world.measure = measure
+    simulator = simulated(world)
+    assert simulator.run().decision == "BLOCKED"
+    assert moves(simulator) == []
+    assert not any(f.can_exit for f in simulator.of(Judged) if isinstance(f, Judged))
+
+
+@pytest.mark.req("C42")
+def test_accepted_tests_may_grow_and_stay_protected() -> None:
+    simulator = simulated(Quick())
+    simulator.run()
+    wanted = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Measure)]
+    assert [(m.kind, m.extendable, m.accepted) for m in wanted] == [
+        ("baseline", False, "base"),
+        ("green", True, "base"),
+    ]
+
+
+@pytest.mark.req("C51")
+def test_a_rejection_leads_back_with_its_findings_and_the_third_is_put_to_a_person() -> None:
+    once = simulated(Quick(REJECTED))
+    assert once.run().decision == "DONE"
+    assert moves(once) == ["REVIEW", "IMPLEMENT", "REVIEW", "SHIP"]
+    assert "major: it leaks a.py" in once.turns[2].prompt
+    rejected = [f.effect for f in once.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Measure)][-1].rejected
+    assert rejected, "tests that are added now must fail on the rejected tree"
+    thrice = simulated(Quick(REJECTED, REJECTED, REJECTED))
+    state = thrice.run()
+    assert state.stopped is not None
+    assert state.stopped.reason == "Review rejected the work 3 times: it leaks"
+    assert moves(thrice).count("IMPLEMENT") == 2
+    thrice.append(PersonSpoke("reset"))
+    assert thrice.run().decision == "DONE"
+
+
+@pytest.mark.req("C22")
+def test_what_is_skipped_is_shown_as_not_verified() -> None:
+    world = Quick(REJECTED, REJECTED, REJECTED)
+    simulator = simulated(world)
+    simulator.run()
+    simulator.append(PersonSpoke("skip"))
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.kind == "done"
+    assert state.stopped.reason.startswith("finished with stages skipped by a person, not verified: REVIEW")
