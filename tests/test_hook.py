@@ -12,8 +12,9 @@ import pytest
 
 from flyball import hook
 from flyball.config.home import home_folder
-from flyball.core.backlog import VALIDATORS, Session, Situation, Validation
+from flyball.core.backlog import Session, Situation
 from flyball.core.evaluator import evaluate
+from flyball.core.reviews import VALIDATORS, Validation
 from flyball.documents.governed import govern, release
 from flyball.documents.work_folder import WorkFolder
 from flyball.hook import MOST_ALIKE, MOST_BLOCKS, stop

@@ -7,20 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from flyball.core.effects import EditBacklog, Effect, Measure, OpenPullRequest, Question, ReadBacklog, RunAgent
+from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.effects import Effect, Measure, OpenPullRequest, Question, RunAgent
 from flyball.core.events import Event, Fact, Spoken
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import (
-    BacklogRead,
-    Conflicted,
-    Edited,
-    Integrated,
-    NothingToIntegrate,
-    Outcome,
-    PullRequested,
-    Stale,
-    TurnEnded,
-)
+from flyball.core.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
 from flyball.core.task import Commit, Settings, Task, TaskId
 
 Notify = Callable[[str, str], None]

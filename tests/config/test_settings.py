@@ -4,7 +4,8 @@ import pytest
 from flyball.config.errors import ConfigError, ConfigInvalid, FlagInvalid
 from flyball.config.file import parse
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits
-from flyball.core.task import AgentChoice, Gate, Limits, Settings, Strikes
+from flyball.core.breaker import Strikes
+from flyball.core.task import AgentChoice, Gate, Limits, Settings
 from flyball.core.verdict import Thresholds
 
 TYPED = RunFlags(agent_command="prog --fast 'two words'", gates=("test=pytest -q",))

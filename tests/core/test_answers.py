@@ -7,7 +7,8 @@ import pytest
 from flyball.core.answers import Follow, take
 from flyball.core.effects import Option, Question
 from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
-from flyball.core.measurement import Check, Finding, Measurement
+from flyball.core.findings import Finding
+from flyball.core.measurement import Check, Measurement
 from flyball.core.questions import put, rejected
 from flyball.core.state import Asked
 from flyball.core.task import MAIN, EffectId

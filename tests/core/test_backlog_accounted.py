@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.odd_renderings import MALFORMED, READ, UNREAD
 
-from flyball.core.backlog import VALIDATORS, Backlog, Evaluation, Issue, Situation, Validation
+from flyball.core.backlog import Backlog, Evaluation, Issue, Situation
 from flyball.core.backlog_text import read_backlog
 from flyball.core.evaluator import evaluate
 from flyball.core.issue_edits import with_block, without_block
 from flyball.core.issue_history import entry
 from flyball.core.issue_names import Known
+from flyball.core.reviews import VALIDATORS, Validation
 
 GOOD = Situation(validations=tuple(Validation(kind, "pass") for kind in VALIDATORS), build="pass", gates="met")
 OPEN_WAYS = {**UNREAD, **READ, **MALFORMED}

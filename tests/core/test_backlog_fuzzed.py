@@ -7,9 +7,10 @@ from msgspec.structs import replace
 from tests.core.test_backlog_simulated import FAIL, PASS, a_backlog
 
 from flyball.core.backlog import Issue, Status
+from flyball.core.backlog_facts import ItemSettled
 from flyball.core.claims import Claim, Finding, ProposedIssue
 from flyball.core.effects import Effect, Measure, RunAgent, Wait
-from flyball.core.events import Begun, Ended, ItemSettled, Judged, PersonSpoke, SessionStarted, Spoken, TaskStopped
+from flyball.core.events import Begun, Ended, Judged, PersonSpoke, SessionStarted, Spoken, TaskStopped
 from flyball.core.measurement import Measurement
 from flyball.core.outcomes import TurnEnded
 from flyball.core.reviewing import KINDS

@@ -9,27 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.backlog import Issue
+from flyball.core.backlog_effects import EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemSelected, ItemSettled
 from flyball.core.backlog_record import record_of
 from flyball.core.claims import Blocker, Claim, Finding, ProposedIssue, read_claim
 from flyball.core.decide import decide
-from flyball.core.effects import EditBacklog, Measure, ReadBacklog, RunAgent, Save
-from flyball.core.events import (
-    Begun,
-    BlockCleared,
-    Ended,
-    Evaluated,
-    Fact,
-    ItemSelected,
-    ItemSettled,
-    Judged,
-    Moved,
-    PersonSpoke,
-    SessionStarted,
-    TurnSetAside,
-)
+from flyball.core.effects import Measure, RunAgent, Save
+from flyball.core.events import Begun, Ended, Fact, Judged, Moved, PersonSpoke, SessionStarted, TurnSetAside
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Step
-from flyball.core.outcomes import Edited, Stale, TurnEnded
+from flyball.core.outcomes import TurnEnded
 from flyball.core.reviewing import KINDS
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, Gate, Limits, Settings, Task, TaskId

@@ -2,9 +2,9 @@
 
 import pytest
 
-from flyball.core.breaker import CLOSED, Breaker, after, cooled
+from flyball.core.breaker import CLOSED, Breaker, Strikes, after, cooled
 from flyball.core.quantities import plural
-from flyball.core.task import BreakerSettings, Strikes
+from flyball.core.task import BreakerSettings
 
 
 def struck(times: int, strikes: Strikes, error: str = "") -> Breaker:

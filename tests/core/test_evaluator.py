@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.counting import Name, steps
 
-from flyball.core.backlog import ISSUE_FILES, VALIDATORS, Backlog, Deviation, Issue, Session, Situation, Validation
+from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation
 from flyball.core.evaluator import evaluate
 from flyball.core.evaluator_rules import RULES, Weighed
+from flyball.core.reviews import VALIDATORS, Validation
 
 PASSED = tuple(Validation(kind, "pass") for kind in VALIDATORS)
 GOOD = Situation(validations=PASSED, build="pass", gates="met")

@@ -46,6 +46,7 @@ from flyball.core.outcomes import (
 )
 from flyball.core.state import State
 from flyball.core.task import AgentChoice, BreakerSettings, Commit, EffectId, Gate, Item, Limits, Settings
+from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.tdd import ORDER
 from flyball.engine.recovery import woken
 from flyball.testing.agreement import check_words
@@ -60,7 +61,7 @@ KINDS: tuple[TurnKind, ...] = (
     "context_full", "timed_out", "killed", "crashed", "interrupted",
 )  # fmt: skip
 T = TypeVar("T", bound=msgspec.Struct)
-_FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+_FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(fact_type())
 
 
 def good(measure: Measure, tree: str) -> Measurement:

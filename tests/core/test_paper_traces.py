@@ -120,7 +120,7 @@ class Watched(Simulator):
 
 def _lane(fact: Fact, state: State) -> str:
     if isinstance(fact, Begun):
-        return fact.effect.lane
+        return str(fact.effect.lane)
     if isinstance(fact, Ended):
         return ""  # its lane is that of the effect, which the state no longer knows
     return str(getattr(fact, "lane", "")) if state.lanes else ""

@@ -12,8 +12,9 @@ import pytest
 from flyball.core.breaker import Breaker
 from flyball.core.effects import RunAgent
 from flyball.core.events import GateVerdict, LearningRecorded
+from flyball.core.findings import Finding
 from flyball.core.judge import judge
-from flyball.core.measurement import Check, Finding, GateResult, Measurement, Trick
+from flyball.core.measurement import Check, GateResult, Measurement, Trick
 from flyball.core.outcomes import Measured
 from flyball.core.prompts_tdd import brief
 from flyball.core.roles import ROLES

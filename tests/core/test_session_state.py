@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from flyball.core.backlog import Evaluation, Validation
+from flyball.core.backlog import Evaluation
+from flyball.core.reviews import Validation
 from flyball.core.session_state import counted, read_state, reset, updated
 
 SAID = Evaluation("CONTINUE", "3 actionable issues remain.", "actionable", next_issue="BUG-002@a1b2c3")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.backlog import Validation
+from flyball.core.reviews import Validation
 from flyball.core.validation_summary import NoSummary, kind_of, read_validations
 
 FOUR = """\

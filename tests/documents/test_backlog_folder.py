@@ -8,8 +8,7 @@ import pytest
 
 from flyball import faults
 from flyball.core.backlog import Issue, Session
-from flyball.core.effects import EditBacklog, ReadBacklog
-from flyball.core.outcomes import BacklogRead, Edited, Stale
+from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
 from flyball.core.task import EffectId
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
 from flyball.documents.backlog_folder import BacklogFolders, BacklogUnusable

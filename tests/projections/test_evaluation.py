@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from flyball.core.backlog import Backlog, Deviation, Issue, Session, Situation, Validation
+from flyball.core.backlog import Backlog, Deviation, Issue, Session, Situation
 from flyball.core.evaluator import evaluate
+from flyball.core.reviews import Validation
 from flyball.projections.evaluation import evaluation_text
 
 

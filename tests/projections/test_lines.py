@@ -6,14 +6,13 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from flyball.core.backlog_facts import Evaluated
 from flyball.core.breaker import Breaker
 from flyball.core.claims import Claim
 from flyball.core.effects import Option, Question
 from flyball.core.events import (
     Consented,
     Ended,
-    Evaluated,
-    Event,
     Held,
     ItemsSet,
     LearningRecorded,
@@ -27,6 +26,7 @@ from flyball.core.measurement import GateResult, Measurement, Trick
 from flyball.core.outcomes import Answered, Usage
 from flyball.core.state import State
 from flyball.core.task import EffectId, Item
+from flyball.core.vocabulary import event_type
 from flyball.projections.lines import LONGEST, json_line, line
 from flyball.projections.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
@@ -156,7 +156,7 @@ def test_a_json_line_is_one_line_and_reads_back_as_the_event():
         raw = json_line(event)
         assert b"\n" not in raw
         assert json.loads(raw)["seq"] == event.seq
-        assert msgspec.json.decode(raw, type=Event) == event
+        assert msgspec.json.decode(raw, type=event_type()) == event
 
 
 def test_a_sentence_that_goes_on_has_no_full_stop_within():

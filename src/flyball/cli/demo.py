@@ -187,7 +187,8 @@ def _judged(chronicle: Chronicle, conditions: Mapping[str, str]) -> Iterator[str
 
 def _cycles(site: Site, task: TaskId) -> Iterator[str]:
     """What became of each issue, and what was decided then."""
-    from flyball.core.events import Evaluated, ItemSettled, Judged
+    from flyball.core.backlog_facts import Evaluated, ItemSettled
+    from flyball.core.events import Judged
 
     objection = ""
     for fact in (event.fact for event in site.journal.read(task)):

@@ -16,8 +16,9 @@ from flyball.config.errors import HomeUnusable, NotTrusted
 from flyball.config.file import FileConfig, said
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import RunFlags
-from flyball.core.backlog import VALIDATORS
-from flyball.core.task import BreakerSettings, CodeLimits, Limits, Strikes
+from flyball.core.breaker import Strikes
+from flyball.core.reviews import VALIDATORS
+from flyball.core.task import BreakerSettings, CodeLimits, Limits
 from flyball.core.verdict import Thresholds
 
 _NOTHING_TYPED = RunFlags()

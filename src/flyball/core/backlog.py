@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 
+from flyball.core.reviews import VALIDATORS, Count, Validation
+
 Status = Literal["proposed", "in-progress", "blocked", "completed", "won't-fix"]
-Result = Literal["pass", "warn", "fail"]
 Build = Literal["pass", "fail", "unknown"]
 Gates = Literal["met", "unmet", "unknown"]
 Decision = Literal["CONTINUE", "DONE", "BLOCKED"]
@@ -27,13 +28,9 @@ Trigger = Literal[
     "actionable",
 ]
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-
 ISSUE_FILES = ("shortlist.md", "critical.md", "high.md", "medium.md", "low.md", "backlog.md")
 """Where issues are, in the order they are worked."""
 HISTORY = "history.md"
-VALIDATORS = ("code review", "security audit", "performance review", "spec audit")
-"""The reviews that must be given and pass before anything is done, unless `evaluate.validators` names others."""
 OPEN: tuple[Status, ...] = ("proposed", "in-progress")
 FINAL: tuple[Status, ...] = ("completed", "won't-fix")
 
@@ -85,22 +82,6 @@ class Backlog(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     deviations: tuple[Deviation, ...] = ()
     unread: tuple[Deviation, ...] = ()
     finished: tuple[str, ...] = ()
-
-
-class Validation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One validator's summary: findings by severity, ids it says it created, where a critical one is, and its own file."""
-
-    kind: str
-    result: Result
-    findings: dict[str, Count] = {}
-    created: tuple[str, ...] = ()
-    critical_security: bool = False
-    critical_in: str = ""
-    file: str = "validation"
-
-    @property
-    def passed(self) -> bool:
-        return self.result != "fail"
 
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

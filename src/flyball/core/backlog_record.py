@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from flyball.core.events import Evaluated, ItemSettled, Reviewed
+from flyball.core.backlog_effects import BacklogRead
+from flyball.core.backlog_facts import Evaluated, ItemSettled, Reviewed
 from flyball.core.measurement import Measurement
 from flyball.core.observation import History
-from flyball.core.outcomes import BacklogRead
 from flyball.core.state import Record, State
 
 

@@ -15,7 +15,13 @@ from typing import Literal
 import msgspec
 
 from flyball.core.quantities import plural
-from flyball.core.task import Strikes
+
+
+class Strikes(msgspec.Struct, frozen=True, omit_defaults=True):
+    """When the breaker opens in a stage."""
+
+    no_progress: int = 3
+    same_error: int = 5
 
 
 class Breaker(msgspec.Struct, frozen=True, omit_defaults=True):

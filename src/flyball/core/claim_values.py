@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 import msgspec
 
-from flyball.core.backlog import Validation
-from flyball.core.measurement import Finding
+from flyball.core.findings import Finding
+from flyball.core.reviews import Validation
 
 Status = Literal["complete", "in_progress", "blocked", "needs_clarification"]
 Verdict = Literal["pass", "warn", "fail"]

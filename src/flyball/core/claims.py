@@ -19,7 +19,7 @@ from flyball.core.claim_values import (
     Rejection,
 )
 from flyball.core.fences import Message, split_fences
-from flyball.core.measurement import Finding
+from flyball.core.findings import Finding
 from flyball.core.native_markers import read_native
 from flyball.core.report_object import Unusable, is_partial, read_report
 from flyball.core.text import clean

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from flyball.core import proposals
-from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Issue, Session, Situation, Validation
+from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Issue, Session, Situation
+from flyball.core.backlog_effects import BacklogRead
+from flyball.core.backlog_facts import Evaluated, ItemSettled
 from flyball.core.backlog_record import record_of
 from flyball.core.effects import Option, Question
-from flyball.core.events import Evaluated, ItemSettled
 from flyball.core.measurement import Measurement
-from flyball.core.outcomes import BacklogRead
 from flyball.core.quantities import plural
+from flyball.core.reviews import Validation
 from flyball.core.state import Lane, State
 from flyball.core.task import Item
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, SetStatus, Stored, WorkEdit

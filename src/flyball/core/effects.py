@@ -9,7 +9,6 @@ import msgspec
 
 from flyball.core.outcomes import Usage
 from flyball.core.task import MAIN, Author, Commit, EffectId, Item
-from flyball.core.work_edits import WorkEdit
 
 BASELINE = "measure/baseline"
 """The id of the measurement of the untouched tree."""
@@ -41,7 +40,7 @@ class _Identified(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="ef
     id: EffectId
 
 
-class EffectBase(_Identified, frozen=True, omit_defaults=True, kw_only=True):
+class Effect(_Identified, frozen=True, omit_defaults=True, kw_only=True):
     """What every effect carries, so that whoever performs it needs nothing else.
 
     `lane` is the line of work it is for, `at` when it was first begun, which dates what it writes, and `attempt` how often.
@@ -57,7 +56,7 @@ class EffectBase(_Identified, frozen=True, omit_defaults=True, kw_only=True):
         return self.at
 
 
-class Prepare(EffectBase, frozen=True, omit_defaults=True, tag="prepare"):
+class Prepare(Effect, frozen=True, omit_defaults=True, tag="prepare"):
     """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command.
 
     `again`: it was removed, and is made anew from what was saved.
@@ -66,17 +65,17 @@ class Prepare(EffectBase, frozen=True, omit_defaults=True, tag="prepare"):
     again: bool = False
 
 
-class OpenLane(EffectBase, frozen=True, omit_defaults=True, tag="open_lane"):
+class OpenLane(Effect, frozen=True, omit_defaults=True, tag="open_lane"):
     """Make a lane's own workspace: a checkout of `base` with a git dir of its own."""
 
     base: Commit
 
 
-class CloseLane(EffectBase, frozen=True, omit_defaults=True, tag="close_lane"):
+class CloseLane(Effect, frozen=True, omit_defaults=True, tag="close_lane"):
     """Remove a lane's workspace; what was saved of it stays."""
 
 
-class RunAgent(EffectBase, frozen=True, omit_defaults=True, tag="run_agent"):
+class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the lane's own workspace.
 
     `session_usage` is what the conversation had used before, for agents that only tell its total. A reviewer is told apart from
@@ -102,7 +101,7 @@ class RunAgent(EffectBase, frozen=True, omit_defaults=True, tag="run_agent"):
     product: bool = False
 
 
-class Measure(EffectBase, frozen=True, omit_defaults=True, tag="measure"):
+class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task.
 
     `consented` maps a path to the commit in which its change was looked at and allowed: nothing later is. `turn` is the turn whose
@@ -133,7 +132,7 @@ class Measure(EffectBase, frozen=True, omit_defaults=True, tag="measure"):
     midway: bool = False
 
 
-class Save(EffectBase, frozen=True, omit_defaults=True, tag="save"):
+class Save(Effect, frozen=True, omit_defaults=True, tag="save"):
     """Keep the workspace's tree as a checkpoint.
 
     An accepted one keeps `tree`, exactly what was measured, or without one the parent's with flyball's own files in `.loop/`; it
@@ -153,14 +152,14 @@ class Save(EffectBase, frozen=True, omit_defaults=True, tag="save"):
     squash_onto: Commit = Commit("")
 
 
-class Restore(EffectBase, frozen=True, omit_defaults=True, tag="restore"):
+class Restore(Effect, frozen=True, omit_defaults=True, tag="restore"):
     """Make the workspace's tree that of a checkpoint again."""
 
     to: Commit
     reason: str
 
 
-class PutBack(EffectBase, frozen=True, omit_defaults=True, tag="put_back"):
+class PutBack(Effect, frozen=True, omit_defaults=True, tag="put_back"):
     """Undo what tricks did to protected `paths`, and nothing else: the workspace becomes `tree`, a checkpoint on `candidate`.
 
     Paths in `allowed` stay as the candidate has them. `doubtful`: a trick lies elsewhere too, so the tree still holds one.
@@ -175,7 +174,7 @@ class PutBack(EffectBase, frozen=True, omit_defaults=True, tag="put_back"):
     doubtful: bool = False
 
 
-class Integrate(EffectBase, frozen=True, omit_defaults=True, tag="integrate"):
+class Integrate(Effect, frozen=True, omit_defaults=True, tag="integrate"):
     """Bring the work a lane did since `base`, which is `commit`, onto the commit `onto`; no branch is moved."""
 
     commit: Commit
@@ -184,64 +183,28 @@ class Integrate(EffectBase, frozen=True, omit_defaults=True, tag="integrate"):
     message: str
 
 
-class Deliver(EffectBase, frozen=True, omit_defaults=True, tag="deliver"):
+class Deliver(Effect, frozen=True, omit_defaults=True, tag="deliver"):
     """Let the task's branch in the user's repository be `commit`, and push it where the user asked for that."""
 
     commit: Commit
     push: bool = False
 
 
-class OpenPullRequest(EffectBase, frozen=True, omit_defaults=True, tag="open_pull_request"):
+class OpenPullRequest(Effect, frozen=True, omit_defaults=True, tag="open_pull_request"):
     """Open a pull request for the pushed branch, or find the one that is open; `into` is the branch the task started from."""
 
     branch: str
     into: str = ""
 
 
-class ReadBacklog(EffectBase, frozen=True, omit_defaults=True, tag="read_backlog"):
-    """Read a backlog folder as it is now; `issue` is the one whose whole text is wanted, `ignore` what is no issue file."""
-
-    path: str
-    issue: str = ""
-    ignore: tuple[str, ...] = ()
-
-
-class EditBacklog(EffectBase, frozen=True, omit_defaults=True, tag="edit_backlog"):
-    """Change a backlog folder, if the files that are changed still are what was read (`seen`: SHA-256 by name)."""
-
-    path: str
-    seen: dict[str, str]
-    edits: tuple[WorkEdit, ...]
-    ignore: tuple[str, ...] = ()
-
-
-class Wait(EffectBase, frozen=True, omit_defaults=True, tag="wait"):
+class Wait(Effect, frozen=True, omit_defaults=True, tag="wait"):
     """Do nothing until a time; survives a restart, which waits only what is left."""
 
     until: datetime
     reason: str
 
 
-class Ask(EffectBase, frozen=True, omit_defaults=True, tag="ask"):
+class Ask(Effect, frozen=True, omit_defaults=True, tag="ask"):
     """Put a question to a person."""
 
     question: Question
-
-
-Effect = (
-    Prepare
-    | OpenLane
-    | CloseLane
-    | RunAgent
-    | Measure
-    | Save
-    | Restore
-    | PutBack
-    | Integrate
-    | Deliver
-    | OpenPullRequest
-    | ReadBacklog
-    | EditBacklog
-    | Wait
-    | Ask
-)

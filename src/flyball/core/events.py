@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Generic, Literal
 
 import msgspec
+from typing_extensions import TypeVar
 
-from flyball.core.backlog import Decision, Issue, Trigger, Validation
 from flyball.core.batch import BatchResult
 from flyball.core.breaker import Breaker
-from flyball.core.claims import ProposedIssue
 from flyball.core.effects import Effect, Question
+from flyball.core.findings import Finding
 from flyball.core.loop_page import PastRow
-from flyball.core.measurement import Finding, Scalar
+from flyball.core.measurement import Scalar
 from flyball.core.monitor import Verdict
 from flyball.core.observation import Observation
 from flyball.core.outcomes import Outcome
-from flyball.core.prp_session import PrpSession
 from flyball.core.task import MAIN, Commit, EffectId, Item, Limits, Task
 
 Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback"]
 
 
-class _Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):
-    pass
+class Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):
+    """What a journal holds; those of a workflow stand with it, and `vocabulary` knows all."""
 
 
-class TaskOpened(_Fact, frozen=True, omit_defaults=True, tag="task.opened"):
+Effect_co = TypeVar("Effect_co", bound=Effect, default=Effect, covariant=True)
+Outcome_co = TypeVar("Outcome_co", bound=Outcome, default=Outcome, covariant=True)
+Fact_co = TypeVar("Fact_co", bound=Fact, default=Fact, covariant=True)
+
+
+class TaskOpened(Fact, frozen=True, omit_defaults=True, tag="task.opened"):
     """A person asked for this."""
 
     task: Task
     stage: str
 
 
-class SessionStarted(_Fact, frozen=True, omit_defaults=True, tag="session.started"):
+class SessionStarted(Fact, frozen=True, omit_defaults=True, tag="session.started"):
     """A controller took the task up."""
 
     pid: int
@@ -42,21 +46,21 @@ class SessionStarted(_Fact, frozen=True, omit_defaults=True, tag="session.starte
     version: str
 
 
-class Begun(_Fact, frozen=True, omit_defaults=True, tag="effect.begun"):
+class Begun(Fact, Generic[Effect_co], frozen=True, omit_defaults=True, tag="effect.begun"):
     """An effect was asked for and is under way; it carries its date and attempt itself."""
 
-    effect: Effect
+    effect: Effect_co
 
 
-class Ended(_Fact, frozen=True, omit_defaults=True, tag="effect.ended"):
+class Ended(Fact, Generic[Outcome_co], frozen=True, omit_defaults=True, tag="effect.ended"):
     """An effect has its outcome."""
 
     id: EffectId
-    outcome: Outcome
+    outcome: Outcome_co
     attempt: int = 1
 
 
-class LaneOpened(_Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
+class LaneOpened(Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
     """A line of work begins, from `base`, for one item."""
 
     lane: str
@@ -65,14 +69,14 @@ class LaneOpened(_Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
     item: str = ""
 
 
-class LaneClosed(_Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
+class LaneClosed(Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
     """A line of work is over; what came of it is said."""
 
     lane: str
     reason: str
 
 
-class SeatAnswered(_Fact, frozen=True, omit_defaults=True, tag="seat.answered"):
+class SeatAnswered(Fact, frozen=True, omit_defaults=True, tag="seat.answered"):
     """A reviewer of a panel gave an answer that counts."""
 
     turn: int
@@ -89,7 +93,7 @@ class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     values: dict[str, Scalar] = {}
 
 
-class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
+class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     """One iteration was weighed: gates, progress, health, and what follows; a `batch` is a whole item, by its reviews."""
 
     stage: str
@@ -120,7 +124,7 @@ class Judged(_Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     lane: str = MAIN
 
 
-class BatchJudged(_Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
+class BatchJudged(Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
     """A loop that others drive told what came of a batch, and the monitor had its say; in no journal of a task."""
 
     batch: BatchResult
@@ -128,7 +132,7 @@ class BatchJudged(_Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
     verdict: Verdict
 
 
-class HistoryImported(_Fact, frozen=True, omit_defaults=True, tag="history.imported"):
+class HistoryImported(Fact, frozen=True, omit_defaults=True, tag="history.imported"):
     """The history so far was read from a `loop-state.md` that flyball did not write; in no journal of a task."""
 
     path: str
@@ -136,7 +140,7 @@ class HistoryImported(_Fact, frozen=True, omit_defaults=True, tag="history.impor
     rows: tuple[PastRow, ...] = ()
 
 
-class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
+class TurnSetAside(Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
     """A turn that is no iteration: limited, crashed, interrupted, or one that planned."""
 
     turn: int
@@ -146,7 +150,7 @@ class TurnSetAside(_Fact, frozen=True, omit_defaults=True, tag="turn.set_aside")
     lane: str = MAIN
 
 
-class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
+class Moved(Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
     """A lane is in another stage now; `accepts_tests` when the tests that its head holds are protected from then on.
 
     `completed` is that of a whole item.
@@ -162,7 +166,7 @@ class Moved(_Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
     lane: str = MAIN
 
 
-class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
+class Held(Fact, frozen=True, omit_defaults=True, tag="guard.held"):
     """A guard keeps a lane from its next turn."""
 
     guard: Literal["paused", "provider", "hourly", "budget", "breaker", "crash"]
@@ -171,7 +175,7 @@ class Held(_Fact, frozen=True, omit_defaults=True, tag="guard.held"):
     lane: str = MAIN
 
 
-class LimitHit(_Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
+class LimitHit(Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
     """An agent's account may not be called before `until`; `backoff` when nobody said so and the wait is ours.
 
     `since` is then when it was first tried in vain without a turn that counts in between.
@@ -185,13 +189,13 @@ class LimitHit(_Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
     since: datetime | None = None
 
 
-class WindowOpened(_Fact, frozen=True, omit_defaults=True, tag="window.opened"):
+class WindowOpened(Fact, frozen=True, omit_defaults=True, tag="window.opened"):
     """A new hour of calls begins."""
 
     forced: bool = False
 
 
-class BreakerChanged(_Fact, frozen=True, omit_defaults=True, tag="breaker.changed"):
+class BreakerChanged(Fact, frozen=True, omit_defaults=True, tag="breaker.changed"):
     """The breaker moved outside an iteration: a cool-down ended, a person reset it."""
 
     breaker: Breaker
@@ -199,85 +203,21 @@ class BreakerChanged(_Fact, frozen=True, omit_defaults=True, tag="breaker.change
     lane: str = MAIN
 
 
-class ItemsSet(_Fact, frozen=True, omit_defaults=True, tag="items.set"):
+class ItemsSet(Fact, frozen=True, omit_defaults=True, tag="items.set"):
     """What the task consists of is known."""
 
     items: tuple[Item, ...]
     by: Literal["document", "planner", "request", "person"]
 
 
-class ItemChanged(_Fact, frozen=True, omit_defaults=True, tag="item.changed"):
+class ItemChanged(Fact, frozen=True, omit_defaults=True, tag="item.changed"):
     """One item has another status."""
 
     id: str
     status: Literal["not-started", "in-progress", "completed", "blocked"]
 
 
-class ItemSelected(_Fact, frozen=True, omit_defaults=True, tag="item.selected"):
-    """A cycle begins: this item is worked on next; `fresh` from what was accepted last."""
-
-    item: Item
-    cycle: int
-    fresh: bool = True
-
-
-class Reviewed(_Fact, frozen=True, omit_defaults=True, tag="item.reviewed"):
-    """A validator's turn was read: its verdict on the item, what it found, and the issues it wants or says it created."""
-
-    turn: int
-    role: str
-    validation: Validation
-    summary: str = ""
-    findings: tuple[Finding, ...] = ()
-    issues: tuple[ProposedIssue, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-class NewIssue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An issue that a review asked for, as it is written into a file; `source` is the review."""
-
-    issue: Issue
-    source: str
-
-
-class ItemSettled(_Fact, frozen=True, omit_defaults=True, tag="item.settled"):
-    """What became of the item of this cycle, and what is to be written because of it; a person may have withdrawn it meanwhile."""
-
-    id: str
-    status: Literal["completed", "failed", "blocked", "withdrawn"]
-    failures: int = 0
-    created: tuple[NewIssue, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-class ItemReopened(_Fact, frozen=True, omit_defaults=True, tag="item.reopened"):
-    """A completed item was rolled back and is to be done again."""
-
-    id: str
-
-
-class Evaluated(_Fact, frozen=True, omit_defaults=True, tag="backlog.evaluated"):
-    """CONTINUE, DONE or BLOCKED, and why."""
-
-    decision: Decision
-    reason: str
-    trigger: Trigger
-    number: int
-    next_issue: str = ""
-    blocked_on: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    deviations: tuple[str, ...] = ()
-
-
-class BlockCleared(_Fact, frozen=True, omit_defaults=True, tag="block.cleared"):
-    """A person's word takes away what blocked a backlog: the count, the cycles, the findings, or an issue's need of them."""
-
-    trigger: Trigger
-    items: tuple[str, ...] = ()
-
-
-class LearningRecorded(_Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
+class LearningRecorded(Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
     """A decision or anti-pattern kept for later turns."""
 
     number: int
@@ -291,7 +231,7 @@ class LearningRecorded(_Fact, frozen=True, omit_defaults=True, tag="learning.rec
     invalidated_if: str = ""
 
 
-class Consented(_Fact, frozen=True, omit_defaults=True, tag="change.consented"):
+class Consented(Fact, frozen=True, omit_defaults=True, tag="change.consented"):
     """A change to protected paths was allowed or refused, and by whom; allowed is what stands in `commit`, nothing later."""
 
     paths: tuple[str, ...]
@@ -301,14 +241,14 @@ class Consented(_Fact, frozen=True, omit_defaults=True, tag="change.consented"):
     lane: str = MAIN
 
 
-class DocumentSeen(_Fact, frozen=True, omit_defaults=True, tag="document.seen"):
+class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):
     """A file of the user's was read as it was."""
 
     path: str
     sha256: str
 
 
-class PersonSpoke(_Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
+class PersonSpoke(Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
     """A person's word reached the task; without a lane it is for all of them."""
 
     word: Spoken
@@ -318,7 +258,7 @@ class PersonSpoke(_Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
     lane: str = ""
 
 
-class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.closed"):
+class QuestionClosed(Fact, frozen=True, omit_defaults=True, tag="question.closed"):
     """An answer was acted upon."""
 
     id: EffectId
@@ -328,27 +268,21 @@ class QuestionClosed(_Fact, frozen=True, omit_defaults=True, tag="question.close
     lane: str = MAIN
 
 
-class SettingsChanged(_Fact, frozen=True, omit_defaults=True, tag="settings.changed"):
+class SettingsChanged(Fact, frozen=True, omit_defaults=True, tag="settings.changed"):
     """A person changed what the loop may spend, or whether somebody can be asked."""
 
     limits: Limits
     attended: bool = False
 
 
-class SessionImported(_Fact, frozen=True, omit_defaults=True, tag="session.imported"):
-    """The task began where a session of another loop stood; what that one had completed is not verified here."""
-
-    session: PrpSession
-
-
-class TaskReopened(_Fact, frozen=True, omit_defaults=True, tag="task.reopened"):
+class TaskReopened(Fact, frozen=True, omit_defaults=True, tag="task.reopened"):
     """A finished task goes on from what it delivered: a person's feedback became these items of it."""
 
     feedback: str
     items: tuple[str, ...] = ()
 
 
-class WorkspaceRemoved(_Fact, frozen=True, omit_defaults=True, tag="workspace.removed"):
+class WorkspaceRemoved(Fact, frozen=True, omit_defaults=True, tag="workspace.removed"):
     """The task's checkout is gone, with what set-up had installed there: `cleaned` away, or `found` missing.
 
     It is made again, from what was saved, when the task goes on.
@@ -359,7 +293,7 @@ class WorkspaceRemoved(_Fact, frozen=True, omit_defaults=True, tag="workspace.re
     freed: int = 0
 
 
-class TaskStopped(_Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
+class TaskStopped(Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
     """The loop ends here; all but `done` and `aborted` can be resumed, and those reopened or rolled back."""
 
     kind: Literal["done", "blocked", "limit", "paused", "aborted", "no_agent", "error", "interrupted"]
@@ -368,48 +302,10 @@ class TaskStopped(_Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
     question: EffectId = EffectId("")
 
 
-Fact = (
-    TaskOpened
-    | SessionStarted
-    | Begun
-    | Ended
-    | LaneOpened
-    | LaneClosed
-    | SeatAnswered
-    | Judged
-    | BatchJudged
-    | HistoryImported
-    | TurnSetAside
-    | Moved
-    | Held
-    | LimitHit
-    | WindowOpened
-    | BreakerChanged
-    | ItemsSet
-    | ItemChanged
-    | ItemSelected
-    | Reviewed
-    | ItemSettled
-    | ItemReopened
-    | Evaluated
-    | BlockCleared
-    | LearningRecorded
-    | Consented
-    | DocumentSeen
-    | PersonSpoke
-    | QuestionClosed
-    | SettingsChanged
-    | SessionImported
-    | TaskReopened
-    | WorkspaceRemoved
-    | TaskStopped
-)
-
-
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, Generic[Fact_co], frozen=True):
     """A fact with its place in the journal."""
 
     seq: int
     at: datetime
     epoch: int
-    fact: Fact
+    fact: Fact_co

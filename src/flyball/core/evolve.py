@@ -313,10 +313,6 @@ def _nothing(_state: State, _fact: Any) -> None:
     """Told for people; nothing follows from it."""
 
 
-def _session_imported(state: State, fact: ev.SessionImported) -> None:
-    state.midway = fact.session.phase != workflow_of(state.task).stages[0]
-
-
 def _task_reopened(state: State, _fact: ev.TaskReopened) -> None:
     """What was delivered is what the new round starts from: its tests are accepted, and it is measured anew."""
     state.known_failing = state.baseline.counts.known_failing if state.baseline else 0
@@ -364,7 +360,6 @@ _TABLE: dict[type, Callable[[State, Any], None]] = {
     ev.PersonSpoke: person_spoke,
     ev.QuestionClosed: question_closed,
     ev.SettingsChanged: settings_changed,
-    ev.SessionImported: _session_imported,
     ev.TaskReopened: _task_reopened,
     ev.WorkspaceRemoved: _workspace_removed,
     ev.TaskStopped: _stopped,

@@ -7,23 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemReopened, ItemSelected, ItemSettled, Reviewed
 from flyball.core.backlog_record import record_of
-from flyball.core.effects import EditBacklog, Effect, ReadBacklog
-from flyball.core.events import (
-    BlockCleared,
-    Evaluated,
-    ItemReopened,
-    ItemSelected,
-    ItemSettled,
-    Judged,
-    Moved,
-    PersonSpoke,
-    Reviewed,
-    SessionStarted,
-    TaskReopened,
-)
+from flyball.core.effects import Effect
+from flyball.core.events import Judged, Moved, PersonSpoke, SessionStarted, TaskReopened
 from flyball.core.observation import observe
-from flyball.core.outcomes import BacklogRead, Edited, Stale
 from flyball.core.state import Checkpoint, Lane, State
 from flyball.core.task import Commit, Item
 from flyball.core.work_edits import Reopen

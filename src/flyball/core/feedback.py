@@ -9,8 +9,8 @@ from datetime import datetime
 
 from flyball.core import new_issues
 from flyball.core.backlog import Backlog
+from flyball.core.backlog_facts import NewIssue
 from flyball.core.claim_values import ProposedIssue
-from flyball.core.events import NewIssue
 from flyball.core.task import Item
 from flyball.core.text import one_line, storable
 

@@ -73,20 +73,6 @@ class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
     tests_in_source: int = 1
 
 
-class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing wrong with the work, from a reviewer or from a check."""
-
-    severity: Literal["critical", "major", "minor", "suggestion"]
-    message: str
-    file: str = ""
-    line: int = 0
-    check: str = ""
-
-
-BLOCKING = frozenset({"critical", "major"})
-"""The severities of findings that keep work from being accepted."""
-
-
 class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     """One QA criterion: `n/a` is shown as unverified, never as passed."""
 

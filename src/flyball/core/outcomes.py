@@ -7,7 +7,6 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.backlog import Backlog, Session
 from flyball.core.claims import Claim
 from flyball.core.measurement import Measurement
 from flyball.core.task import Commit
@@ -75,11 +74,11 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 NOTHING_USED = Usage(usd=0.0)
 
 
-class _Outcome(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="outcome"):
-    pass
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="outcome"):
+    """How an effect ended."""
 
 
-class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
+class Prepared(Outcome, frozen=True, omit_defaults=True, tag="prepared"):
     """The workspace stands at `base`, the commit before any turn; `onto` is the user's branch that was checked out then."""
 
     base: Commit
@@ -90,7 +89,7 @@ class Prepared(_Outcome, frozen=True, omit_defaults=True, tag="prepared"):
     left: tuple[str, ...] = ()
 
 
-class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
+class TurnEnded(Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
     """How one agent run ended, what it claimed and what it used; `session_usage` is the conversation's total where it tells one.
 
     `model` is the one that ran: as the agent said, else as it was asked for; empty where nobody knows.
@@ -111,14 +110,14 @@ class TurnEnded(_Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
     model: str = ""
 
 
-class Measured(_Outcome, frozen=True, omit_defaults=True, tag="measured"):
+class Measured(Outcome, frozen=True, omit_defaults=True, tag="measured"):
     """A measurement was made."""
 
     measurement: Measurement
     seconds: float = 0.0
 
 
-class Saved(_Outcome, frozen=True, omit_defaults=True, tag="saved"):
+class Saved(Outcome, frozen=True, omit_defaults=True, tag="saved"):
     """A tree is kept and can be restored."""
 
     commit: Commit
@@ -128,7 +127,7 @@ class Saved(_Outcome, frozen=True, omit_defaults=True, tag="saved"):
     notes: tuple[str, ...] = ()
 
 
-class Restored(_Outcome, frozen=True, omit_defaults=True, tag="restored"):
+class Restored(Outcome, frozen=True, omit_defaults=True, tag="restored"):
     """The workspace's tree is that of `commit` again; `undone` keeps what was there, `notes` tell what else was kept."""
 
     commit: Commit
@@ -137,7 +136,7 @@ class Restored(_Outcome, frozen=True, omit_defaults=True, tag="restored"):
     notes: tuple[str, ...] = ()
 
 
-class Mended(_Outcome, frozen=True, omit_defaults=True, tag="mended"):
+class Mended(Outcome, frozen=True, omit_defaults=True, tag="mended"):
     """Protected `paths` are as accepted again, and the tree with them is kept as a checkpoint."""
 
     commit: Commit
@@ -147,36 +146,36 @@ class Mended(_Outcome, frozen=True, omit_defaults=True, tag="mended"):
     notes: tuple[str, ...] = ()
 
 
-class WorkspaceOpened(_Outcome, frozen=True, omit_defaults=True, tag="workspace.opened"):
+class WorkspaceOpened(Outcome, frozen=True, omit_defaults=True, tag="workspace.opened"):
     """A lane's workspace stands at its base."""
 
     tree: str
     notes: tuple[str, ...] = ()
 
 
-class WorkspaceClosed(_Outcome, frozen=True, omit_defaults=True, tag="workspace.closed"):
+class WorkspaceClosed(Outcome, frozen=True, omit_defaults=True, tag="workspace.closed"):
     """A lane's workspace is gone."""
 
 
-class Integrated(_Outcome, frozen=True, omit_defaults=True, tag="integrated"):
+class Integrated(Outcome, frozen=True, omit_defaults=True, tag="integrated"):
     """A lane's work and the commit it was brought onto are one commit now."""
 
     commit: Commit
     tree: str
 
 
-class Conflicted(_Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
+class Conflicted(Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
     """A lane's work and the commit it was to be brought onto change the same lines; nothing was made of them."""
 
     paths: tuple[str, ...] = ()
     detail: str = ""
 
 
-class NothingToIntegrate(_Outcome, frozen=True, omit_defaults=True, tag="integrated.empty"):
+class NothingToIntegrate(Outcome, frozen=True, omit_defaults=True, tag="integrated.empty"):
     """A lane's work adds nothing to the commit it was to be brought onto."""
 
 
-class Delivered(_Outcome, frozen=True, omit_defaults=True, tag="delivered"):
+class Delivered(Outcome, frozen=True, omit_defaults=True, tag="delivered"):
     """The task's branch in the user's repository is this commit."""
 
     commit: Commit
@@ -184,95 +183,41 @@ class Delivered(_Outcome, frozen=True, omit_defaults=True, tag="delivered"):
     notes: tuple[str, ...] = ()
 
 
-class Undelivered(_Outcome, frozen=True, omit_defaults=True, tag="undelivered"):
+class Undelivered(Outcome, frozen=True, omit_defaults=True, tag="undelivered"):
     """The task's branch was not moved: somebody else uses it, or a push was refused."""
 
     detail: str
 
 
-class PullRequested(_Outcome, frozen=True, omit_defaults=True, tag="pull_requested"):
+class PullRequested(Outcome, frozen=True, omit_defaults=True, tag="pull_requested"):
     """A pull request is open at `url`; without one there is none, and `detail` says why and what to type."""
 
     url: str = ""
     detail: str = ""
 
 
-class Edited(_Outcome, frozen=True, omit_defaults=True, tag="edited"):
-    """The user's file was changed as asked."""
-
-    sha256: str
-
-
-class Stale(_Outcome, frozen=True, omit_defaults=True, tag="stale"):
-    """The user's file is no longer what was read; nothing was changed."""
-
-    sha256: str
-
-
-class BacklogRead(_Outcome, frozen=True, omit_defaults=True, tag="backlog.read"):
-    """A backlog folder as it was: its unfinished issues, of which only `issue` has its whole text, and what prompts need.
-
-    `files` are the SHA-256 of all files that may be edited; one that is not there has none.
-    """
-
-    backlog: Backlog
-    session: Session
-    files: dict[str, str] = {}
-    issue: str = ""
-    constitution: str = ""
-    memory: str = ""
-    environment: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-class Waited(_Outcome, frozen=True, omit_defaults=True, tag="waited"):
+class Waited(Outcome, frozen=True, omit_defaults=True, tag="waited"):
     """The time came."""
 
 
-class Answered(_Outcome, frozen=True, omit_defaults=True, tag="answered"):
+class Answered(Outcome, frozen=True, omit_defaults=True, tag="answered"):
     """A question has its answer."""
 
     text: str
     by: Literal["person", "default"] = "person"
 
 
-class Unanswered(_Outcome, frozen=True, omit_defaults=True, tag="unanswered"):
+class Unanswered(Outcome, frozen=True, omit_defaults=True, tag="unanswered"):
     """Nobody is there to answer, and there is no default."""
 
 
-class Interrupted(_Outcome, frozen=True, omit_defaults=True, tag="interrupted"):
+class Interrupted(Outcome, frozen=True, omit_defaults=True, tag="interrupted"):
     """The controller ended while this was under way."""
 
     detail: str = ""
 
 
-class Failed(_Outcome, frozen=True, omit_defaults=True, tag="failed"):
+class Failed(Outcome, frozen=True, omit_defaults=True, tag="failed"):
     """The world refused: a full disk, a broken setup command, a moved branch."""
 
     detail: str
-
-
-Outcome = (
-    Prepared
-    | TurnEnded
-    | Measured
-    | Saved
-    | Restored
-    | Mended
-    | WorkspaceOpened
-    | WorkspaceClosed
-    | Integrated
-    | Conflicted
-    | NothingToIntegrate
-    | Delivered
-    | Undelivered
-    | PullRequested
-    | Edited
-    | Stale
-    | BacklogRead
-    | Waited
-    | Answered
-    | Unanswered
-    | Interrupted
-    | Failed
-)

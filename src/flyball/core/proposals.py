@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from flyball.core import new_issues
 from flyball.core.backlog import Backlog
+from flyball.core.backlog_facts import NewIssue, Reviewed
 from flyball.core.claim_values import ProposedIssue
-from flyball.core.events import NewIssue, Reviewed
 from flyball.core.reviewing import KINDS
 
 _TYPES = {"security-auditor": "security", "performance-reviewer": "performance", "spec-auditor": "feature"}

@@ -25,7 +25,7 @@ from flyball.core.claim_values import (
     Source,
     meaning,
 )
-from flyball.core.measurement import Finding
+from flyball.core.findings import Finding
 from flyball.core.text import MAX_TEXT, clean
 
 MAX_REPORT_BYTES = 1024 * 1024

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from flyball.core.backlog import Validation
+from flyball.core.backlog_facts import Reviewed
 from flyball.core.backlog_record import record_of
 from flyball.core.claim_values import CAUTION
 from flyball.core.claims import Claim, ProposedIssue
 from flyball.core.effects import RunAgent
-from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded, Reviewed
+from flyball.core.events import Fact, GateVerdict, Judged, LearningRecorded
 from flyball.core.fences import split_fences
-from flyball.core.measurement import BLOCKING, Finding
+from flyball.core.findings import BLOCKING, Finding
 from flyball.core.monitor import Cure, follow
 from flyball.core.observation import Observation
 from flyball.core.outcomes import TurnEnded
+from flyball.core.reviews import Validation
 from flyball.core.signature import signature
 from flyball.core.state import Lane, State
 from flyball.core.task import Commit

@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.backlog import Evaluation, Session, Validation
+from flyball.core.backlog import Evaluation, Session
 from flyball.core.evaluator_rules import FAILURES_THAT_BLOCK, idle_cycles
+from flyball.core.reviews import Validation
 from flyball.core.text import clean
 
 OWN = "flyball"

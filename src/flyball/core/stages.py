@@ -8,7 +8,8 @@ import msgspec
 
 from flyball.core.claims import Claim
 from flyball.core.events import GateVerdict
-from flyball.core.measurement import BLOCKING, Check, Finding, Measurement, NewTest, Scalar
+from flyball.core.findings import BLOCKING, Finding
+from flyball.core.measurement import Check, Measurement, NewTest, Scalar
 from flyball.core.quantities import plural
 from flyball.core.state import Lane, State
 from flyball.core.task import Item, open_items

@@ -22,7 +22,8 @@ from msgspec.structs import replace
 from flyball.core.breaker import CLOSED, Breaker
 from flyball.core.effects import Effect, Question, RunAgent
 from flyball.core.events import Held, Judged, LearningRecorded, LimitHit, TaskStopped
-from flyball.core.measurement import Finding, Measurement, Trick
+from flyball.core.findings import Finding
+from flyball.core.measurement import Measurement, Trick
 from flyball.core.observation import History
 from flyball.core.outcomes import NOTHING_USED, Failed, Interrupted, Outcome, Prepared, Saved, TurnEnded, Usage
 from flyball.core.task import MAIN, Author, Commit, EffectId, Item, Player, Task

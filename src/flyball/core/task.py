@@ -7,7 +7,8 @@ from typing import Literal, NewType, get_args
 
 import msgspec
 
-from flyball.core.backlog import VALIDATORS
+from flyball.core.breaker import Strikes
+from flyball.core.reviews import VALIDATORS
 from flyball.core.verdict import Thresholds
 
 TaskId = NewType("TaskId", str)
@@ -95,13 +96,6 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     overload_backoff_s: float = 5.0
     overload_patience_s: float = 4 * 3600.0
     usage_limit_wait_s: float = 3600.0
-
-
-class Strikes(msgspec.Struct, frozen=True, omit_defaults=True):
-    """When the breaker opens in a stage."""
-
-    no_progress: int = 3
-    same_error: int = 5
 
 
 class BreakerSettings(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.backlog import Result, Validation
 from flyball.core.claim_values import Claim, meaning
 from flyball.core.critical_words import critical_columns, labels_critical
 from flyball.core.fences import split_fences
 from flyball.core.report_object import Unusable, read_report
+from flyball.core.reviews import Result, Validation
 from flyball.core.strict_json import JsonUnreadable, read_json
 from flyball.core.text import clean
 

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from flyball.core.effects import Effect
-from flyball.core.events import Moved
+from flyball.core.events import Fact, Moved
 from flyball.core.next import Step
+from flyball.core.outcomes import Outcome
 from flyball.core.state import Lane, Record, State
 
 Brief = Callable[[State, Lane, str, str], str]
@@ -25,7 +26,7 @@ class Workflow(msgspec.Struct, frozen=True):
 
     `coordinate` looks at the whole task before the lanes are asked: it opens, integrates and closes them. A workflow that goes round
     names the stage it begins anew in when a person rolls it back. What it remembers itself begins as `record`; `folds` add its
-    facts to it, and `begun` and `ended` what its effects and outcomes tell.
+    facts to it, and `begun` and `ended` what its effects and outcomes tell. Stored names of its own stand in `facts`, `effects` and `outcomes`.
     """
 
     name: str
@@ -41,3 +42,6 @@ class Workflow(msgspec.Struct, frozen=True):
     folds: Mapping[type, Callable[[State, Any], None]] = {}
     begun: Mapping[type, Callable[[State, Lane, Any], None]] = {}
     ended: Mapping[type, Callable[[State, Lane, Effect, Any], None]] = {}
+    facts: tuple[type[Fact], ...] = ()
+    effects: tuple[type[Effect], ...] = ()
+    outcomes: tuple[type[Outcome], ...] = ()

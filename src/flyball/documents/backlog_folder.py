@@ -15,9 +15,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from flyball.core.backlog import Backlog, Evaluation, Issue, Status
-from flyball.core.effects import EditBacklog, ReadBacklog
+from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
 from flyball.core.issue_edits import find_issue
-from flyball.core.outcomes import BacklogRead, Edited, Stale
 from flyball.core.session_state import placed
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
 from flyball.documents.errors import DocumentError

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.backlog_effects import EditBacklog, ReadBacklog
 from flyball.core.effects import (
     Ask,
     CloseLane,
     Deliver,
-    EditBacklog,
     Effect,
     Integrate,
     Measure,
@@ -21,7 +21,6 @@ from flyball.core.effects import (
     OpenPullRequest,
     Prepare,
     PutBack,
-    ReadBacklog,
     Restore,
     RunAgent,
     Save,

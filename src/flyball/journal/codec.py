@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -15,12 +16,18 @@ import msgspec
 
 from flyball.core.events import Begun, Ended, Event, Fact, PersonSpoke, Spoken
 from flyball.core.task import TaskId
+from flyball.core.vocabulary import event_type
 from flyball.journal.errors import FactUnstorable, JournalCorrupt, JournalNewer
 from flyball.journal.records import in_utc
 
 _encoder = msgspec.json.Encoder()
 _AT_ONCE = 32
-_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Event]:
+    """Made when it is first needed: workflows of other packages have told their facts by then."""
+    return msgspec.json.Decoder(event_type())
 
 
 class Entry(NamedTuple):
@@ -72,7 +79,7 @@ def decode(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, aft
 
 def _decoded(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, after: int) -> Iterator[Event]:
     salt = _salt(task)
-    parse = _decoder.decode
+    parse = _decoder().decode
     seq = after
     for body, crc in rows:
         seq += 1
@@ -131,7 +138,7 @@ def _stored(event: Event) -> tuple[bytes, Event]:
     """A body, and what it says when read: constructors check nothing, and an unreadable fact would end its task for ever."""
     try:
         body = _encoder.encode(event)
-        return body, _decoder.decode(body)
+        return body, _decoder().decode(body)
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
         raise FactUnstorable(f"The fact {kind(event.fact)} cannot be stored: {error}. Nothing was written.") from error
 

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
+from flyball.core.backlog_effects import BacklogRead, Edited, Stale
+from flyball.core.backlog_facts import Evaluated, ItemSettled
 from flyball.core.breaker import CLOSED
 from flyball.core.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.events import (
@@ -16,10 +18,8 @@ from flyball.core.events import (
     Consented,
     DocumentSeen,
     Ended,
-    Evaluated,
     Event,
     Held,
-    ItemSettled,
     ItemsSet,
     Judged,
     LearningRecorded,
@@ -27,7 +27,6 @@ from flyball.core.events import (
     Moved,
     PersonSpoke,
     QuestionClosed,
-    SessionImported,
     SessionStarted,
     TaskOpened,
     TaskStopped,
@@ -37,9 +36,7 @@ from flyball.core.events import (
 from flyball.core.measurement import Trick
 from flyball.core.outcomes import (
     Answered,
-    BacklogRead,
     Delivered,
-    Edited,
     Failed,
     Measured,
     Mended,
@@ -48,12 +45,12 @@ from flyball.core.outcomes import (
     PullRequested,
     Restored,
     Saved,
-    Stale,
     TurnEnded,
 )
 from flyball.core.prp_session import PHASES, told
 from flyball.core.quantities import listed
 from flyball.core.task import EffectId
+from flyball.core.tdd_facts import SessionImported
 from flyball.core.workflow import BOTH_GATES
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.recording import judgement, learning, turn_begun, turn_ended, verification

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flyball.core.backlog import Evaluation, Situation, Validation
+from flyball.core.backlog import Evaluation, Situation
 from flyball.core.evaluator_rules import missing_validators
 from flyball.core.quantities import plural
+from flyball.core.reviews import Validation
 from flyball.core.text import one_line
 
 _MOST_DEVIATIONS = 50

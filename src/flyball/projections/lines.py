@@ -7,28 +7,23 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.backlog_effects import Stale
+from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemReopened, ItemSelected, ItemSettled, Reviewed
 from flyball.core.effects import Ask, Measure, RunAgent
 from flyball.core.events import (
     Begun,
-    BlockCleared,
     BreakerChanged,
     Consented,
     Ended,
-    Evaluated,
     Event,
     Held,
     ItemChanged,
-    ItemReopened,
-    ItemSelected,
-    ItemSettled,
     ItemsSet,
     Judged,
     LearningRecorded,
     LimitHit,
     Moved,
     PersonSpoke,
-    Reviewed,
-    SessionImported,
     SessionStarted,
     SettingsChanged,
     TaskOpened,
@@ -53,7 +48,6 @@ from flyball.core.outcomes import (
     PullRequested,
     Restored,
     Saved,
-    Stale,
     TurnEnded,
     Unanswered,
     Undelivered,
@@ -64,6 +58,7 @@ from flyball.core.prp_session import told
 from flyball.core.quantities import listed, plural
 from flyball.core.state import State
 from flyball.core.task import EffectId, Player
+from flyball.core.tdd_facts import SessionImported
 from flyball.core.workflow import BOTH_GATES
 from flyball.projections.recording import coverage_seen
 from flyball.projections.reviews import apart

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Issue, Session
-from flyball.core.effects import EditBacklog, ReadBacklog
-from flyball.core.outcomes import BacklogRead, Edited, Stale
+from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
 from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
 
 

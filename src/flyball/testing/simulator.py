@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from flyball.core.backlog_effects import EditBacklog, ReadBacklog
 from flyball.core.claims import Claim
 from flyball.core.decide import begin, decide
 from flyball.core.effects import (
     Ask,
     CloseLane,
     Deliver,
-    EditBacklog,
     Effect,
     Integrate,
     Measure,
@@ -25,7 +25,6 @@ from flyball.core.effects import (
     OpenPullRequest,
     Prepare,
     PutBack,
-    ReadBacklog,
     Restore,
     RunAgent,
     Save,
@@ -55,6 +54,7 @@ from flyball.core.outcomes import (
 )
 from flyball.core.state import State
 from flyball.core.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
+from flyball.core.vocabulary import fact_type
 from flyball.testing.backlog_in_memory import BacklogInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -64,7 +64,7 @@ DONE = Claim(exit_signal=True, status="complete", source="report-file")
 APPROVED = Claim(exit_signal=True, status="complete", verdict="pass", source="report-file")
 NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
 
-_FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+_FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(fact_type())
 
 
 def a_task(*, settings: Settings | None = None, items: tuple[Item, ...] = (Item("AC-1", "it works"),)) -> Task:
@@ -127,6 +127,7 @@ class World:
             case Ask():
                 text = self.answer(effect, state)
                 return Unanswered() if text is None else Answered(text)
+        raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
 
     def integrate(self, effect: Integrate) -> Integrated | Conflicted | NothingToIntegrate:
         """Both trees together; override it for a conflict."""

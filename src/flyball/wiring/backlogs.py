@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from flyball.core.backlog_effects import ReadBacklog
 from flyball.core.backlog_record import record_of
 from flyball.core.cycles import folder
-from flyball.core.effects import ReadBacklog
 from flyball.core.state import State
 from flyball.core.task import EffectId
 from flyball.documents.backlog_folder import BacklogFolders

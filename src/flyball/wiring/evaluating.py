@@ -7,9 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.backlog import Situation, Validation
+from flyball.core.backlog import Situation
 from flyball.core.evaluator import evaluate
 from flyball.core.json_place import line_of
+from flyball.core.reviews import Validation
 from flyball.core.strict_json import JsonUnreadable, read_json
 from flyball.core.validation_summary import NoSummary, consistent, read_validations
 from flyball.documents.errors import EvaluationInputInvalid

@@ -8,14 +8,15 @@ from datetime import datetime
 
 import msgspec
 
+from flyball.core.backlog_effects import ReadBacklog
+from flyball.core.backlog_facts import ItemReopened
 from flyball.core.backlog_record import record_of
 from flyball.core.commit_messages import message as commit_message
 from flyball.core.cycles import folder
-from flyball.core.effects import ReadBacklog, Restore, Save
+from flyball.core.effects import Restore, Save
 from flyball.core.events import (
     Event,
     Fact,
-    ItemReopened,
     LearningRecorded,
     Moved,
     PersonSpoke,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flyball.core.backlog import VALIDATORS, Backlog, Build, Evaluation, Gates, Session, Situation, Validation
+from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Session, Situation
 from flyball.core.evaluator import evaluate
+from flyball.core.reviews import VALIDATORS, Validation
 from flyball.core.selection import is_called
 from flyball.core.session_state import counted, reset
 from flyball.documents.work_folder import WorkFolder

@@ -9,18 +9,20 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core import cycles, kernel, opening, panel, questions, reviewing, shipping, stages
+from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemReopened, ItemSelected, ItemSettled, Reviewed
 from flyball.core.backlog_record import EMPTY, record_of
 from flyball.core.claims import Claim
 from flyball.core.commit_messages import message, subject
-from flyball.core.effects import EditBacklog, Effect, Measure, ReadBacklog, Restore, RunAgent, Save
+from flyball.core.effects import Effect, Measure, Restore, RunAgent, Save
 from flyball.core.evaluator import evaluate
-from flyball.core.events import BlockCleared, Evaluated, Fact, ItemSelected, Moved, TaskReopened, TaskStopped
+from flyball.core.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.evolve_backlog import BEGUN, ENDED, FOLDS
 from flyball.core.feedback import as_issues, wishes
 from flyball.core.kernel import Stage
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Step, halt, perform, record
-from flyball.core.outcomes import BacklogRead, Edited, Saved, TurnEnded
+from flyball.core.outcomes import Saved, TurnEnded
 from flyball.core.prompts_backlog import brief
 from flyball.core.quantities import plural
 from flyball.core.stages import Weighed
@@ -303,4 +305,7 @@ WORKFLOW = Workflow(
     folds=FOLDS,
     begun=BEGUN,
     ended=ENDED,
+    facts=(ItemSelected, Reviewed, ItemSettled, ItemReopened, Evaluated, BlockCleared),
+    effects=(ReadBacklog, EditBacklog),
+    outcomes=(BacklogRead, Edited, Stale),
 )

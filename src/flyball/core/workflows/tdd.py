@@ -16,6 +16,8 @@ from flyball.core.prompts_tdd import brief
 from flyball.core.quantities import plural
 from flyball.core.state import Lane, State
 from flyball.core.task import EffectId, Item
+from flyball.core.tdd_facts import SessionImported
+from flyball.core.tdd_fold import FOLDS
 from flyball.core.workflow import Workflow
 
 QA_ATTEMPTS = 3
@@ -171,4 +173,6 @@ WORKFLOW = Workflow(
     skipped=_skipped,
     brief=brief,
     reopened=_reopened,
+    folds=FOLDS,
+    facts=(SessionImported,),
 )

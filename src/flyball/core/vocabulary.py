@@ -1,0 +1,47 @@
+"""All that journals may hold: the facts, effects and outcomes of the kernel and of every workflow, put together here alone."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from flyball.core import effects as ef, events as ev, outcomes as oc
+from flyball.core.effects import Effect
+from flyball.core.events import Event, Fact
+from flyball.core.outcomes import Outcome
+from flyball.core.registry import WORKFLOWS
+
+
+def effects() -> tuple[type[Effect], ...]:
+    return (*_kinds(ef, Effect), *(kind for workflow in WORKFLOWS.values() for kind in workflow.effects))
+
+
+def outcomes() -> tuple[type[Outcome], ...]:
+    return (*_kinds(oc, Outcome), *(kind for workflow in WORKFLOWS.values() for kind in workflow.outcomes))
+
+
+def facts() -> tuple[type[Fact], ...]:
+    return (*_kinds(ev, Fact), *(kind for workflow in WORKFLOWS.values() for kind in workflow.facts))
+
+
+def fact_type() -> Any:
+    """The type every fact of a journal is read as."""
+    begun: Any = ev.Begun[_any_of(effects())]  # type: ignore[misc]
+    ended: Any = ev.Ended[_any_of(outcomes())]  # type: ignore[misc]
+    return _any_of((begun, ended, *(kind for kind in facts() if kind not in {ev.Begun, ev.Ended})))
+
+
+def event_type() -> Any:
+    """The type every event of a journal is read as."""
+    return Event[fact_type()]  # type: ignore[misc]
+
+
+def _any_of(kinds: tuple[Any, ...]) -> Any:
+    return reduce(or_, kinds)
+
+
+def _kinds(module: Any, base: Any) -> tuple[Any, ...]:
+    """Everything of that kind a module defines."""
+    defined = (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__)
+    return tuple(each for each in defined if issubclass(each, base) and each is not base)
