@@ -157,6 +157,30 @@ def test_ctrl_c_ends_a_run_as_ever_and_the_terminal_is_as_before(project: Projec
     assert cooked(running)
 
 
+def test_a_second_ctrl_c_ends_at_once_and_the_terminal_is_as_before(project: Project, terminal: Terminal):
+    stubborn = project.place / "stubborn.sh"
+    stubborn.write_text("trap '' TERM INT\nwhile :; do sleep 0.1; done\n")
+    terminal.run("run", "x", "--unattended", "--agent-command", f"'sh {stubborn}'")
+    terminal.shows("turn 1 · ")
+    time.sleep(0.5)
+    terminal.press("C-c")
+    terminal.shows("press Ctrl-C again")
+    time.sleep(0.35)
+    terminal.press("C-c")
+    terminal.shows("ended at once")
+    terminal.prompts()
+    assert cooked(terminal)
+    assert pictures(terminal) == []
+
+
+def test_a_terminal_that_is_closed_ends_the_run_and_saves(project: Project, running: Terminal):
+    running.close()
+    until(lambda: project.controller() is None)
+    stopped = project.site.state(TASK).stopped
+    assert stopped is not None
+    assert stopped.reason == "interrupted by SIGHUP"
+
+
 def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(running: Terminal):
     running.press("C-z")
     running.shows("Stopped")

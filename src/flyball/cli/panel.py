@@ -17,7 +17,7 @@ from flyball.core.state import State
 from flyball.projections.records import Tally, Verification
 from flyball.projections.situation import sentence, situation
 from flyball.projections.standing import forced_stages, stuck
-from flyball.projections.wording import duration, money, plain
+from flyball.projections.wording import duration, guard_name, money, plain
 
 NARROW = 60
 NARROWEST = 24
@@ -172,7 +172,7 @@ def _under_way(state: State, effect: Effect, moment: Moment) -> str:
         command = f" · {plain(moment.command, 60)}" if moment.command else ""
         return f"measuring ({effect.kind}) · {elapsed}{command}"
     if isinstance(effect, Wait):
-        guard = f" ({state.main.held.guard})" if state.main.held else ""
+        guard = f" ({guard_name(state.main.held.guard)})" if state.main.held else ""
         return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
     if isinstance(effect, Ask):
         return f"asks {effect.id}: {plain(effect.question.text)}"

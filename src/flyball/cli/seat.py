@@ -40,7 +40,7 @@ def take_seat(*, as_json: bool, detach: bool = False, lasting: bool = True) -> S
     Call it before anything is opened, which no child may inherit. A task that is not `lasting` is gone when its command ends.
     """
     if detach:
-        return Seat(as_json, detach, step_behind(lambda: None))
+        return Seat(as_json, detach, step_behind(lambda _killed: None))
     if as_json or not at_keyboard():
         return Seat(as_json, lasting=lasting)
     return Seat(front=step_behind(_repairing(sys.stdin.fileno())), lasting=lasting)
@@ -51,16 +51,17 @@ def at_keyboard() -> bool:
     return sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty() and usable()
 
 
-def _repairing(terminal: int) -> Callable[[], None]:
+def _repairing(terminal: int) -> Callable[[bool], None]:
     """What puts the terminal right after a controller that was killed: its modes, and the rest of its picture."""
     modes = termios.tcgetattr(terminal)
 
-    def repair() -> None:
+    def repair(killed: bool) -> None:
         with suppress(OSError, termios.error):
             if os.tcgetpgrp(terminal) == os.getpgrp():
                 termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
                 os.write(sys.stdout.fileno(), b"\r\x1b[?7h\x1b[J")
-        say("the loop was killed; what is in the journal is safe. Go on with: flyball resume")
+        if killed:
+            say("the loop was killed; what is in the journal is safe. Go on with: flyball resume")
 
     return repair
 

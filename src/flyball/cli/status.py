@@ -62,7 +62,7 @@ def status(
 def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
     from flyball.core.quantities import plural
     from flyball.projections.standing import is_delivered, stuck
-    from flyball.projections.wording import plain, short, stamp
+    from flyball.projections.wording import guard_name, plain, short, stamp
 
     yield f"  request     {plain(shown.request, 200)}"
     yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
@@ -81,7 +81,7 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
         yield f"  coverage    {shown.coverage}"
     if shown.held is not None:
         until = f" until {stamp(shown.held.until)}" if shown.held.until else ""
-        yield f"  waits{until} ({shown.held.guard}): {shown.held.reason}"
+        yield f"  waits{until} ({guard_name(shown.held.guard)}): {shown.held.reason}"
     for question in shown.questions:
         yield from _question(shown.task, question)
     yield from (f"  said        {_said(word)}" for word in said)

@@ -39,7 +39,7 @@ def answer(
 
 
 def reset(task: Task, as_json: AsJson = False) -> None:
-    """Clear a task's breaker and counters, and let it try again."""
+    """Forget what makes a task count as stuck, and let it try again."""
     _speak(task, "reset", as_json=as_json)
 
 

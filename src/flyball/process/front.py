@@ -57,10 +57,10 @@ class Front:
             os.kill(self._pid, signal.SIGUSR1)
 
 
-def step_behind(repair: Callable[[], None]) -> Front:
+def step_behind(repair: Callable[[bool], None]) -> Front:
     """Go on in a child; the process that was started stays in front of it and never returns from here.
 
-    It ends as the child does, after `repair` where a signal ended the child and left the terminal as it was.
+    It ends as the child does, after `repair`, which is told whether a signal ended the child: who ends at once leaves the terminal as it is.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -76,7 +76,7 @@ def step_behind(repair: Callable[[], None]) -> Front:
     return Front(front, life)
 
 
-def _stand(child: int, repair: Callable[[], None]) -> int:
+def _stand(child: int, repair: Callable[[bool], None]) -> int:
     """Wait until the child has ended or let go; the exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     while True:
@@ -89,6 +89,5 @@ def _stand(child: int, repair: Callable[[], None]) -> int:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             code = os.waitstatus_to_exitcode(status)
-            if code < 0:
-                repair()
+            repair(code < 0)
             return code if code >= 0 else 128 - code

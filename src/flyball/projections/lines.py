@@ -64,7 +64,7 @@ from flyball.projections.recording import coverage_seen
 from flyball.projections.reviews import apart
 from flyball.projections.situation import situation
 from flyball.projections.standing import next_command
-from flyball.projections.wording import duration, money, plain, short, size, stamp
+from flyball.projections.wording import duration, guard_name, money, plain, short, size, stamp
 
 PLACE_WIDTH = 11
 LONGEST = 240
@@ -266,7 +266,7 @@ def _moved(_state: State, fact: Moved) -> str:
 
 def _held(_state: State, fact: Held) -> str:
     until = f" until {stamp(fact.until)}" if fact.until else ""
-    return f"waits{until} ({fact.guard}): {fact.reason}"
+    return f"waits{until} ({guard_name(fact.guard)}): {fact.reason}"
 
 
 def _limit_hit(_state: State, fact: LimitHit) -> str:

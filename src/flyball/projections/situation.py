@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import msgspec
 
 from flyball.core.state import State
-from flyball.projections.wording import clock_time
+from flyball.projections.wording import clock_time, guard_name
 
 Word = Literal[
     "RUNNING",
@@ -67,7 +67,7 @@ def sentence(state: State, word: Word, seen: Seen = AT_WORK) -> str:
         case "WAITING":
             assert state.main.held is not None
             assert state.main.held.until is not None
-            return f"WAITING until {clock_time(state.main.held.until, state.now)} ({state.main.held.guard})"
+            return f"WAITING until {clock_time(state.main.held.until, state.now)} ({guard_name(state.main.held.guard)})"
         case "LOST CONTACT":
             return "LOST CONTACT (its process is gone)"
         case "MERGED":

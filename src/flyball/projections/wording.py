@@ -12,6 +12,14 @@ _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
 
 
+_GUARDS = {"breaker": "cool-down", "hourly": "calls this hour", "crash": "after a crash"}
+
+
+def guard_name(guard: str) -> str:
+    """What holds the loop before a turn, in plain words."""
+    return _GUARDS.get(guard, guard)
+
+
 def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, digits: int = 2) -> str:
     """An amount; a dash where it is not known, and what is known of it where that is a part."""
     if usd is not None:
