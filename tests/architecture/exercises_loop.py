@@ -5,7 +5,7 @@ from flyball.core.claims import Claim
 from flyball.core.decide import decide
 from flyball.core.events import Event, PersonSpoke
 from flyball.core.evolve import evolve
-from flyball.core.feedback import as_issues, wishes
+from flyball.core.feedback import wishes
 from flyball.core.outcomes import TurnEnded
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle
@@ -25,7 +25,7 @@ def exercise_feedback() -> None:
     state = short_tdd_run().state
     heard = evolve(state, Event(state.seq + 1, state.now, state.epoch, PersonSpoke("reopen", "- one\n- two")))
     assert decide(heard).facts
-    assert as_issues(wishes("- one\n- two"), Backlog(), state.now)
+    assert from_feedback(wishes("- one\n- two"), Backlog(), state.now)
 
 
 def exercise_the_screens() -> None:

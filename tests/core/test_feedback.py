@@ -8,7 +8,8 @@ from flyball.core.backlog import Backlog, Issue
 from flyball.core.decide import decide
 from flyball.core.events import Event, ItemsSet, Moved, PersonSpoke, TaskReopened, TaskStopped
 from flyball.core.evolve import evolve
-from flyball.core.feedback import as_criteria, as_issues, wishes
+from flyball.core.feedback import as_criteria, wishes
+from flyball.core.proposals import from_feedback
 from flyball.core.state import State
 from flyball.core.task import Item
 from flyball.testing.builders import short_tdd_run
@@ -39,11 +40,11 @@ def test_criteria_are_numbered_after_those_there_are():
 def test_issues_get_ids_of_their_own_and_none_twice():
     known = Issue(id="ENHANCE-004@aaaaaa", title="Wave", file="high.md", stated="proposed")
     backlog = Backlog(issues=(known,), finished=("ENHANCE-009@bbbbbb",))
-    made = as_issues(("wave", "bow", "bow", "nod"), backlog, AT)
+    made = from_feedback(("wave", "bow", "bow", "nod"), backlog, AT)
     assert [new.issue.title for new in made] == ["bow", "nod"]
     assert [new.issue.id.partition("@")[0] for new in made] == ["ENHANCE-010", "ENHANCE-011"]
     assert {(new.issue.file, new.source) for new in made} == {("high.md", "person")}
-    assert as_issues(("bow",), backlog, AT) == made[:1]
+    assert from_feedback(("bow",), backlog, AT) == made[:1]
 
 
 def heard(state: State, *facts: object) -> State:

@@ -16,6 +16,7 @@ from flyball.core.backlog_facts import NewIssue, Reviewed
 from flyball.core.claim_values import ProposedIssue
 from flyball.core.reviewing import KINDS
 
+_PERSON = "person"
 _TYPES = {"security-auditor": "security", "performance-reviewer": "performance", "spec-auditor": "feature"}
 _PATH = re.compile(r"(?<![\w./-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[A-Za-z]\w{0,7})")
 
@@ -54,3 +55,20 @@ def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
 def _files(proposed: ProposedIssue) -> tuple[str, ...]:
     """The files a problem names."""
     return tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
+
+
+def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple[NewIssue, ...]:
+    """New issues for the files of a backlog; what is an open issue there already needs no second one."""
+    known = list(backlog.issues)
+    taken = {*(issue.id for issue in known), *backlog.finished}
+    made: list[NewIssue] = []
+    for text in texts:
+        wanted = ProposedIssue(title=text[: new_issues.MAX_TITLE], type="enhancement", priority="high", problem=text)
+        if new_issues.duplicate_of(wanted, (), known) is not None:
+            continue
+        mark = hashlib.sha256(f"{text}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
+        issue = new_issues.as_issue(wanted, new_issues.new_id(wanted.type, taken, mark), at.date().isoformat())
+        made.append(NewIssue(issue, _PERSON))
+        known.append(issue)
+        taken.add(issue.id)
+    return tuple(made)

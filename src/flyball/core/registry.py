@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from flyball.core.task import Task
 from flyball.core.workflow import Workflow
-from flyball.core.workflows import backlog, quick, tdd
+from flyball.core.workflows.backlog import WORKFLOW as BACKLOG
+from flyball.core.workflows.quick import WORKFLOW as QUICK
+from flyball.core.workflows.tdd import WORKFLOW as TDD
 
-WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (tdd.WORKFLOW, backlog.WORKFLOW, quick.WORKFLOW)}
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, BACKLOG, QUICK)}
 
 
 def register(workflow: Workflow) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core import cycles, kernel, opening, panel, questions, reviewing, shipping, stages
+from flyball.core import cycles, kernel, opening, panel, proposals, questions, reviewing, shipping, stages
 from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
 from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemReopened, ItemSelected, ItemSettled, Reviewed
 from flyball.core.backlog_record import EMPTY, record_of
@@ -18,7 +18,7 @@ from flyball.core.effects import Effect, Measure, Restore, RunAgent, Save
 from flyball.core.evaluator import evaluate
 from flyball.core.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.evolve_backlog import BEGUN, ENDED, FOLDS
-from flyball.core.feedback import as_issues, wishes
+from flyball.core.feedback import wishes
 from flyball.core.kernel import Stage
 from flyball.core.measurement import Measurement
 from flyball.core.next import NOTHING, Step, halt, perform, record
@@ -283,7 +283,7 @@ def _reopened(state: State, lane: Lane) -> Step:
         return seen
     name, wanted = f"feedback-{state.rounds + 1}", wishes(state.feedback)
     if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
-        new = as_issues(wanted, seen.backlog, state.now)
+        new = proposals.from_feedback(wanted, seen.backlog, state.now)
         if new:
             return _written(state, lane, name, *(AddIssue(each.issue, each.source) for each in new)) or NOTHING
     ids = tuple(issue.id for issue in seen.backlog.issues if " ".join(issue.problem.split()) in wanted)
