@@ -6,9 +6,9 @@ usage: python benchmarks/evaluate.py [SMALL LARGE]
 import sys
 import time
 
-from flyball.core.backlog import ISSUE_FILES, Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.issue_blocks import gathered, read_issues
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
+from flyball.core.workflows.backlog.values import ISSUE_FILES, Situation
 
 TARGET = 1.5
 RUNS = 3

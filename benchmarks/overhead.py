@@ -135,7 +135,7 @@ def _median(command: list[str]) -> float:
 
 def resume(folder: Path) -> tuple[str, float, float]:
     """Folding a journal of 100,000 events against reading and decoding it once."""
-    from flyball.core.evolve import fold
+    from flyball.core.fold.evolve import fold
 
     return "resume of 100,000 events", *_against_reading(folder, lambda journal, task: fold(journal.read(task)))
 
@@ -169,8 +169,8 @@ def _against_reading(folder: Path, work: Callable[[Any, Any], object]) -> tuple[
 
 def _long_journal(journal: Any) -> Any:
     """A GREEN stage that moves one test at a time, as a real loop would have written it, 100,000 events long."""
-    from flyball.core.events import Event, TaskOpened
-    from flyball.core.task import Task
+    from flyball.core.model.events import Event, TaskOpened
+    from flyball.core.model.task import Task
     from flyball.testing.simulator import START, Simulator, a_task
 
     model = a_task()
@@ -195,9 +195,9 @@ def _slow_world() -> Any:
     """Tests pass one by one, for ever."""
     from msgspec.structs import replace
 
-    from flyball.core.claims import Claim
-    from flyball.core.measurement import NewTest
-    from flyball.core.outcomes import TurnEnded
+    from flyball.core.claims.claims import Claim
+    from flyball.core.model.measurement import NewTest
+    from flyball.core.model.outcomes import TurnEnded
     from flyball.testing.simulator import World, suite
 
     new = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))

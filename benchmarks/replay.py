@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.monitor import Cure, History, Observation, Thresholds, follow
-from flyball.core.signature import signature
-from flyball.core.stream import GateOutput, StreamObservation, advise, of_stream
-from flyball.core.strict_json import read_json
+from flyball.core.advice.stream import GateOutput, StreamObservation, advise, of_stream
+from flyball.core.failures.signature import signature
+from flyball.core.health.monitor import Cure, History, Observation, Thresholds, follow
+from flyball.core.text.strict_json import read_json
 
 CONTINUE, FRESH, STOP = "continue", "fresh", "stop"
 BOOTSTRAPS = 2000

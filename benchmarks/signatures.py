@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from flyball.core.signature import Signature, signature
+from flyball.core.failures.signature import Signature, signature
 
 OWN = Path(__file__).resolve().parents[1] / "tests" / "core" / "outputs"
 SETS = ("tuning", "held-out", "unseen", "later")

@@ -12,9 +12,9 @@ import pytest
 
 from flyball import hook
 from flyball.config.home import home_folder
-from flyball.core.backlog import Session, Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.reviews import VALIDATORS, Validation
+from flyball.core.claims.reviews import VALIDATORS, Validation
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.values import Session, Situation
 from flyball.documents.governed import govern, release
 from flyball.documents.work_folder import WorkFolder
 from flyball.hook import MOST_ALIKE, MOST_BLOCKS, stop
@@ -218,7 +218,7 @@ def test_issues_are_not_read_anew_for_a_change_beside_them(tree, environment, mo
     first = stop(event(tree), environment)
     (tree / ".work" / "agent" / "focus.md").write_text("# Agent Focus\n")
     with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "flyball.core.backlog_text", None)
+        patch.setitem(sys.modules, "flyball.core.workflows.backlog.reading", None)
         assert stop(event(tree), environment) == first
     (tree / ".work" / "agent" / "orchestrator-state.json").write_text('{"cycles": 3, "cycles_without_completion": 3}')
     answer = stop(event(tree), environment)

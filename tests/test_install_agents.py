@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from flyball.core.task import CLI_TYPES
+from flyball.core.model.task import CLI_TYPES
 
 TOOLS = Path(__file__).parents[1] / "tools"
 

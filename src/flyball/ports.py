@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
-from flyball.core.effects import Effect, Measure, OpenPullRequest, Question, RunAgent
-from flyball.core.events import Event, Fact, Spoken
-from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
-from flyball.core.task import Commit, Settings, Task, TaskId
+from flyball.core.model.effects import Effect, Measure, OpenPullRequest, Question, RunAgent
+from flyball.core.model.events import Event, Fact, Spoken
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
+from flyball.core.model.task import Commit, Settings, Task, TaskId
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
 
 Notify = Callable[[str, str], None]
 """Called with a kind and a line, for whoever watches now; nothing is kept."""

@@ -11,9 +11,9 @@ import pytest
 from flyball.agents.command import Command, CommandAgent
 from flyball.agents.frame import Frame, Patience
 from flyball.clock import system_clock
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded
-from flyball.core.task import EffectId
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.task import EffectId
 from flyball.ports import Confine
 from flyball.process import Stop
 from flyball.workspace.sandbox import Confined, Unconfined

@@ -14,7 +14,7 @@ from flyball.agents.dialect import Asked
 from flyball.agents.dialects import speaking_acp
 from flyball.agents.gemini import GEMINI
 from flyball.agents.shown import live_line
-from flyball.core.outcomes import TurnEnded
+from flyball.core.model.outcomes import TurnEnded
 from flyball.testing.recordings import replayed, tokens
 
 RECORDED = Path(__file__).parent / "recorded" / "acp"

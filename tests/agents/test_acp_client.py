@@ -10,7 +10,7 @@ import pytest
 from flyball import process
 from flyball.agents.acp import Acp
 from flyball.agents.acp_client import NO_SDK, main
-from flyball.core.outcomes import TurnEnded
+from flyball.core.model.outcomes import TurnEnded
 from flyball.testing.recordings import replayed
 
 AGENT = Path(__file__).parent / "programs" / "acp_agent.py"

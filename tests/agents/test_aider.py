@@ -7,7 +7,7 @@ import pytest
 
 from flyball.agents.aider import AIDER, HISTORY, LOG
 from flyball.agents.dialect import Asked
-from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 
 RECORDED = Path(__file__).parent / "recorded" / "aider"

@@ -21,9 +21,9 @@ from flyball.agents.reading import settled
 from flyball.agents.shown import Shown, said
 from flyball.agents.transcript import Transcript
 from flyball.clock import system_clock
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded, TurnKind, Usage
-from flyball.core.task import EffectId
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.model.task import EffectId
 from flyball.ports import Confine
 from flyball.process import Exit, Stop
 from flyball.workspace import sandbox

@@ -12,7 +12,7 @@ from flyball.agents.dialect import Asked, Heard
 from flyball.agents.hearing import Events
 from flyball.agents.homes import guarded_paths
 from flyball.agents.shown import live_line
-from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.process import Exit
 from flyball.testing.recordings import replayed
 

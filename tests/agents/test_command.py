@@ -16,8 +16,8 @@ from flyball.agents.command import Command, CommandAgent
 from flyball.agents.frame import Frame, Patience
 from flyball.agents.own_path import own_programs
 from flyball.clock import system_clock
-from flyball.core.effects import RunAgent
-from flyball.core.task import EffectId
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.task import EffectId
 from flyball.process import Stop
 from flyball.workspace import sandbox
 

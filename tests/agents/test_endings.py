@@ -10,7 +10,7 @@ from flyball.agents.acp import Acp
 from flyball.agents.aider import AIDER, HISTORY, LOG
 from flyball.agents.dialect import Dialect
 from flyball.agents.dialects import DIALECTS
-from flyball.core.outcomes import TurnKind
+from flyball.core.model.outcomes import TurnKind
 from flyball.testing.recordings import replayed
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -10,7 +10,7 @@ import pytest
 from tests.agents.sample import CRITERIA, make_sample_repository
 
 from flyball.agents.frame import Patience
-from flyball.core.criteria import criteria
+from flyball.core.text.criteria import criteria
 from flyball.process import Stop
 
 PROMPT = "".join(f"- AC-{number}: {text}\n" for number, text in enumerate(CRITERIA, start=1))

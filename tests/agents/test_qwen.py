@@ -10,7 +10,7 @@ import pytest
 from flyball.agents.dialect import Asked
 from flyball.agents.qwen import DEFAULTS, QWEN
 from flyball.agents.shown import live_line
-from flyball.core.outcomes import TurnEnded, Usage
+from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed, tokens
 
 RECORDED = Path(__file__).parent / "recorded" / "qwen"

@@ -11,7 +11,7 @@ from flyball.agents.dialect import Asked, Heard, Reading
 from flyball.agents.frame import Ran, Turn
 from flyball.agents.reading import UNFINISHED, settled
 from flyball.agents.transcript import Transcript
-from flyball.core.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.process import Exit
 from flyball.testing.recordings import A_TURN, NONCE
 

@@ -2,17 +2,17 @@
 
 from datetime import UTC, datetime
 
-from flyball.core.backlog import Situation
-from flyball.core.batch import of_batch
-from flyball.core.batch_text import batch_of
-from flyball.core.evaluator import evaluate
-from flyball.core.issue_blocks import gathered, read_issues
-from flyball.core.issue_edits import with_status
-from flyball.core.loop_page import read_page
-from flyball.core.monitor import History, follow
-from flyball.core.prp_session import read, told
-from flyball.core.signature import signature
-from flyball.core.status_block import parse
+from flyball.core.advice.batch import of_batch
+from flyball.core.advice.batch_text import batch_of
+from flyball.core.advice.loop_page import read_page
+from flyball.core.claims.status_block import parse
+from flyball.core.failures.signature import signature
+from flyball.core.health.monitor import History, follow
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
+from flyball.core.workflows.backlog.issues.edits import with_status
+from flyball.core.workflows.backlog.values import Situation
+from flyball.core.workflows.tdd.prp_session import read, told
 
 FAILURE = """
 ============================= test session starts ==============================

@@ -1,12 +1,13 @@
 """A whole loop, decided and folded, and every screen of it: nothing of this may touch the world."""
 
-from flyball.core.backlog import Backlog
-from flyball.core.claims import Claim
+from flyball.core.claims.claims import Claim
 from flyball.core.decide import decide
-from flyball.core.events import Event, PersonSpoke
-from flyball.core.evolve import evolve
-from flyball.core.feedback import wishes
-from flyball.core.outcomes import TurnEnded
+from flyball.core.fold.evolve import evolve
+from flyball.core.loop.feedback import wishes
+from flyball.core.model.events import Event, PersonSpoke
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.workflows.backlog.proposals import from_feedback
+from flyball.core.workflows.backlog.values import Backlog
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import json_line, line

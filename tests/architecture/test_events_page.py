@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flyball.core import vocabulary
-from flyball.core.outcomes import TurnKind
+from flyball.core.model.outcomes import TurnKind
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 

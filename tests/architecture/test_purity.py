@@ -82,7 +82,12 @@ def test_an_impure_line_in_the_core_is_found(source: str, told: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["from pathlib import PurePosixPath", "import re", "from flyball.core.task import Task", "import msgspec.json"],
+    [
+        "from pathlib import PurePosixPath",
+        "import re",
+        "from flyball.core.model.task import Task",
+        "import msgspec.json",
+    ],
 )
 def test_a_pure_line_in_the_core_is_let_through(source: str) -> None:
     assert list(impurities(source, "core")) == []

@@ -13,8 +13,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from flyball.cli.app import app
-from flyball.core.events import TaskOpened
-from flyball.core.task import TaskId
+from flyball.core.model.events import TaskOpened
+from flyball.core.model.task import TaskId
 from flyball.testing.builders import Story
 from flyball.wiring.site import Site
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 

@@ -13,7 +13,7 @@ from tests.cli.stage import MISSING, TASK, Project, Terminal, until
 from flyball.cli.people import InboxPeople, SomebodyThere
 from flyball.cli.plain import PlainScreen
 from flyball.clock import system_clock
-from flyball.core.effects import Question
+from flyball.core.model.effects import Question
 from flyball.process import Stop
 from flyball.projections.chronicle import Chronicle
 from flyball.testing.builders import tdd_task

@@ -7,8 +7,8 @@ from typer.main import get_command
 
 from flyball.cli import app as table, flags
 from flyball.config.settings import DEFAULT_WORKFLOW, RunFlags
-from flyball.core.registry import WORKFLOWS
-from flyball.core.task import Limits
+from flyball.core.model.task import Limits
+from flyball.core.workflows.registry import WORKFLOWS
 
 COMMANDS = get_command(table.app).commands  # type: ignore[attr-defined]
 

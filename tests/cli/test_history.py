@@ -10,10 +10,10 @@ import pytest
 from tests.cli.conftest import settle
 
 from flyball.clock import system_clock
-from flyball.core.effects import Prepare, RunAgent, Save
-from flyball.core.events import Begun, Moved, TaskOpened, TaskStopped
-from flyball.core.outcomes import Prepared, Saved, TurnEnded
-from flyball.core.task import Commit, EffectId, TaskId
+from flyball.core.model.effects import Prepare, RunAgent, Save
+from flyball.core.model.events import Begun, Moved, TaskOpened, TaskStopped
+from flyball.core.model.outcomes import Prepared, Saved, TurnEnded
+from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.projections.chronicle import Chronicle

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.config.home import environment
-from flyball.core.events import TaskStopped
-from flyball.core.task import TaskId
+from flyball.core.model.events import TaskStopped
+from flyball.core.model.task import TaskId
 from flyball.hook import stop
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.wiring.rendering import catch_up

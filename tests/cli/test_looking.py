@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from flyball.cli import choosing, driving
 from flyball.cli.driving import Start
 from flyball.config.settings import RunFlags
-from flyball.core.effects import Question
-from flyball.core.events import Event, Moved, TaskStopped
-from flyball.core.questions import FOUR_CHOICES
-from flyball.core.task import AgentSpec, TaskId
+from flyball.core.loop.questions import FOUR_CHOICES
+from flyball.core.model.effects import Question
+from flyball.core.model.events import Event, Moved, TaskStopped
+from flyball.core.model.task import AgentSpec, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from flyball.core.claims import read_claim
-from flyball.core.events import TaskStopped
-from flyball.core.task import TaskId
+from flyball.core.claims.claims import read_claim
+from flyball.core.model.events import TaskStopped
+from flyball.core.model.task import TaskId
 from flyball.documents.turn_notes import MOST_QUESTIONS
 from flyball.testing.builders import Story, measurement, short_tdd_run
 from flyball.wiring.rendering import catch_up

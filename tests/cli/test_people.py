@@ -14,8 +14,8 @@ import pytest
 from flyball.cli.answers import NotAnAnswer, understood
 from flyball.cli.people import NobodyThere, TerminalPeople
 from flyball.cli.plain import PlainScreen
-from flyball.core.effects import Option, Question
-from flyball.core.questions import FOUR_CHOICES
+from flyball.core.loop.questions import FOUR_CHOICES
+from flyball.core.model.effects import Option, Question
 from flyball.process import Stop
 from flyball.projections.chronicle import Chronicle
 from flyball.testing.builders import tdd_task

@@ -17,12 +17,12 @@ from flyball.cli.live import LiveScreen, usable
 from flyball.cli.panel import Moment, View, countdown, panel
 from flyball.cli.plain import JsonScreen, PlainScreen
 from flyball.cli.screen import screen
-from flyball.core.breaker import Breaker
-from flyball.core.effects import Question, RunAgent, Wait
-from flyball.core.events import Begun, Held, TaskStopped
-from flyball.core.questions import FOUR_CHOICES
-from flyball.core.task import EffectId
-from flyball.core.verdict import Health
+from flyball.core.health.breaker import Breaker
+from flyball.core.health.verdict import Health
+from flyball.core.loop.questions import FOUR_CHOICES
+from flyball.core.model.effects import Question, RunAgent, Wait
+from flyball.core.model.events import Begun, Held, TaskStopped
+from flyball.core.model.task import EffectId
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.standing import health, reason
 from flyball.testing.builders import Story, changed, measurement, short_tdd_run

@@ -11,7 +11,7 @@ import pytest
 
 from flyball.cli.init import _write
 from flyball.config import file as config_file, trust
-from flyball.core.events import SessionStarted
+from flyball.core.model.events import SessionStarted
 from flyball.journal.leases import Lease, this_process
 from flyball.ports import Refusal
 from flyball.testing.builders import OPENED_AT, Story

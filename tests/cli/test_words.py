@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flyball.core.effects import Question, RunAgent
-from flyball.core.events import Begun, PersonSpoke, TaskStopped
-from flyball.core.questions import FOUR_CHOICES, hourly_limit
-from flyball.core.task import AgentChoice, EffectId, Limits, Settings, TaskId
+from flyball.core.loop.questions import FOUR_CHOICES, hourly_limit
+from flyball.core.model.effects import Question, RunAgent
+from flyball.core.model.events import Begun, PersonSpoke, TaskStopped
+from flyball.core.model.task import AgentChoice, EffectId, Limits, Settings, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task

@@ -7,7 +7,7 @@ import pytest
 from flyball.config.detect import Proposal, detect, render, without_tools
 from flyball.config.file import parse
 from flyball.config.settings import Here, RunFlags, build
-from flyball.core import reporting
+from flyball.core.loop import junit_hint
 
 
 def look(files: Mapping[str, str], *programs: str) -> Proposal:
@@ -82,11 +82,11 @@ PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_
         (
             {"Cargo.toml": "", ".config/nextest.toml": '[profile.ci.junit]\npath = "junit.xml"'},
             ("cargo-nextest",),
-            reporting.nextest(),
+            junit_hint.nextest(),
             "",
         ),
-        ({"pom.xml": "", "mvnw": ""}, (), reporting.maven("./mvnw"), ""),
-        ({"build.gradle.kts": ""}, (), reporting.gradle("gradle"), ""),
+        ({"pom.xml": "", "mvnw": ""}, (), junit_hint.maven("./mvnw"), ""),
+        ({"build.gradle.kts": ""}, (), junit_hint.gradle("gradle"), ""),
         ({"phpunit.xml": ""}, (), "phpunit --log-junit {junit}", ""),
         (
             {"composer.json": '{"require-dev": {"phpunit/phpunit": "*"}}'},
@@ -108,7 +108,7 @@ PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_
             'dotnet test --logger "junit;LogFilePath={junit}/{assembly}.xml"',
             "",
         ),
-        ({"test/sub/a.bats": ""}, (), reporting.bats("test"), ""),
+        ({"test/sub/a.bats": ""}, (), junit_hint.bats("test"), ""),
         ({"tests/run.sh": "#!/bin/sh\n"}, (), "sh tests/run.sh", ""),
         ({"run_tests.sh": "#!/usr/bin/env bash\n"}, (), "bash run_tests.sh", ""),
         ({"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"}, (), "make test", ""),

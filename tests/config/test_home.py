@@ -7,7 +7,7 @@ import pytest
 
 from flyball.config.errors import HomeInsideRepository, HomeUnusable
 from flyball.config.home import RepositoryHome, home_folder
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 
 
 @pytest.fixture

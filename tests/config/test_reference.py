@@ -5,9 +5,9 @@ from pathlib import Path
 
 from flyball.config import schema
 from flyball.config.schema import duration
-from flyball.core.registry import WORKFLOWS
-from flyball.core.task import BreakerSettings, CodeLimits, Gate, Limits, Settings
-from flyball.core.verdict import Thresholds
+from flyball.core.health.verdict import Thresholds
+from flyball.core.model.task import BreakerSettings, CodeLimits, Gate, Limits, Settings
+from flyball.core.workflows.registry import WORKFLOWS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
 ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `([\w.]+)` \|.*$", TEXT, re.MULTILINE)}

@@ -4,9 +4,9 @@ import pytest
 from flyball.config.errors import ConfigError, ConfigInvalid, FlagInvalid
 from flyball.config.file import parse
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits
-from flyball.core.breaker import Strikes
-from flyball.core.task import AgentChoice, Gate, Limits, Settings
-from flyball.core.verdict import Thresholds
+from flyball.core.health.breaker import Strikes
+from flyball.core.health.verdict import Thresholds
+from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
 
 TYPED = RunFlags(agent_command="prog --fast 'two words'", gates=("test=pytest -q",))
 GATE = '[gates]\ntest = "pytest"\n'

@@ -1,8 +1,11 @@
 """Two small workflows on paper: lanes that are integrated, as `plan` will have them, and a panel with fix cycles, as `track` will."""
 
-from flyball.core import kernel, opening, panel, shipping, stages
-from flyball.core.effects import CloseLane, Integrate, Measure, OpenLane, Save
-from flyball.core.events import (
+from flyball.core.loop import gates, kernel, opening, panel, shipping
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.step import NOTHING, Step, perform, record
+from flyball.core.loop.workflow import Workflow
+from flyball.core.model.effects import CloseLane, Integrate, Measure, OpenLane, Save
+from flyball.core.model.events import (
     Fact,
     ItemChanged,
     LaneClosed,
@@ -11,12 +14,9 @@ from flyball.core.events import (
     Moved,
     TaskReopened,
 )
-from flyball.core.kernel import Stage
-from flyball.core.next import NOTHING, Step, perform, record
-from flyball.core.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate, Saved, WorkspaceClosed
-from flyball.core.state import Lane, State
-from flyball.core.task import MAIN, Item
-from flyball.core.workflow import Workflow
+from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate, Saved, WorkspaceClosed
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN, Item
 
 EVALUATORS = ("ui-ux", "code-quality")
 FIXES = 3
@@ -26,9 +26,9 @@ def brief(_state: State, lane: Lane, role: str, purpose: str = "") -> str:
     return f"{lane.stage}: {role} {lane.item} {purpose}"
 
 
-WORK = Stage("WORK", "implementer", "green", stages.green, brief)
-EXECUTE = Stage("EXECUTE", "executor", "green", stages.green, brief)
-FIX = Stage("FIX", "fixer", "green", stages.green, brief)
+WORK = Stage("WORK", "implementer", "green", gates.green, brief)
+EXECUTE = Stage("EXECUTE", "executor", "green", gates.green, brief)
+FIX = Stage("FIX", "fixer", "green", gates.green, brief)
 
 
 def coordinate(state: State) -> Step | None:

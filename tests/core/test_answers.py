@@ -4,15 +4,23 @@ from typing import Any, Literal
 
 import pytest
 
-from flyball.core.answers import Follow, take
-from flyball.core.effects import Option, Question
-from flyball.core.events import Consented, Fact, ItemsSet, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
-from flyball.core.findings import Finding
-from flyball.core.measurement import Check, Measurement
-from flyball.core.questions import put, rejected
-from flyball.core.state import Asked
-from flyball.core.task import MAIN, EffectId
-from flyball.core.workflows.tdd import confirmed
+from flyball.core.claims.findings import Finding
+from flyball.core.loop.answers import Follow, take
+from flyball.core.loop.questions import put, rejected
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import (
+    Consented,
+    Fact,
+    ItemsSet,
+    LearningRecorded,
+    PersonSpoke,
+    QuestionClosed,
+    WindowOpened,
+)
+from flyball.core.model.measurement import Check, Measurement
+from flyball.core.model.state import Asked
+from flyball.core.model.task import MAIN, EffectId
+from flyball.core.workflows.tdd.workflow import confirmed
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task
 

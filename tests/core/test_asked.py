@@ -2,9 +2,9 @@
 
 import pytest
 
-from flyball.core.asked import asked
-from flyball.core.events import ItemsSet, PersonSpoke, QuestionClosed
-from flyball.core.task import EffectId, Item
+from flyball.core.loop.authorised import asked
+from flyball.core.model.events import ItemsSet, PersonSpoke, QuestionClosed
+from flyball.core.model.task import EffectId, Item
 from flyball.measures.protected import exempt
 from flyball.testing.builders import Story, tdd_task
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.odd_renderings import MALFORMED, READ, UNREAD
 
-from flyball.core.backlog import Backlog, Evaluation, Issue, Situation
-from flyball.core.backlog_text import read_backlog
-from flyball.core.evaluator import evaluate
-from flyball.core.issue_edits import with_block, without_block
-from flyball.core.issue_history import entry
-from flyball.core.issue_names import Known
-from flyball.core.reviews import VALIDATORS, Validation
+from flyball.core.claims.reviews import VALIDATORS, Validation
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.issues.edits import with_block, without_block
+from flyball.core.workflows.backlog.issues.history import entry
+from flyball.core.workflows.backlog.issues.names import Known
+from flyball.core.workflows.backlog.reading import read_backlog
+from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Situation
 
 GOOD = Situation(validations=tuple(Validation(kind, "pass") for kind in VALIDATORS), build="pass", gates="met")
 OPEN_WAYS = {**UNREAD, **READ, **MALFORMED}

@@ -6,16 +6,16 @@ import pytest
 from msgspec.structs import replace
 from tests.core.test_backlog_simulated import FAIL, PASS, a_backlog
 
-from flyball.core.backlog import Issue, Status
-from flyball.core.backlog_facts import ItemSettled
-from flyball.core.claims import Claim, Finding, ProposedIssue
-from flyball.core.effects import Effect, Measure, RunAgent, Wait
-from flyball.core.events import Begun, Ended, Judged, PersonSpoke, SessionStarted, Spoken, TaskStopped
-from flyball.core.measurement import Measurement
-from flyball.core.outcomes import TurnEnded
-from flyball.core.reviewing import KINDS
-from flyball.core.state import State
-from flyball.core.task import Commit
+from flyball.core.claims.claims import Claim, Finding, ProposedIssue
+from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
+from flyball.core.model.events import Begun, Ended, Judged, PersonSpoke, SessionStarted, Spoken, TaskStopped
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import State
+from flyball.core.model.task import Commit
+from flyball.core.workflows.backlog.facts import ItemSettled
+from flyball.core.workflows.backlog.reviewing import KINDS
+from flyball.core.workflows.backlog.values import Issue, Status
 from flyball.engine.recovery import woken
 from flyball.testing.agreement import check_words
 from flyball.testing.backlog_in_memory import BacklogInMemory

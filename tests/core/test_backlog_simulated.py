@@ -8,21 +8,21 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.backlog import Issue
-from flyball.core.backlog_effects import EditBacklog, Edited, ReadBacklog, Stale
-from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemSelected, ItemSettled
-from flyball.core.backlog_record import record_of
-from flyball.core.claims import Blocker, Claim, Finding, ProposedIssue, read_claim
+from flyball.core.claims.claims import Blocker, Claim, Finding, ProposedIssue, read_claim
 from flyball.core.decide import decide
-from flyball.core.effects import Measure, RunAgent, Save
-from flyball.core.events import Begun, Ended, Fact, Judged, Moved, PersonSpoke, SessionStarted, TurnSetAside
-from flyball.core.measurement import Measurement
-from flyball.core.next import NOTHING, Step
-from flyball.core.outcomes import TurnEnded
-from flyball.core.reviewing import KINDS
-from flyball.core.state import State
-from flyball.core.task import AgentChoice, Gate, Limits, Settings, Task, TaskId
-from flyball.core.work_edits import AddIssue, Archive, SetStatus
+from flyball.core.loop.step import NOTHING, Step
+from flyball.core.model.effects import Measure, RunAgent, Save
+from flyball.core.model.events import Begun, Ended, Fact, Judged, Moved, PersonSpoke, SessionStarted, TurnSetAside
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import State
+from flyball.core.model.task import AgentChoice, Gate, Limits, Settings, Task, TaskId
+from flyball.core.workflows.backlog.edits import AddIssue, Archive, SetStatus
+from flyball.core.workflows.backlog.effects import EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.facts import BlockCleared, Evaluated, ItemSelected, ItemSettled
+from flyball.core.workflows.backlog.record import record_of
+from flyball.core.workflows.backlog.reviewing import KINDS
+from flyball.core.workflows.backlog.values import Issue
 from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
 

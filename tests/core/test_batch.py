@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.batch import NOT_APPROVED, BatchResult, Failure, Review, of_batch
-from flyball.core.batch_text import BatchUnreadable, batch_of, read_batch
-from flyball.core.monitor import Blocker, Cure, Health, History, assess, follow, observe
+from flyball.core.advice.batch import NOT_APPROVED, BatchResult, Failure, Review, of_batch
+from flyball.core.advice.batch_text import BatchUnreadable, batch_of, read_batch
+from flyball.core.health.monitor import Blocker, Cure, Health, History, assess, follow, observe
 
 
 def batch(passed=(), failed=(), **more):

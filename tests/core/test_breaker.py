@@ -2,9 +2,9 @@
 
 import pytest
 
-from flyball.core.breaker import CLOSED, Breaker, Strikes, after, cooled
-from flyball.core.quantities import plural
-from flyball.core.task import BreakerSettings
+from flyball.core.health.breaker import CLOSED, Breaker, Strikes, after, cooled
+from flyball.core.model.task import BreakerSettings
+from flyball.core.text.quantities import plural
 
 
 def struck(times: int, strikes: Strikes, error: str = "") -> Breaker:

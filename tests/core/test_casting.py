@@ -7,13 +7,13 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from flyball.core import casting
-from flyball.core.effects import RunAgent
-from flyball.core.events import LimitHit
-from flyball.core.models import MODELS, account_of, same_model
-from flyball.core.outcomes import TurnEnded
-from flyball.core.state import State
-from flyball.core.task import AgentChoice, AgentSpec, Author, Gate, Player, Settings, Task
+from flyball.core.loop import casting
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import LimitHit
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import State
+from flyball.core.model.task import AgentChoice, AgentSpec, Author, Gate, Player, Settings, Task
+from flyball.core.providers.models import MODELS, account_of, same_model
 from flyball.testing.builders import a_state, changed
 from flyball.testing.simulator import START, Honest, Simulator, a_task
 

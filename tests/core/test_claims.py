@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.claims import (
+from flyball.core.claims.claims import (
     Blocker,
     BusinessDocSync,
     Claim,

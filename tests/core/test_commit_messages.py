@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.commit_messages import message, subject
-from flyball.core.task import Item
+from flyball.core.loop.commit_messages import message, subject
+from flyball.core.model.task import Item
 
 ITEMS = (Item("AC-1", "rows are\n parsed"), Item("AC-2", "empty rows are skipped " * 6))
 

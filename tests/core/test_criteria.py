@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.criteria import Criterion, criteria, goal, names_criterion, title
+from flyball.core.text.criteria import Criterion, criteria, goal, names_criterion, title
 
 pytestmark = pytest.mark.req("C6")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.dispatching import UnknownEvaluator, choose
+from flyball.core.advice.dispatching import UnknownEvaluator, choose
 
 TABLE = {
     "ui-ux": ("screen", "component", "design system", "layout", "visual", "UI shell"),

@@ -5,9 +5,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from flyball.core.claims import Claim, Finding, OpenQuestion, ProtectedChange
-from flyball.core.effects import Ask, Deliver, Measure, RunAgent, Save
-from flyball.core.events import (
+from flyball.core.claims.claims import Claim, Finding, OpenQuestion, ProtectedChange
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.judge import judge
+from flyball.core.model.effects import Ask, Deliver, Measure, RunAgent, Save
+from flyball.core.model.events import (
     Begun,
     Consented,
     Ended,
@@ -20,12 +22,10 @@ from flyball.core.events import (
     SessionStarted,
     TaskStopped,
 )
-from flyball.core.judge import judge
-from flyball.core.measurement import Check, Measurement, Scalar, Trick
-from flyball.core.outcomes import Answered, Interrupted, Measured, TurnEnded, TurnKind, Undelivered, Usage
-from flyball.core.stages import Weighed
-from flyball.core.state import State
-from flyball.core.task import AgentChoice, EffectId, Gate, Item, Settings
+from flyball.core.model.measurement import Check, Measurement, Scalar, Trick
+from flyball.core.model.outcomes import Answered, Interrupted, Measured, TurnEnded, TurnKind, Undelivered, Usage
+from flyball.core.model.state import State
+from flyball.core.model.task import AgentChoice, EffectId, Gate, Item, Settings
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_task, ok, suite
 

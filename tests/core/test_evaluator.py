@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.counting import Name, steps
 
-from flyball.core.backlog import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.evaluator_rules import RULES, Weighed
-from flyball.core.reviews import VALIDATORS, Validation
+from flyball.core.claims.reviews import VALIDATORS, Validation
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.evaluator_rules import RULES, Weighed
+from flyball.core.workflows.backlog.values import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation
 
 PASSED = tuple(Validation(kind, "pass") for kind in VALIDATORS)
 GOOD = Situation(validations=PASSED, build="pass", gates="met")
@@ -353,8 +353,8 @@ def test_some_rule_always_answers_and_what_goes_on_has_a_next_issue(situation):
 
 
 def test_a_situation_no_rule_knows_is_not_taken_for_done():
-    from flyball.core.evaluator_rules import unforeseen
-    from flyball.core.selection import Candidates
+    from flyball.core.workflows.backlog.evaluator_rules import unforeseen
+    from flyball.core.workflows.backlog.selection import Candidates
 
     said = unforeseen(Weighed(GOOD, Candidates((), ()), (), ()))
     assert (said.decision, said.trigger) == ("BLOCKED", "unverified")

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import msgspec
 
-from flyball.core.events import Event, PersonSpoke, TaskStopped
-from flyball.core.evolve import evolve, fold
-from flyball.core.state import State
+from flyball.core.fold.evolve import evolve, fold
+from flyball.core.model.events import Event, PersonSpoke, TaskStopped
+from flyball.core.model.state import State
 from flyball.testing.builders import Story
 from flyball.testing.simulator import Honest, Simulator
 

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flyball.core.backlog import Backlog, Issue
 from flyball.core.decide import decide
-from flyball.core.events import Event, ItemsSet, Moved, PersonSpoke, TaskReopened, TaskStopped
-from flyball.core.evolve import evolve
-from flyball.core.feedback import as_criteria, wishes
-from flyball.core.proposals import from_feedback
-from flyball.core.state import State
-from flyball.core.task import Item
+from flyball.core.fold.evolve import evolve
+from flyball.core.loop.feedback import as_criteria, wishes
+from flyball.core.model.events import Event, ItemsSet, Moved, PersonSpoke, TaskReopened, TaskStopped
+from flyball.core.model.state import State
+from flyball.core.model.task import Item
+from flyball.core.workflows.backlog.proposals import from_feedback
+from flyball.core.workflows.backlog.values import Backlog, Issue
 from flyball.testing.builders import short_tdd_run
 
 pytestmark = pytest.mark.req("C66")

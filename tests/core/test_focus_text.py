@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.backlog import Evaluation
-from flyball.core.focus_text import focused_issue, with_decision
+from flyball.core.workflows.backlog.focus import focused_issue, with_decision
+from flyball.core.workflows.backlog.values import Evaluation
 
 SAID = Evaluation("CONTINUE", "3 actionable issues\nremain.", "actionable", next_issue="BUG-002@a1b2c3")
 AT = "2026-03-01T12:00:00Z"

@@ -6,16 +6,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.core import casting, guards
-from flyball.core.breaker import Breaker
-from flyball.core.effects import Ask, Effect, RunAgent, Wait
-from flyball.core.events import BreakerChanged, Held, LimitHit, TurnSetAside, WindowOpened
-from flyball.core.kernel import counted, spawn
-from flyball.core.next import Step
-from flyball.core.outcomes import TurnEnded, TurnKind, Usage
-from flyball.core.prompts_tdd import brief
-from flyball.core.state import Asked, State, Window
-from flyball.core.task import AgentChoice, AgentSpec, Author, BreakerSettings, EffectId, Gate, Limits, Settings, Task
+from flyball.core.health.breaker import Breaker
+from flyball.core.loop import casting, guards
+from flyball.core.loop.kernel import counted, spawn
+from flyball.core.loop.step import Step
+from flyball.core.model.effects import Ask, Effect, RunAgent, Wait
+from flyball.core.model.events import BreakerChanged, Held, LimitHit, TurnSetAside, WindowOpened
+from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.model.state import Asked, State, Window
+from flyball.core.model.task import (
+    AgentChoice,
+    AgentSpec,
+    Author,
+    BreakerSettings,
+    EffectId,
+    Gate,
+    Limits,
+    Settings,
+    Task,
+)
+from flyball.core.workflows.tdd.prompts import brief
 from flyball.testing.builders import a_state, changed
 from flyball.testing.simulator import START, a_task
 

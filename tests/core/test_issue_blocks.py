@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings, strategies as st
 from tests.core.counting import steps
 
-from flyball.core import issue_header
-from flyball.core.issue_blocks import gathered, read_issues
-from flyball.core.issue_header import Unreadable, read_header
+from flyball.core.workflows.backlog.issues import header
+from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
+from flyball.core.workflows.backlog.issues.header import Unreadable, read_header
 
 CORPUS = Path(__file__).parents[1] / "documents" / "issue_files"
 FILES = sorted(CORPUS.glob("*.md"))
@@ -161,8 +161,8 @@ LINES = st.one_of(
 @given(st.lists(LINES, min_size=1, max_size=5))
 def test_the_short_way_reads_nothing_but_what_yaml_reads(lines):
     try:
-        short = issue_header._plain_mapping(lines)
-    except issue_header._NotPlain:
+        short = header._plain_mapping(lines)
+    except header._NotPlain:
         return
     assert short == yaml.load("\n".join(lines), Loader=yaml.BaseLoader)
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.backlog import Issue
-from flyball.core.claim_values import ProposedIssue
-from flyball.core.issue_blocks import gathered, read_issues
-from flyball.core.issue_edits import (
+from flyball.core.claims.values import ProposedIssue
+from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
+from flyball.core.workflows.backlog.issues.edits import (
     IssueMissing,
     TransitionRefused,
     find_issue,
@@ -19,9 +18,18 @@ from flyball.core.issue_edits import (
     without_block,
     without_field,
 )
-from flyball.core.issue_history import entry, finished, holds, is_reverted, records, reopened, reverted_row
-from flyball.core.issue_names import Known
-from flyball.core.new_issues import as_issue, duplicate_of, file_for, header_of, new_id, rendered
+from flyball.core.workflows.backlog.issues.history import (
+    entry,
+    finished,
+    holds,
+    is_reverted,
+    records,
+    reopened,
+    reverted_row,
+)
+from flyball.core.workflows.backlog.issues.names import Known
+from flyball.core.workflows.backlog.issues.new import as_issue, duplicate_of, file_for, header_of, new_id, rendered
+from flyball.core.workflows.backlog.values import Issue
 
 CORPUS = Path(__file__).parents[1] / "documents" / "issue_files"
 FILES = sorted(CORPUS.glob("*.md"))

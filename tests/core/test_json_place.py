@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.json_place import line_of
+from flyball.core.text.json_place import line_of
 
 TEXT = '{\n "a": [1,\n  {"b}": "\\"", "c":\n   [true, null]}],\n "d": {}\n}'
 

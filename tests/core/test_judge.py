@@ -5,16 +5,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.core.claims import Blocker, Claim, DesignDecision, Finding, ProtectedChange
-from flyball.core.effects import RunAgent
-from flyball.core.events import GateVerdict, Judged, LearningRecorded
-from flyball.core.judge import judge, learnings
-from flyball.core.measurement import Coverage, GateResult, Measurement, Trick
-from flyball.core.monitor import History, observe
-from flyball.core.outcomes import TurnEnded, Usage
-from flyball.core.signature import Signature, signature
-from flyball.core.stages import Weighed
-from flyball.core.task import Commit, EffectId
+from flyball.core.claims.claims import Blocker, Claim, DesignDecision, Finding, ProtectedChange
+from flyball.core.failures.signature import Signature, signature
+from flyball.core.health.monitor import History, observe
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.judge import judge, learnings
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import GateVerdict, Judged, LearningRecorded
+from flyball.core.model.measurement import Coverage, GateResult, Measurement, Trick
+from flyball.core.model.outcomes import TurnEnded, Usage
+from flyball.core.model.task import Commit, EffectId
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task, ok
 

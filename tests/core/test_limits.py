@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.limits import LimitKind, recognise, recognise_error, says_error
+from flyball.core.providers.limits import LimitKind, recognise, recognise_error, says_error
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 TEN_PM = datetime(2026, 11, 16, 22, 0, tzinfo=UTC)

@@ -7,10 +7,11 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from flyball.core.claims import Blocker, Claim, DesignDecision, Finding, OpenQuestion, ProtectedChange
+from flyball.core.claims.claims import Blocker, Claim, DesignDecision, Finding, OpenQuestion, ProtectedChange
 from flyball.core.decide import begin, decide
-from flyball.core.effects import Ask, Effect, Measure, OpenPullRequest, Restore, RunAgent, Save, Wait
-from flyball.core.events import (
+from flyball.core.fold.evolve import evolve, fold
+from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, Restore, RunAgent, Save, Wait
+from flyball.core.model.events import (
     Begun,
     Ended,
     Event,
@@ -25,9 +26,8 @@ from flyball.core.events import (
     TaskStopped,
     TurnSetAside,
 )
-from flyball.core.evolve import evolve, fold
-from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
-from flyball.core.outcomes import (
+from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
+from flyball.core.model.outcomes import (
     Answered,
     Delivered,
     Failed,
@@ -44,10 +44,10 @@ from flyball.core.outcomes import (
     Usage,
     Waited,
 )
-from flyball.core.state import State
-from flyball.core.task import AgentChoice, BreakerSettings, Commit, EffectId, Gate, Item, Limits, Settings
+from flyball.core.model.state import State
+from flyball.core.model.task import AgentChoice, BreakerSettings, Commit, EffectId, Gate, Item, Limits, Settings
 from flyball.core.vocabulary import fact_type
-from flyball.core.workflows.tdd import ORDER
+from flyball.core.workflows.tdd.workflow import ORDER
 from flyball.engine.recovery import woken
 from flyball.testing.agreement import check_words
 from flyball.testing.simulator import START, Simulator, World, a_task

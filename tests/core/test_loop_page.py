@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.loop_page import PageUnreadable, read_page
-from flyball.core.monitor import Health, History, Observation, follow, observe
-from flyball.core.signature import signature
+from flyball.core.advice.loop_page import PageUnreadable, read_page
+from flyball.core.failures.signature import signature
+from flyball.core.health.monitor import Health, History, Observation, follow, observe
 
 pytestmark = pytest.mark.req("M34")
 

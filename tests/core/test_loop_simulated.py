@@ -5,9 +5,9 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from flyball.core.claims import Claim, Finding
-from flyball.core.effects import Ask, Measure, RunAgent, Wait
-from flyball.core.events import (
+from flyball.core.claims.claims import Claim, Finding
+from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
+from flyball.core.model.events import (
     Begun,
     Held,
     Judged,
@@ -18,10 +18,10 @@ from flyball.core.events import (
     SessionStarted,
     TaskStopped,
 )
-from flyball.core.measurement import GateResult, Measurement
-from flyball.core.outcomes import TurnEnded, TurnKind, Usage
-from flyball.core.state import State
-from flyball.core.task import AgentChoice, Gate, Limits, Settings
+from flyball.core.model.measurement import GateResult, Measurement
+from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.model.state import State
+from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
 from flyball.projections.chronicle import Chronicle
 from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 

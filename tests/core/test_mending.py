@@ -3,14 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.claims import Claim, ProtectedChange
-from flyball.core.effects import Ask, Measure, PutBack, RunAgent
-from flyball.core.events import Begun, Consented, Ended, Fact, Judged
-from flyball.core.measurement import Measurement, Trick
-from flyball.core.outcomes import Mended, TurnEnded
-from flyball.core.recovery import _two_back
-from flyball.core.state import Checkpoint, State
-from flyball.core.task import Commit
+from flyball.core.claims.claims import Claim, ProtectedChange
+from flyball.core.loop.ladder import _two_back
+from flyball.core.model.effects import Ask, Measure, PutBack, RunAgent
+from flyball.core.model.events import Begun, Consented, Ended, Fact, Judged
+from flyball.core.model.measurement import Measurement, Trick
+from flyball.core.model.outcomes import Mended, TurnEnded
+from flyball.core.model.state import Checkpoint, State
+from flyball.core.model.task import Commit
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle
 from flyball.testing.builders import changed

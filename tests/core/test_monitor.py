@@ -6,7 +6,8 @@ import msgspec
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from flyball.core.monitor import (
+from flyball.core.failures.signature import signature
+from flyball.core.health.monitor import (
     Blocker,
     Confidence,
     Cure,
@@ -19,8 +20,7 @@ from flyball.core.monitor import (
     follow,
     observe,
 )
-from flyball.core.observation import RECENT_RESULTS, RECENT_TREES, REMEMBERED_FAILURES, TRACKED_ITEMS, begin_loop
-from flyball.core.signature import signature
+from flyball.core.health.observation import RECENT_RESULTS, RECENT_TREES, REMEMBERED_FAILURES, TRACKED_ITEMS, begin_loop
 
 
 def judged(*seen, thresholds=None):

@@ -4,7 +4,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.naming import Match, Several, TaskName, next_number, parse_task_id, resolve, slug, task_id
+from flyball.core.model.naming import Match, Several, TaskName, next_number, parse_task_id, resolve, slug, task_id
 
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 

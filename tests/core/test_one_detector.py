@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import flyball
-from flyball.core.events import Judged, Moved
-from flyball.core.monitor import History, follow
+from flyball.core.health.monitor import History, follow
+from flyball.core.model.events import Judged, Moved
 from flyball.testing.simulator import Honest, Simulator, World, ok, suite
 
 CORE = Path(flyball.__file__).parent / "core"

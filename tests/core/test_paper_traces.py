@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
 
-from flyball.core import registry
-from flyball.core.claims import Claim
-from flyball.core.effects import Effect, Integrate, Measure, RunAgent, Save
-from flyball.core.events import Begun, Ended, Fact, LaneClosed, Moved, PersonSpoke, SessionStarted, TaskStopped
-from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Conflicted, Failed, Integrated, NothingToIntegrate, Outcome, TurnEnded
-from flyball.core.state import State
-from flyball.core.task import Task
+from flyball.core.claims.claims import Claim
+from flyball.core.model.effects import Effect, Integrate, Measure, RunAgent, Save
+from flyball.core.model.events import Begun, Ended, Fact, LaneClosed, Moved, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Conflicted, Failed, Integrated, NothingToIntegrate, Outcome, TurnEnded
+from flyball.core.model.state import State
+from flyball.core.model.task import Task
+from flyball.core.workflows import registry
 from flyball.engine.recovery import woken
 from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 

@@ -1,6 +1,6 @@
 import pytest
 
-from flyball.core.percentages import WEIGHTS, PhaseNumbers, overall_percent, phase_percent
+from flyball.core.workflows.tdd.percentages import WEIGHTS, PhaseNumbers, overall_percent, phase_percent
 
 pytestmark = pytest.mark.req("C70")
 

@@ -9,18 +9,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.core.breaker import Breaker
-from flyball.core.effects import RunAgent
-from flyball.core.events import GateVerdict, LearningRecorded
-from flyball.core.findings import Finding
-from flyball.core.judge import judge
-from flyball.core.measurement import Check, GateResult, Measurement, Trick
-from flyball.core.outcomes import Measured
-from flyball.core.prompts_tdd import brief
-from flyball.core.roles import ROLES
-from flyball.core.stages import Weighed
-from flyball.core.state import State
-from flyball.core.task import EffectId, Gate, Item, Source, Task
+from flyball.core.claims.findings import Finding
+from flyball.core.health.breaker import Breaker
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.judge import judge
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import GateVerdict, LearningRecorded
+from flyball.core.model.measurement import Check, GateResult, Measurement, Trick
+from flyball.core.model.outcomes import Measured
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, Gate, Item, Source, Task
+from flyball.core.roles.workers import ROLES
+from flyball.core.workflows.tdd.prompts import brief
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task, ok
 

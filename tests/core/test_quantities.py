@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.quantities import listed, plural
+from flyball.core.text.quantities import listed, plural
 
 
 @pytest.mark.parametrize(

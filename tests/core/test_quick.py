@@ -3,12 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.claims import Claim, Finding
-from flyball.core.effects import Measure, RunAgent
-from flyball.core.events import Begun, ItemsSet, Judged, Moved, PersonSpoke
-from flyball.core.measurement import Measurement
-from flyball.core.outcomes import TurnEnded
-from flyball.core.state import State
+from flyball.core.claims.claims import Claim, Finding
+from flyball.core.model.effects import Measure, RunAgent
+from flyball.core.model.events import Begun, ItemsSet, Judged, Moved, PersonSpoke
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import State
 from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 REJECTED = Claim(

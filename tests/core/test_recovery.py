@@ -3,19 +3,19 @@
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.breaker import CLOSED, Breaker
-from flyball.core.claims import Claim
-from flyball.core.effects import RunAgent
-from flyball.core.events import GateVerdict
-from flyball.core.judge import judge
-from flyball.core.measurement import Measurement
-from flyball.core.observation import Ending, History, Observation, Result
-from flyball.core.outcomes import TurnEnded
-from flyball.core.recovery import Recovery, recover
-from flyball.core.stages import Weighed
-from flyball.core.state import Checkpoint, Lane, State
-from flyball.core.task import AgentChoice, Commit, EffectId, Gate, Settings
-from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.core.claims.claims import Claim
+from flyball.core.health.breaker import CLOSED, Breaker
+from flyball.core.health.observation import Ending, History, Observation, Result
+from flyball.core.health.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.judge import judge
+from flyball.core.loop.ladder import Recovery, recover
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import GateVerdict
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import Checkpoint, Lane, State
+from flyball.core.model.task import AgentChoice, Commit, EffectId, Gate, Settings
 from flyball.testing.builders import a_state, changed
 from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suite
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.reporting import bats, counted_by, gradle, maven, nextest
+from flyball.core.loop.junit_hint import bats, counted_by, gradle, maven, nextest
 
 pytestmark = pytest.mark.req("C31")
 

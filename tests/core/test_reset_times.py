@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.reset_times import FURTHEST, JUST_PASSED, known_zones, reset_time
+from flyball.core.providers.reset_times import FURTHEST, JUST_PASSED, known_zones, reset_time
 
 NOON = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from flyball.core.backlog import ISSUE_FILES, Backlog, Issue, Session, Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.selection import candidates, in_order
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.selection import candidates, in_order
+from flyball.core.workflows.backlog.values import ISSUE_FILES, Backlog, Issue, Session, Situation
 
 OPEN = "BUG-001@a1b2c3"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from flyball.core.backlog import Evaluation
-from flyball.core.reviews import Validation
-from flyball.core.session_state import counted, read_state, reset, updated
+from flyball.core.claims.reviews import Validation
+from flyball.core.workflows.backlog.session_state import counted, read_state, reset, updated
+from flyball.core.workflows.backlog.values import Evaluation
 
 SAID = Evaluation("CONTINUE", "3 actionable issues remain.", "actionable", next_issue="BUG-002@a1b2c3")
 FAILED = (Validation("code review", "fail"),)

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.masks import mask, plain
-from flyball.core.signature import signature
+from flyball.core.failures.masks import mask, plain
+from flyball.core.failures.signature import signature
 
 PYTEST = """\
 {progress}

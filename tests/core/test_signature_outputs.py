@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flyball.core.signature import Signature, signature
+from flyball.core.failures.signature import Signature, signature
 
 OUTPUTS = Path(__file__).parent / "outputs"
 TOOLS = "cargo eslint go javac jest make mypy node npm pytest ruff tsc unittest vitest".split()
@@ -120,7 +120,7 @@ def test_failures_of_one_test_or_file_share_the_coarse_signature_only(tool):
 def test_a_signature_depends_on_nothing_but_the_text():
     last = [outputs("held-out", tool)[-1] for tool in TOOLS]
     program = (
-        "import json, sys; from flyball.core.signature import signature;"
+        "import json, sys; from flyball.core.failures.signature import signature;"
         "print(json.dumps([signature(text).fine for text in reversed(json.load(sys.stdin))]))"
     )
     done = subprocess.run(

@@ -5,15 +5,15 @@ from typing import Literal
 import msgspec
 import pytest
 
-from flyball.core import stages
-from flyball.core.breaker import CLOSED
-from flyball.core.claims import Claim, Finding
-from flyball.core.events import GateVerdict, Judged
-from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
-from flyball.core.monitor import Observation
-from flyball.core.state import State
-from flyball.core.task import Item, open_items
-from flyball.core.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.core.claims.claims import Claim, Finding
+from flyball.core.health.breaker import CLOSED
+from flyball.core.health.monitor import Observation
+from flyball.core.health.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.core.loop import gates
+from flyball.core.model.events import GateVerdict, Judged
+from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
+from flyball.core.model.state import State
+from flyball.core.model.task import Item, open_items
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task
 
@@ -42,16 +42,16 @@ def state(stage: str = "GREEN", **known: object) -> State:
     return a_state(a_task(), START, stage, items=ITEMS, **known)
 
 
-STAGES: dict[str, stages.Weigh] = {
-    "RED": stages.red,
-    "GREEN": stages.green,
-    "REFACTOR": stages.refactor,
-    "DOCUMENT": stages.document,
-    "QA": stages.qa,
+STAGES: dict[str, gates.Weigh] = {
+    "RED": gates.red,
+    "GREEN": gates.green,
+    "REFACTOR": gates.refactor,
+    "DOCUMENT": gates.document,
+    "QA": gates.qa,
 }
 
 
-def weigh(stage: str, found: Measurement, claim: Claim = APPROVED, **known: object) -> stages.Weighed:
+def weigh(stage: str, found: Measurement, claim: Claim = APPROVED, **known: object) -> gates.Weighed:
     there = state(stage, **known)
     return STAGES[stage](there, there.main, found, claim)
 
@@ -271,8 +271,8 @@ def test_one_test_that_names_two_criteria_is_one_test_too_few() -> None:
     known = a_state(a_task(items=items), START, "RED", items=items)
     both = NewTest("t.py::test_both", "t.py", "failing", "assertion", criteria=("AC-1", "AC-2"))
     alone = msgspec.structs.replace(both, id="t.py::test_two", criteria=("AC-2",))
-    assert not stages.red(known, known.main, measured(new_tests=(both,)), Claim()).gate.held
-    assert stages.red(known, known.main, measured(new_tests=(both, alone)), Claim()).gate.held
+    assert not gates.red(known, known.main, measured(new_tests=(both,)), Claim()).gate.held
+    assert gates.red(known, known.main, measured(new_tests=(both, alone)), Claim()).gate.held
 
 
 NONE_YET = NewTest("t::test_ac_2", "t", "passing", criteria=("AC-2",))
@@ -344,9 +344,9 @@ def test_what_is_done_already_needs_no_new_test_unless_all_of_it_is() -> None:
 @pytest.mark.req("C41")
 def test_only_criteria_of_the_task_are_covered_and_a_single_one_needs_no_naming_but_a_test() -> None:
     stranger = msgspec.structs.replace(OTHER, criteria=("AC-9",))
-    assert stages.covered_criteria(ITEMS, (NEW, stranger)) == {"AC-1"}
-    assert stages.covered_criteria(ITEMS[:1], (stranger,)) == {"AC-1"}
-    assert stages.covered_criteria(ITEMS[:1], ()) == frozenset()
+    assert gates.covered_criteria(ITEMS, (NEW, stranger)) == {"AC-1"}
+    assert gates.covered_criteria(ITEMS[:1], (stranger,)) == {"AC-1"}
+    assert gates.covered_criteria(ITEMS[:1], ()) == frozenset()
 
 
 @pytest.mark.req("C30", "C41")

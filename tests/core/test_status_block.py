@@ -3,9 +3,9 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core import status_block
-from flyball.core.status_block import deviations, last_block_text, parse, render
-from flyball.core.status_fields import (
+from flyball.core.claims import status_block
+from flyball.core.claims.status_block import deviations, last_block_text, parse, render
+from flyball.core.claims.status_fields import (
     BrokenBlock,
     Calls,
     CircuitBreaker,

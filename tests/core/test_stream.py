@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.monitor import Cure, Health, History, Thresholds, observe
-from flyball.core.stream import GateOutput, StreamObservation, advise, broken_gate, of_stream
-from flyball.core.strict_json import JsonUnreadable, read_json
+from flyball.core.advice.stream import GateOutput, StreamObservation, advise, broken_gate, of_stream
+from flyball.core.health.monitor import Cure, Health, History, Thresholds, observe
+from flyball.core.text.strict_json import JsonUnreadable, read_json
 
 
 def red(number, output="ValueError: x", failing=("t",), **more):

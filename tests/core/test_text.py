@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.text import _UNSAFE, decode, one_line, scrub, storable
+from flyball.core.text.scrubbing import _UNSAFE, decode, one_line, scrub, storable
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flyball.core.reviews import Validation
-from flyball.core.validation_summary import NoSummary, kind_of, read_validations
+from flyball.core.claims.reviews import Validation
+from flyball.core.claims.validation_summary import NoSummary, kind_of, read_validations
 
 FOUR = """\
 I looked at everything.

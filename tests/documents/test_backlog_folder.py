@@ -7,10 +7,18 @@ from pathlib import Path
 import pytest
 
 from flyball import faults
-from flyball.core.backlog import Issue, Session
-from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
-from flyball.core.task import EffectId
-from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
+from flyball.core.model.task import EffectId
+from flyball.core.workflows.backlog.edits import (
+    AddIssue,
+    Archive,
+    KeepDecision,
+    KeepSession,
+    Reopen,
+    SetStatus,
+    WorkEdit,
+)
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.values import Issue, Session
 from flyball.documents.backlog_folder import BacklogFolders, BacklogUnusable
 from flyball.testing.work_folder import Work, block
 

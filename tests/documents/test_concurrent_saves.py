@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flyball import faults
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.documents import exported_files, kept_files, open_folder
 from flyball.documents.errors import ExportedFilesForeign, WorkFolderUnusable
 from flyball.documents.exported_files import write_exported

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from flyball import faults
-from flyball.core.backlog import Issue
-from flyball.core.issue_history import HEADER, MAX_HISTORY
-from flyball.core.selection import in_order
+from flyball.core.workflows.backlog.issues.history import HEADER, MAX_HISTORY
+from flyball.core.workflows.backlog.selection import in_order
+from flyball.core.workflows.backlog.values import Issue
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 from flyball.documents.loop_folder import LoopFolder, check_foreign, highest_number
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flyball.core.claims import Claim, read_claim
+from flyball.core.claims.claims import Claim, read_claim
 from flyball.documents.errors import NotesRefused
 from flyball.documents.turn_notes import MOST_QUESTIONS, TurnNotes
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from flyball.clock import SystemClock
-from flyball.core.claims import Claim
-from flyball.core.effects import Effect, RunAgent
-from flyball.core.events import Begun, Ended, Event, SessionStarted, TaskOpened, TaskStopped
-from flyball.core.evolve import fold
-from flyball.core.outcomes import Interrupted, Outcome, TurnEnded
-from flyball.core.state import State
-from flyball.core.task import Task, TaskId
+from flyball.core.claims.claims import Claim
+from flyball.core.fold.evolve import fold
+from flyball.core.model.effects import Effect, RunAgent
+from flyball.core.model.events import Begun, Ended, Event, SessionStarted, TaskOpened, TaskStopped
+from flyball.core.model.outcomes import Interrupted, Outcome, TurnEnded
+from flyball.core.model.state import State
+from flyball.core.model.task import Task, TaskId
 from flyball.engine.driver import Driver
 from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from tests.core.paper import PLAN, SUBTASKS
 
 from flyball.clock import SystemClock
-from flyball.core import registry
-from flyball.core.effects import Measure, RunAgent
-from flyball.core.events import Ended, LaneClosed, SeatAnswered, SessionStarted, TaskOpened
-from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Conflicted, TurnEnded
-from flyball.core.task import Settings, Task, TaskId
+from flyball.core.model.effects import Measure, RunAgent
+from flyball.core.model.events import Ended, LaneClosed, SeatAnswered, SessionStarted, TaskOpened
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Conflicted, TurnEnded
+from flyball.core.model.task import Settings, Task, TaskId
+from flyball.core.workflows import registry
 from flyball.engine.driver import Driver
 from flyball.engine.performer import Performer
 from flyball.journal.memory import MemoryJournal

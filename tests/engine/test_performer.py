@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from flyball.clock import SystemClock
-from flyball.core.effects import Deliver, Measure, OpenPullRequest, RunAgent, Save
-from flyball.core.measurement import Measurement
-from flyball.core.outcomes import Delivered, Failed, PullRequested, Saved, TurnEnded
-from flyball.core.task import Commit, EffectId, Settings
+from flyball.core.model.effects import Deliver, Measure, OpenPullRequest, RunAgent, Save
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Delivered, Failed, PullRequested, Saved, TurnEnded
+from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
 from flyball.process import CommandTimedOut, Stop as RealStop, WardenFailed

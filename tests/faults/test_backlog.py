@@ -6,11 +6,11 @@ import shutil
 import pytest
 from tests.faults.world import PROGRAMS, World, check_journal
 
-from flyball.core.backlog_record import record_of
-from flyball.core.events import Event, TaskReopened
-from flyball.core.evolve import fold
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.fold.evolve import fold
+from flyball.core.model.events import Event, TaskReopened
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.core.workflows.backlog.record import record_of
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.work_folder import block
 

@@ -8,7 +8,7 @@ import pytest
 from tests.faults.world import BRANCH, TASK, World, check_journal, check_repository
 
 from flyball.clock import system_clock
-from flyball.core.events import WorkspaceRemoved
+from flyball.core.model.events import WorkspaceRemoved
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal

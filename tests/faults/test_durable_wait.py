@@ -5,8 +5,8 @@ import time
 import pytest
 from tests.faults.world import World, check_journal
 
-from flyball.core.effects import RunAgent, Wait
-from flyball.core.events import Begun, LimitHit
+from flyball.core.model.effects import RunAgent, Wait
+from flyball.core.model.events import Begun, LimitHit
 
 pytestmark = pytest.mark.slow
 

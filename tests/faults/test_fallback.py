@@ -5,8 +5,8 @@ import json
 import pytest
 from tests.faults.world import PROGRAMS, World
 
-from flyball.core.effects import RunAgent
-from flyball.core.events import Begun, Held, LimitHit
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun, Held, LimitHit
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,9 @@ import signal
 import pytest
 from tests.faults.world import World, check_journal
 
-from flyball.core.effects import RunAgent
-from flyball.core.events import Begun, Ended
-from flyball.core.outcomes import Interrupted, Saved
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun, Ended
+from flyball.core.model.outcomes import Interrupted, Saved
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ SWEEP = """
 import json, os, sys
 from pathlib import Path
 from flyball import faults
-from flyball.core.batch import BatchResult, Review
+from flyball.core.advice.batch import BatchResult, Review
 from flyball.wiring.monitoring import Loops
 
 def report(item, kill=""):

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.faults.world import BRANCH, PROGRAMS, TASK, World, check_journal
 
-from flyball.core.effects import Measure
-from flyball.core.events import Begun, Moved, TaskOpened
+from flyball.core.model.effects import Measure
+from flyball.core.model.events import Begun, Moved, TaskOpened
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C69")]
 ID = "0b9f3f7e-8a51-4f0e-9a53-2f0f4f1f7a11"

@@ -6,8 +6,8 @@ import pytest
 from tests.faults.test_sweep import Point, check_resumed
 from tests.faults.world import PROGRAMS, Result, World
 
-from flyball.core.effects import PutBack
-from flyball.core.events import Begun
+from flyball.core.model.effects import PutBack
+from flyball.core.model.events import Begun
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C24", "C61")]
 

@@ -8,8 +8,8 @@ import pytest
 from tests.faults.world import BRANCH, PROGRAMS, TASK, World, check_journal, check_repository
 
 from flyball.clock import system_clock
-from flyball.core.effects import Measure
-from flyball.core.events import Begun, Event, Moved, TaskReopened
+from flyball.core.model.effects import Measure
+from flyball.core.model.events import Begun, Event, Moved, TaskReopened
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.faults.world import TASK, Result, World, check_journal, check_repository
 
-from flyball.core.events import TaskStopped
+from flyball.core.model.events import TaskStopped
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.faults.world import TASK, World, check_journal
 
-from flyball.core.events import PersonSpoke
+from flyball.core.model.events import PersonSpoke
 
 pytestmark = pytest.mark.slow
 WORD = "greet politely"

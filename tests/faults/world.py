@@ -19,10 +19,10 @@ from typing import Self
 import msgspec
 
 import flyball
-from flyball.core.events import Begun, Ended, Event, Judged, Moved, PersonSpoke
-from flyball.core.evolve import fold
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.fold.evolve import fold
+from flyball.core.model.events import Begun, Ended, Event, Judged, Moved, PersonSpoke
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
 from flyball.journal.sqlite import SqliteJournal
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -3,10 +3,10 @@ from zlib import crc32
 import msgspec
 import pytest
 
-from flyball.core.effects import Wait
-from flyball.core.events import Begun, Ended, Moved
-from flyball.core.outcomes import Waited
-from flyball.core.task import EffectId, TaskId
+from flyball.core.model.effects import Wait
+from flyball.core.model.events import Begun, Ended, Moved
+from flyball.core.model.outcomes import Waited
+from flyball.core.model.task import EffectId, TaskId
 from flyball.journal import codec
 from flyball.journal.errors import JournalCorrupt, JournalNewer
 from flyball.testing.journal_suite import AT, MOVED

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.events import PersonSpoke, TurnSetAside
-from flyball.core.task import TaskId
+from flyball.core.model.events import PersonSpoke, TurnSetAside
+from flyball.core.model.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.journal_suite import AT, MOVED, a_task
@@ -19,8 +19,8 @@ from flyball.testing.journal_suite import AT, MOVED, a_task
 PRELUDE = """
 import sys
 from pathlib import Path
-from flyball.core.events import Moved, PersonSpoke, TurnSetAside
-from flyball.core.task import TaskId
+from flyball.core.model.events import Moved, PersonSpoke, TurnSetAside
+from flyball.core.model.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.sqlite import SqliteJournal

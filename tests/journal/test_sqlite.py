@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder
 from flyball.journal.leases import this_process
 from flyball.journal.migrations import MIGRATIONS
@@ -20,8 +20,8 @@ from flyball.testing.journal_suite import AT, MOVED, a_task
 PRELUDE = """
 import sys
 from pathlib import Path
-from flyball.core.events import Moved
-from flyball.core.task import TaskId
+from flyball.core.model.events import Moved
+from flyball.core.model.task import TaskId
 from flyball.journal.errors import LeaseLost
 from flyball.journal.leases import this_process
 from flyball.journal.sqlite import SqliteJournal

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.errors import BlobUnwritable, JournalUnwritable
 from flyball.journal.leases import Lease, this_process
@@ -122,8 +122,8 @@ def test_a_journal_locked_by_another_program_says_so_after_a_while(tmp_path: Pat
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from flyball.core.events import Moved
-from flyball.core.task import TaskId
+from flyball.core.model.events import Moved
+from flyball.core.model.task import TaskId
 from flyball.journal.errors import JournalUnwritable
 from flyball.journal.sqlite import SqliteJournal
 from datetime import UTC, datetime

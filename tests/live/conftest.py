@@ -18,9 +18,9 @@ from flyball.agents.frame import Frame, Patience
 from flyball.agents.hearing import Events
 from flyball.agents.shown import live_line
 from flyball.clock import system_clock
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded
-from flyball.core.task import EffectId
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.task import EffectId
 from flyball.ports import Confine
 from flyball.process import Stop
 from flyball.testing.model_script import Script, Step

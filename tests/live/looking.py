@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.live.conftest import DOCUMENT, GATE, Live
 
-from flyball.core.outcomes import TurnEnded
+from flyball.core.model.outcomes import TurnEnded
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
 

@@ -9,7 +9,7 @@ from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.frame import Patience
 from flyball.agents.opencode import OPENCODE
-from flyball.core.outcomes import Usage
+from flyball.core.model.outcomes import Usage
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
 

@@ -11,9 +11,9 @@ from textwrap import dedent
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.effects import Measure
-from flyball.core.measurement import Measurement
-from flyball.core.task import Commit, EffectId, Gate, Item, Settings, TaskId
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Commit, EffectId, Gate, Item, Settings, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.measures.expectations import keep, load
 from flyball.measures.junit import Outcome

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from flyball.core.measurement import GateResult
+from flyball.core.model.measurement import GateResult
 from flyball.measures.canary import Canary, verdict
 from flyball.measures.gates import GateRun
 from flyball.measures.junit import Case

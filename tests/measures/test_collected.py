@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures.collected import Holder, held, patterns
 
 CHECKS = "from calc import add\n\n\ndef test_seven():\n    assert add(2, 5) == 7\n"

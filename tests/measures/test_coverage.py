@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.measures.conftest import MUL, PYTEST, Lab
 
-from flyball.core.measurement import Coverage
-from flyball.core.task import Gate
+from flyball.core.model.measurement import Coverage
+from flyball.core.model.task import Gate
 from flyball.measures import coverage
 from flyball.measures.coverage import CoverageUnreadable, merged, read_coverage
 from flyball.measures.junit import TreeIndex

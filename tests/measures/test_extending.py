@@ -2,8 +2,8 @@
 
 import pytest
 
-from flyball.core.effects import Measure
-from flyball.core.task import Commit, EffectId, Settings
+from flyball.core.model.effects import Measure
+from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.measures.documents import measure_files
 from flyball.measures.protected import protect
 from flyball.measures.weakening import compare

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST
 
-from flyball.core.task import Gate
+from flyball.core.model.task import Gate
 from flyball.measures.gates import (
     CANNOT_COLLECT,
     COMMAND_MISSING,

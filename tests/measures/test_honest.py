@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST, TESTS, tricked
 
-from flyball.core.task import Gate, Item
+from flyball.core.model.task import Gate, Item
 
 pytestmark = [pytest.mark.req("C42"), pytest.mark.slow]
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST, Lab, tricked
 
-from flyball.core.task import Gate, Settings
+from flyball.core.model.task import Gate, Settings
 from flyball.measures.gate_scripts import started_within
 from flyball.measures.import_roots import import_roots, stand_in
 from flyball.measures.protected import is_configuration

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from flyball.core.task import Gate, Item, Settings
+from flyball.core.model.task import Gate, Item, Settings
 from flyball.measures.gate_scripts import started_within
 from flyball.measures.protected import exempt, is_configuration
 from flyball.measures.sections import restore

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 from tests.measures.conftest import MUL
 
-from flyball.core.measurement import Check, Measurement
-from flyball.core.task import Item, QaSettings
+from flyball.core.model.measurement import Check, Measurement
+from flyball.core.model.task import Item, QaSettings
 
 pytestmark = [pytest.mark.req("C50"), pytest.mark.slow]
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.measures.conftest import Lab
 
-from flyball.core.task import CodeLimits, Gate
+from flyball.core.model.task import CodeLimits, Gate
 from flyball.measures.documents import is_decision_record, is_document
 from flyball.measures.quality import duplicated_lines
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flyball.core.measurement import Measurement, NewTest
-from flyball.core.task import Item
+from flyball.core.model.measurement import Measurement, NewTest
+from flyball.core.model.task import Item
 
 pytestmark = [pytest.mark.req("C41"), pytest.mark.slow]
 

@@ -13,9 +13,9 @@ import msgspec
 import pytest
 
 from flyball.config.detect import detect
-from flyball.core.measurement import Measurement
-from flyball.core.reporting import maven
-from flyball.core.task import Gate
+from flyball.core.loop.junit_hint import maven
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Gate
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C7", "C31", "C41")]
 

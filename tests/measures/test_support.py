@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures.support import Suite, weakened
 
 CHECK = "def check(a, b):\n    assert a == b\n"

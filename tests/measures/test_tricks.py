@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST, RED, TESTS, tricked
 
-from flyball.core.measurement import Measurement
-from flyball.core.task import Gate
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Gate
 
 pytestmark = [pytest.mark.req("C42"), pytest.mark.slow]
 

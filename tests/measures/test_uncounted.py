@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.measurement import NewTest
-from flyball.core.task import Gate, Item
+from flyball.core.model.measurement import NewTest
+from flyball.core.model.task import Gate, Item
 from flyball.measures.junit import TreeIndex
 from flyball.measures.probes import FALLBACK, probes
 from flyball.measures.reasons import Project

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.signature import signature
+from flyball.core.failures.signature import signature
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.breaker import Breaker
+from flyball.core.health.breaker import Breaker
 from flyball.projections.banner import BEGIN, END, banner
 from flyball.projections.chronicle import Chronicle
 from flyball.testing.builders import Story

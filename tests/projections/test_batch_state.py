@@ -3,9 +3,9 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from flyball.core.batch import BatchResult, Failure, Review, of_batch
-from flyball.core.events import BatchJudged
-from flyball.core.monitor import Blocker, History, follow
+from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
+from flyball.core.health.monitor import Blocker, History, follow
+from flyball.core.model.events import BatchJudged
 from flyball.projections.batch_state import answer, batch_page, history_of
 
 

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from flyball.core.breaker import Breaker
-from flyball.core.claims import Claim
-from flyball.core.effects import Option, Question
-from flyball.core.events import (
+from flyball.core.claims.claims import Claim
+from flyball.core.health.breaker import Breaker
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import (
     DocumentSeen,
     Ended,
     Event,
@@ -18,9 +18,9 @@ from flyball.core.events import (
     SessionStarted,
     TurnSetAside,
 )
-from flyball.core.measurement import Trick
-from flyball.core.outcomes import Answered, Saved
-from flyball.core.task import Commit, EffectId
+from flyball.core.model.measurement import Trick
+from flyball.core.model.outcomes import Answered, Saved
+from flyball.core.model.task import Commit, EffectId
 from flyball.projections.chronicle import Chronicle, shows
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 

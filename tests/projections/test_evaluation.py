@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from flyball.core.backlog import Backlog, Deviation, Issue, Session, Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.reviews import Validation
+from flyball.core.claims.reviews import Validation
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.values import Backlog, Deviation, Issue, Session, Situation
 from flyball.projections.evaluation import evaluation_text
 
 

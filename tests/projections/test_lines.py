@@ -6,11 +6,11 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from flyball.core.backlog_facts import Evaluated
-from flyball.core.breaker import Breaker
-from flyball.core.claims import Claim
-from flyball.core.effects import Option, Question
-from flyball.core.events import (
+from flyball.core.claims.claims import Claim
+from flyball.core.fold.evolve import evolve
+from flyball.core.health.breaker import Breaker
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import (
     Consented,
     Ended,
     Held,
@@ -21,12 +21,12 @@ from flyball.core.events import (
     TaskStopped,
     TurnSetAside,
 )
-from flyball.core.evolve import evolve
-from flyball.core.measurement import GateResult, Measurement, Trick
-from flyball.core.outcomes import Answered, Usage
-from flyball.core.state import State
-from flyball.core.task import EffectId, Item
+from flyball.core.model.measurement import GateResult, Measurement, Trick
+from flyball.core.model.outcomes import Answered, Usage
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, Item
 from flyball.core.vocabulary import event_type
+from flyball.core.workflows.backlog.facts import Evaluated
 from flyball.projections.lines import LONGEST, json_line, line
 from flyball.projections.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict

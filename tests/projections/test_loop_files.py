@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from flyball.core.breaker import Breaker
-from flyball.core.events import Begun, Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
-from flyball.core.measurement import Measurement
-from flyball.core.shipping import ship
-from flyball.core.task import Commit, Item
+from flyball.core.health.breaker import Breaker
+from flyball.core.loop.shipping import ship
+from flyball.core.model.events import Begun, Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Commit, Item
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.loop_files import render, shows
 from flyball.projections.loop_state import verdict_lines

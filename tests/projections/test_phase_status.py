@@ -2,13 +2,13 @@
 
 import pytest
 
-from flyball.core.breaker import Breaker
-from flyball.core.events import TaskStopped
-from flyball.core.evolve import evolve
-from flyball.core.measurement import Counts, Measurement
-from flyball.core.state import State
-from flyball.core.status_block import deviations, parse, render
-from flyball.core.status_fields import StatusBlock
+from flyball.core.claims.status_block import deviations, parse, render
+from flyball.core.claims.status_fields import StatusBlock
+from flyball.core.fold.evolve import evolve
+from flyball.core.health.breaker import Breaker
+from flyball.core.model.events import TaskStopped
+from flyball.core.model.measurement import Counts, Measurement
+from flyball.core.model.state import State
 from flyball.projections.phase_status import current_block, phase_status
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 

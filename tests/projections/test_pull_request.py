@@ -21,7 +21,7 @@ def test_a_finished_task_has_a_text_that_says_what_was_asked_measured_and_how_to
 def test_an_unfinished_task_has_none() -> None:
     story = short_tdd_run()
     early = story.events[:6]
-    from flyball.core.evolve import fold
+    from flyball.core.fold.evolve import fold
 
     state = fold(early)
     assert state is not None

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
-from flyball.core.claims import Claim
-from flyball.core.effects import Option, Question
-from flyball.core.events import Consented, Ended, Held, LearningRecorded, PersonSpoke, QuestionClosed, TaskStopped
-from flyball.core.measurement import Trick
-from flyball.core.outcomes import Answered, Usage
-from flyball.core.task import EffectId
+from flyball.core.claims.claims import Claim
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import Consented, Ended, Held, LearningRecorded, PersonSpoke, QuestionClosed, TaskStopped
+from flyball.core.model.measurement import Trick
+from flyball.core.model.outcomes import Answered, Usage
+from flyball.core.model.task import EffectId
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.report import Report, report
 from flyball.projections.report_markdown import markdown

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from flyball.core import casting
-from flyball.core.claims import Claim
-from flyball.core.effects import RunAgent
-from flyball.core.events import Begun
-from flyball.core.task import AgentChoice, EffectId, Settings
+from flyball.core.claims.claims import Claim
+from flyball.core.loop import casting
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun
+from flyball.core.model.task import AgentChoice, EffectId, Settings
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import line
 from flyball.projections.report import report

@@ -5,14 +5,14 @@ import json
 import msgspec
 import pytest
 
-from flyball.core.claims import Claim
-from flyball.core.effects import Measure, RunAgent
-from flyball.core.evolve import evolve
-from flyball.core.measurement import Measurement, NewTest
-from flyball.core.outcomes import TurnEnded
-from flyball.core.state import State
-from flyball.core.status_block import parse
-from flyball.core.status_fields import StatusBlock
+from flyball.core.claims.claims import Claim
+from flyball.core.claims.status_block import parse
+from flyball.core.claims.status_fields import StatusBlock
+from flyball.core.fold.evolve import evolve
+from flyball.core.model.effects import Measure, RunAgent
+from flyball.core.model.measurement import Measurement, NewTest
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import State
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle, shows
 from flyball.projections.lines import json_line, line

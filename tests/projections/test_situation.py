@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from tests.core.test_loop_fuzzed import Fuzz
 
-from flyball.core.effects import Option, Question
-from flyball.core.events import Held, TaskStopped
-from flyball.core.evolve import evolve
-from flyball.core.state import State
+from flyball.core.fold.evolve import evolve
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import Held, TaskStopped
+from flyball.core.model.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.situation import WORDS, Seen, Word, sentence, situation
 from flyball.projections.standing import health, running_state

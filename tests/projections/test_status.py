@@ -5,11 +5,11 @@ import json
 import msgspec
 import pytest
 
-from flyball.core.breaker import Breaker
-from flyball.core.effects import Option, Question
-from flyball.core.events import Held, ItemChanged, ItemsSet, TaskStopped
-from flyball.core.measurement import Coverage
-from flyball.core.task import AgentChoice, EffectId, Item, Limits, Settings
+from flyball.core.health.breaker import Breaker
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import Held, ItemChanged, ItemsSet, TaskStopped
+from flyball.core.model.measurement import Coverage
+from flyball.core.model.task import AgentChoice, EffectId, Item, Limits, Settings
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.report import report
 from flyball.projections.report_markdown import markdown

@@ -4,9 +4,9 @@ import json
 
 from msgspec.structs import replace
 
-from flyball.core.effects import Question
-from flyball.core.events import TaskStopped
-from flyball.core.questions import FOUR_CHOICES
+from flyball.core.loop.questions import FOUR_CHOICES
+from flyball.core.model.effects import Question
+from flyball.core.model.events import TaskStopped
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.verdict_file import OUTPUT_SHOWN, verdict_file
 from flyball.testing.builders import Story, measurement, short_tdd_run

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
-from flyball.core.text import one_line, storable
+from flyball.core.text.scrubbing import one_line, storable
 from flyball.projections.wording import code, duration, escaped, plain
 
 HOSTILE = [

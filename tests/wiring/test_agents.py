@@ -11,7 +11,7 @@ from flyball import process
 from flyball.agents.cli import CliAgent
 from flyball.agents.command import CommandAgent
 from flyball.agents.homes import home_paths
-from flyball.core.task import AgentChoice, AgentSpec, Settings, Task, TaskId
+from flyball.core.model.task import AgentChoice, AgentSpec, Settings, Task, TaskId
 from flyball.ports import Confine
 from flyball.wiring.agents import agents_of, hiding_logins
 from flyball.workspace import sandbox

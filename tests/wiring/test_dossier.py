@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from flyball.core.events import Event, Moved
-from flyball.core.evolve import evolve, fold
-from flyball.core.task import TaskId
+from flyball.core.fold.evolve import evolve, fold
+from flyball.core.model.events import Event, Moved
+from flyball.core.model.task import TaskId
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.report import report
 from flyball.testing.simulator import Honest, Simulator

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.workspace import GitWorkspace, Repository
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

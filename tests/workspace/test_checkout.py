@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from flyball.core.task import Commit, TaskId
+from flyball.core.model.task import Commit, TaskId
 from flyball.ports import Workspace
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.checkout import agent_git

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.task import Commit, TaskId
+from flyball.core.model.task import Commit, TaskId
 from flyball.workspace import GitWorkspace, Repository
 
 CHILD = """

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.workspace.conftest import AT, User
 
-from flyball.core.outcomes import Conflicted, Integrated, NothingToIntegrate
-from flyball.core.task import Commit
+from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
+from flyball.core.model.task import Commit
 from flyball.workspace import GitWorkspace
 from flyball.workspace.checkout import agent_git
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.workspace.conftest import AT, User
 
-from flyball.core.task import Commit
+from flyball.core.model.task import Commit
 from flyball.workspace import GitWorkspace
 
 Make = Callable[..., GitWorkspace]

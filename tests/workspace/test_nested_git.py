@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.errors import LinkedGitFolder
 from flyball.workspace.sandbox import Confined, Unavailable, available

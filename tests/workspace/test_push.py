@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.errors import PushRefused
 

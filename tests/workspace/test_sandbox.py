@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.task import Settings
+from flyball.core.model.task import Settings
 from flyball.ports import Confine
 from flyball.workspace.sandbox import (
     Confined,

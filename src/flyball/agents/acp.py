@@ -17,8 +17,8 @@ from flyball.agents.shown import Shown, answered, called, noticed, piece
 from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
 from flyball.core.extras import install_command
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "the agent ended before it answered"
 _STOPPED: dict[str, tuple[TurnKind, str]] = {

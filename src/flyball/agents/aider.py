@@ -11,9 +11,9 @@ from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Re
 from flyball.agents.foreign import as_count, as_dict, as_money, as_object
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
-from flyball.core.text import decode
+from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
+from flyball.core.text.scrubbing import decode
 
 LOG, HISTORY, CHAT, INPUT = "events.jsonl", "model.md", "chat.md", "input"
 NO_END = "aider ended without finishing its message"

@@ -12,8 +12,8 @@ from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, message_parts, message_shown, noticed
 from flyball.agents.tool_calls import call_line, question
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "Claude Code ended without a result"
 GONE = "No conversation found with session ID"

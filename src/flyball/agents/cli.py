@@ -14,9 +14,9 @@ from flyball.agents.homes import guarded_paths, home_paths, set_aside
 from flyball.agents.live import EventView
 from flyball.agents.reading import settled
 from flyball.agents.sleeping import SleepWatch
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded
-from flyball.core.text import decode
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.text.scrubbing import decode
 from flyball.ports import Notify, Stop
 
 __all__ = ["Asked", "Cli", "CliAgent", "Dialect", "Event", "Heard", "Invocation", "Reading"]

@@ -15,8 +15,8 @@ from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
 from flyball.agents.tool_calls import first_line
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_END = "Codex ended without completing its turn"
 BYPASS = "--dangerously-bypass-approvals-and-sandbox"

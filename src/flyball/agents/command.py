@@ -13,8 +13,8 @@ from flyball.agents.frame import Frame, Turn
 from flyball.agents.live import LiveView
 from flyball.agents.outcome import turn_ended
 from flyball.agents.transcript import REPORT_FILE
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
 from flyball.ports import Notify, Stop
 
 ExitSignal = Literal["report", "exit-0"]

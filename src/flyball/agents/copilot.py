@@ -14,8 +14,8 @@ from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
 from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "Copilot ended without a result"
 STOPPED = "Copilot was told to stop"

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from flyball.agents.shown import Shown
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.process import Exit
 
 PROMPT_FILE = "prompt.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flyball.core.effects import RunAgent
+from flyball.core.model.effects import RunAgent
 
 PASSED_ON = frozenset({"PATH", "HOME", "LANG", "TZ", "USER", "SHELL"})
 OURS = "FLYBALL_"

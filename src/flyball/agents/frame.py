@@ -15,8 +15,8 @@ from flyball.agents.environment import turn_environment
 from flyball.agents.hearing import files_in
 from flyball.agents.own_path import found, launcher, without
 from flyball.agents.transcript import SHARED, Transcript
-from flyball.core.effects import RunAgent
-from flyball.core.prompts import NONCE
+from flyball.core.loop.prompts import NONCE
+from flyball.core.model.effects import RunAgent
 from flyball.ports import Clock, Confine, Stop
 from flyball.process import Exit, WardenFailed
 

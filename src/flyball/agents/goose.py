@@ -14,8 +14,8 @@ from flyball.agents.foreign import as_count, as_dict, as_list
 from flyball.agents.homes import below
 from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, message_parts, noticed, piece, said
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_END = "Goose ended without completing its run"
 GONE = "No session found"

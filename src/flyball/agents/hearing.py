@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from flyball.core.text import decode
+from flyball.core.text.scrubbing import decode
 
 LONGEST_LINE = 16 * 1024 * 1024
 """A longer line is passed over: no event of interest is as long."""

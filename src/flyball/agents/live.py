@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.agents.hearing import as_event
 from flyball.agents.shown import Show, live_line
-from flyball.core.text import decode, scrub
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.ports import Clock, Notify
 
 EVERY_S = 0.1

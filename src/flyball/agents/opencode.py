@@ -12,8 +12,8 @@ from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, answered, called, noticed, said
 from flyball.agents.tool_calls import call_line
 from flyball.agents.unreachable import unreachable
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import NOTHING_USED, TurnKind, Usage
+from flyball.core.model.outcomes import NOTHING_USED, TurnKind, Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_END = "OpenCode ended before its answer was finished"
 ASK = "question"

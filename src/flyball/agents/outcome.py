@@ -15,11 +15,11 @@ from flyball.agents.echo import Echo
 from flyball.agents.foreign import as_object, rounded_up
 from flyball.agents.frame import Ran
 from flyball.agents.prices import priced
-from flyball.core.claims import Claim, read_claim
-from flyball.core.limits import Limit, recognise, recognise_error, says_error
-from flyball.core.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
-from flyball.core.reset_times import known_zones
-from flyball.core.text import decode, scrub
+from flyball.core.claims.claims import Claim, read_claim
+from flyball.core.model.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
+from flyball.core.providers.limits import Limit, recognise, recognise_error, says_error
+from flyball.core.providers.reset_times import known_zones
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.process import Exit
 
 MESSAGE_BYTES = 64 * 1024

@@ -8,7 +8,7 @@ from decimal import Decimal
 import msgspec
 
 from flyball.agents.foreign import rounded_up
-from flyball.core.outcomes import Usage
+from flyball.core.model.outcomes import Usage
 
 PACKAGE = "genai-prices"
 

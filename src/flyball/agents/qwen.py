@@ -15,8 +15,8 @@ from flyball.agents.outcome import zones
 from flyball.agents.shown import Shown, message_parts, message_shown
 from flyball.agents.tool_calls import call_line, question
 from flyball.agents.unreachable import unreachable
-from flyball.core.limits import recognise_error
-from flyball.core.outcomes import Usage
+from flyball.core.model.outcomes import Usage
+from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "Qwen Code ended without a result"
 DEFAULTS = "qwen-defaults.json"

@@ -9,10 +9,10 @@ import msgspec
 from flyball.agents.dialect import Heard, Reading
 from flyball.agents.frame import Ran
 from flyball.agents.outcome import DETAIL, MESSAGE_BYTES, NAME, claim_of, cost, ending, told_usage, with_sandbox, zones
-from flyball.core.claims import Claim, OpenQuestion
-from flyball.core.limits import recognise
-from flyball.core.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
-from flyball.core.text import scrub
+from flyball.core.claims.claims import Claim, OpenQuestion
+from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
+from flyball.core.providers.limits import recognise
+from flyball.core.text.scrubbing import scrub
 
 UNFINISHED = "it ended without its final event"
 OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "context_full", *ABSENT, *LIMITED})

@@ -11,8 +11,8 @@ import msgspec
 from flyball.agents.foreign import as_dict, as_list
 from flyball.agents.hearing import as_event, lines_of
 from flyball.agents.tool_calls import call_line, first_line
-from flyball.core.quantities import plural
-from flyball.core.text import decode, scrub
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import decode, scrub
 
 BRIEF = 200
 """Characters of a call or a result in a log."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.limits import long_retry
-from flyball.core.text import decode, scrub
+from flyball.core.providers.limits import long_retry
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.ports import Clock, Stop
 
 KEPT = 8 * 1024

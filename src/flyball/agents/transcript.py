@@ -14,7 +14,7 @@ import msgspec
 
 from flyball import faults
 from flyball.agents.dialect import PROMPT_FILE
-from flyball.core.report_object import MAX_REPORT_BYTES
+from flyball.core.claims.report_object import MAX_REPORT_BYTES
 from flyball.ports import Refusal
 from flyball.process import Exit
 

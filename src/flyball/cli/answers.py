@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.effects import Question
+from flyball.core.model.effects import Question
 from flyball.ports import Refusal
 
 FREE = "TEXT"

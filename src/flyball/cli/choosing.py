@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from flyball.cli.output import asked, at_terminal, tell
-from flyball.core.naming import LOOP, Match, Several, TaskName, resolve
-from flyball.core.task import TaskId
+from flyball.core.model.naming import LOOP, Match, Several, TaskName, resolve
+from flyball.core.model.task import TaskId
 from flyball.documents.loop_folder import rendered_tasks
 from flyball.projections.standing import finished, task_status
 from flyball.projections.wording import plain

@@ -19,7 +19,7 @@ from flyball.cli.output import put
 
 if TYPE_CHECKING:
     from flyball.cli.seat import Seat
-    from flyball.core.task import TaskId
+    from flyball.core.model.task import TaskId
     from flyball.projections.chronicle import Chronicle
     from flyball.projections.records import Judgement
     from flyball.wiring.site import Site
@@ -160,7 +160,7 @@ def _opened(site: Site, workflow: str) -> TaskId:
 
 def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
     from flyball.projections.report import report
 
     dossier = site.dossier(task)
@@ -187,8 +187,8 @@ def _judged(chronicle: Chronicle, conditions: Mapping[str, str]) -> Iterator[str
 
 def _cycles(site: Site, task: TaskId) -> Iterator[str]:
     """What became of each issue, and what was decided then."""
-    from flyball.core.backlog_facts import Evaluated, ItemSettled
-    from flyball.core.events import Judged
+    from flyball.core.model.events import Judged
+    from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 
     objection = ""
     for fact in (event.fact for event in site.journal.read(task)):

@@ -19,7 +19,7 @@ def dispatch(
     as_json: AsJson = False,
 ) -> None:
     """Choose the evaluators a track needs, from its metadata and the words of its specification."""
-    from flyball.core import dispatching
+    from flyball.core.advice import dispatching
     from flyball.documents.track_folder import read_track
     from flyball.ports import Refusal
 

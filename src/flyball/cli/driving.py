@@ -21,14 +21,14 @@ from flyball.config import file as config_file, trust
 from flyball.config.file import FileConfig
 from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, Here, RunFlags, build, with_limits, workflow_of
-from flyball.core.cycles import folder
-from flyball.core.events import Fact, SettingsChanged
-from flyball.core.evolve_people import is_put_again
-from flyball.core.prp_session import PrpSession
-from flyball.core.quantities import plural
-from flyball.core.registry import WORKFLOWS
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.fold.people import is_put_again
+from flyball.core.model.events import Fact, SettingsChanged
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.backlog.cycles import folder
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK

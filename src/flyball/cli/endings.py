@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.state import State
+from flyball.core.model.state import State
 from flyball.projections.banner import banner
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.standing import next_command

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from flyball.cli.output import for_terminal, tell
 from flyball.config.errors import AgentMissing, ConfigError
-from flyball.core.evolve_lanes import JournalOutOfOrder
-from flyball.core.state import State
+from flyball.core.fold.lanes import JournalOutOfOrder
+from flyball.core.model.state import State
 from flyball.documents.errors import DocumentError, LoopFolderUnwritable
 from flyball.journal.errors import BlobUnwritable, JournalGone, JournalUnwritable, LeaseHeld, LeaseLost
 from flyball.ports import Refusal

@@ -49,7 +49,7 @@ def rollback(
 ) -> None:
     """Take a task's tree back to a checkpoint; what is undone stays reachable as one."""
     from flyball.cli.choosing import chosen
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
     from flyball.projections.wording import short
     from flyball.wiring import history
     from flyball.wiring.site import Site
@@ -93,7 +93,7 @@ def diff(
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
 
     rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {_on_one_line(f.path)}" for f in files]
     added, deleted = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)
@@ -101,7 +101,7 @@ def _stat(files: tuple[Lines, ...]) -> list[str]:
 
 
 def _on_one_line(path: str) -> str:
-    from flyball.core.text import scrub, spelt
+    from flyball.core.text.scrubbing import scrub, spelt
 
     return scrub(str(spelt(path)).replace("\n", "\\n"))
 

@@ -15,7 +15,7 @@ from flyball.cli.output import put, put_json, tell
 
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
-    from flyball.core.measurement import GateResult, Measurement
+    from flyball.core.model.measurement import GateResult, Measurement
     from flyball.wiring.site import Site
 
 
@@ -32,7 +32,7 @@ def init(
 ) -> None:
     """Detect how this project is tested, try it once, and write flyball.toml."""
     from flyball.config import detect, file as config_file, trust
-    from flyball.core.text import scrub
+    from flyball.core.text.scrubbing import scrub
     from flyball.wiring.proposing import proposed
     from flyball.wiring.site import Site
 
@@ -101,7 +101,7 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
 def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     from flyball.config.home import environment
-    from flyball.core.text import scrub
+    from flyball.core.text.scrubbing import scrub
     from flyball.wiring.proposing import trial_settings
     from flyball.wiring.trial import tried
 
@@ -135,7 +135,7 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
 def _shown(
     path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
 ) -> Iterator[str]:
-    from flyball.core.text import scrub
+    from flyball.core.text.scrubbing import scrub
 
     yield from (f"  {line}".rstrip() for line in text.splitlines())
     yield ""
@@ -172,7 +172,7 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
 
 
 def _gate(gate: GateResult) -> Iterator[str]:
-    from flyball.core.text import scrub
+    from flyball.core.text.scrubbing import scrub
 
     if gate.broken:
         yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
@@ -185,7 +185,7 @@ def _gate(gate: GateResult) -> Iterator[str]:
 
 
 def _tool(tool: GateResult) -> Iterator[str]:
-    from flyball.core.text import scrub
+    from flyball.core.text.scrubbing import scrub
 
     if tool.broken:
         yield f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
@@ -195,7 +195,7 @@ def _tool(tool: GateResult) -> Iterator[str]:
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
-    from flyball.core.reporting import SEEN_BY, counted_by
+    from flyball.core.loop.junit_hint import SEEN_BY, counted_by
     from flyball.wiring.proposing import login_wanted
 
     missing = []

@@ -22,10 +22,10 @@ from flyball.cli.painter import Painter
 from flyball.cli.panel import Moment, View, folded, panel
 from flyball.cli.plain import PlainScreen
 from flyball.clock import system_clock
-from flyball.core.events import Ended, Event, Judged, Moved, PersonSpoke, TaskStopped
-from flyball.core.outcomes import Measured
-from flyball.core.quantities import plural
-from flyball.core.state import State
+from flyball.core.model.events import Ended, Event, Judged, Moved, PersonSpoke, TaskStopped
+from flyball.core.model.outcomes import Measured
+from flyball.core.model.state import State
+from flyball.core.text.quantities import plural
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import PLACE_WIDTH, line
 from flyball.projections.situation import situation

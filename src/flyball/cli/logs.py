@@ -15,9 +15,9 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_bytes, put_json, time_of_day
 
 if TYPE_CHECKING:
-    from flyball.core.events import Event
-    from flyball.core.state import State
-    from flyball.core.task import TaskId
+    from flyball.core.model.events import Event
+    from flyball.core.model.state import State
+    from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site
 
 POLL_S = 0.3
@@ -60,7 +60,7 @@ def logs(
 
 def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, State]]:
     """Events with the state after each; following ends with the task."""
-    from flyball.core.evolve import evolve
+    from flyball.core.fold.evolve import evolve
     from flyball.projections.standing import finished
 
     state: State | None = None
@@ -104,10 +104,10 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
 
 def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:
     """Which agent took a turn, how its last attempt ended, as the log tells it, and the session it belongs to."""
-    from flyball.core.effects import RunAgent
-    from flyball.core.events import Begun, Ended
-    from flyball.core.outcomes import TurnEnded
-    from flyball.core.text import scrub
+    from flyball.core.model.effects import RunAgent
+    from flyball.core.model.events import Begun, Ended
+    from flyball.core.model.outcomes import TurnEnded
+    from flyball.core.text.scrubbing import scrub
     from flyball.projections.lines import line
 
     effect: RunAgent | None = None
@@ -132,7 +132,7 @@ def _printed(site: Site, task: TaskId, turn: int, name: str) -> Iterator[bytes]:
 
 def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
     """The same as data: each file's path, and the end of what it holds."""
-    from flyball.core.text import decode
+    from flyball.core.text.scrubbing import decode
 
     files = {}
     for name, path in _files(site, task, turn).items():
@@ -143,7 +143,7 @@ def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
 
 
 def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
     from flyball.ports import Refusal
 
     attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))

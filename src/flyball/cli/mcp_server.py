@@ -17,8 +17,8 @@ from flyball.cli.choosing import chosen
 from flyball.cli.exits import REFUSED
 from flyball.clock import system_clock
 from flyball.config.home import environment
-from flyball.core.monitor import History
-from flyball.core.stream import StreamObservation, advise
+from flyball.core.advice.stream import StreamObservation, advise
+from flyball.core.health.monitor import History
 from flyball.ports import Refusal
 from flyball.wiring.desk import Desk, desk, gates, shown
 from flyball.wiring.evaluating import evaluate_folder

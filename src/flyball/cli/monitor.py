@@ -13,8 +13,8 @@ from flyball.cli.exits import BLOCKED, DONE, USAGE, say, told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.core.batch import BatchResult
-    from flyball.core.stream import StreamObservation
+    from flyball.core.advice.batch import BatchResult
+    from flyball.core.advice.stream import StreamObservation
 
 LONGEST_BATCH = 64 * 1024 * 1024
 LONGEST_LINE = 16 * 1024 * 1024
@@ -38,7 +38,7 @@ def monitor(
 
 
 def _judged(name: str, *, as_json: bool) -> int:
-    from flyball.core.monitor import Health
+    from flyball.core.health.monitor import Health
     from flyball.projections.batch_state import answer
     from flyball.projections.loop_state import verdict_lines
     from flyball.wiring.monitoring import Loops
@@ -57,7 +57,7 @@ def _judged(name: str, *, as_json: bool) -> int:
 
 
 def _batch() -> BatchResult | None:
-    from flyball.core.batch_text import BatchUnreadable, batch_of
+    from flyball.core.advice.batch_text import BatchUnreadable, batch_of
 
     raw = _input().read(LONGEST_BATCH + 1)
     if len(raw) > LONGEST_BATCH:
@@ -72,8 +72,8 @@ def _batch() -> BatchResult | None:
 
 def _answered() -> int:
     """Advice on each line until the input ends; the history lives in this process alone."""
-    from flyball.core.monitor import History
-    from flyball.core.stream import advise
+    from flyball.core.advice.stream import advise
+    from flyball.core.health.monitor import History
     from flyball.wiring.thresholds import thresholds_in
 
     thresholds, history = thresholds_in(Path.cwd()), History()
@@ -89,8 +89,8 @@ def _answered() -> int:
 
 def _observation(raw: bytes, lines: BinaryIO, number: int) -> StreamObservation | None:
     """What a line says; a line that says nothing usable is answered here."""
-    from flyball.core.stream import StreamObservation
-    from flyball.core.strict_json import JsonUnreadable, read_json
+    from flyball.core.advice.stream import StreamObservation
+    from flyball.core.text.strict_json import JsonUnreadable, read_json
 
     if len(raw) > LONGEST_LINE:
         while raw and not raw.endswith(b"\n"):

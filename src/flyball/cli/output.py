@@ -28,7 +28,7 @@ def put_json(value: Any) -> None:
     """A result as one line of JSON; names that are not UTF-8 are spelt out."""
     import msgspec
 
-    from flyball.core.text import spelt
+    from flyball.core.text.scrubbing import spelt
 
     try:
         encoded = msgspec.json.encode(value)

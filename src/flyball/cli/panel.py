@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from flyball.cli.glossary import help_rows
-from flyball.core.effects import Ask, Effect, Measure, RunAgent, Wait
-from flyball.core.quantities import listed, plural
-from flyball.core.registry import WORKFLOWS
-from flyball.core.state import State
+from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
+from flyball.core.model.state import State
+from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.registry import WORKFLOWS
 from flyball.projections.records import Tally, Verification
 from flyball.projections.situation import sentence, situation
 from flyball.projections.standing import forced_stages, stuck

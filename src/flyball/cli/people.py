@@ -14,8 +14,8 @@ from flyball.cli.answers import NotAnAnswer, understood
 from flyball.cli.output import tell
 from flyball.cli.screen import Screen
 from flyball.clock import system_clock
-from flyball.core.effects import Question
-from flyball.core.task import Task
+from flyball.core.model.effects import Question
+from flyball.core.model.task import Task
 from flyball.ports import Clock, Stop
 from flyball.projections.wording import plain, stamp
 

@@ -12,8 +12,8 @@ import msgspec
 from flyball.cli.endings import ending
 from flyball.cli.output import no_output, silence, tell, time_of_day
 from flyball.clock import system_clock
-from flyball.core.events import Event
-from flyball.core.state import State
+from flyball.core.model.events import Event
+from flyball.core.model.state import State
 from flyball.projections.banner import BEGIN
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import json_line, line

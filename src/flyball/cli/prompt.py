@@ -19,8 +19,8 @@ def prompt(
 ) -> None:
     """Show the prompt a role would get now."""
     from flyball.cli.choosing import chosen
-    from flyball.core import prompts
-    from flyball.core.registry import workflow_of
+    from flyball.core.loop import prompts
+    from flyball.core.workflows.registry import workflow_of
     from flyball.ports import Refusal
     from flyball.wiring.backlogs import looked_at
     from flyball.wiring.site import Site

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, Self
 
 from flyball.cli.plain import JsonScreen, PlainScreen
-from flyball.core.events import Event
-from flyball.core.state import State
+from flyball.core.model.events import Event
+from flyball.core.model.state import State
 from flyball.projections.chronicle import Chronicle
 
 if TYPE_CHECKING:

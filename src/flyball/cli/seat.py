@@ -15,9 +15,9 @@ from flyball.cli.exits import say
 from flyball.cli.live import Controls, usable
 from flyball.cli.output import put, put_json
 from flyball.clock import system_clock
-from flyball.core.events import Event
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.model.events import Event
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
 from flyball.ports import Refusal
 from flyball.process import Front, step_behind
 from flyball.wiring.site import Site

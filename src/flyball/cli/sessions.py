@@ -9,7 +9,7 @@ from flyball.cli.exits import DONE, say
 from flyball.cli.output import asked
 from flyball.clock import system_clock
 from flyball.config.home import environment
-from flyball.core.prp_session import COMPLETED, PrpSession, told
+from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, told
 from flyball.documents.prp_files import document_of, is_session, read_session, session_folder
 from flyball.ports import Refusal
 

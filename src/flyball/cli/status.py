@@ -13,8 +13,8 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.core.events import PersonSpoke
-    from flyball.core.state import State
+    from flyball.core.model.events import PersonSpoke
+    from flyball.core.model.state import State
     from flyball.journal.records import Holder
     from flyball.projections.status import QuestionShown, Status
 
@@ -60,7 +60,7 @@ def status(
 
 
 def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
     from flyball.projections.standing import is_delivered, stuck
     from flyball.projections.wording import guard_name, plain, short, stamp
 
@@ -103,7 +103,7 @@ def _said(word: PersonSpoke) -> str:
 
 
 def _spent(shown: Status) -> str:
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
     from flyball.projections.wording import duration, money
 
     usage = shown.usage

@@ -10,8 +10,8 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.core.state import State
-    from flyball.core.task import TaskId
+    from flyball.core.model.state import State
+    from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site
 
 
@@ -55,7 +55,7 @@ def _cells(site: Site, task: TaskId) -> list[str]:
 
 def _spent(state: State) -> str:
     """Turns and money; a dash where no agent said what a turn cost."""
-    from flyball.core.quantities import plural
+    from flyball.core.text.quantities import plural
     from flyball.projections.wording import money
 
     usage = state.usage

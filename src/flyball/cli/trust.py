@@ -18,8 +18,8 @@ def trust(
 ) -> None:
     """Agree to what this repository's flyball.toml runs or widens; asked for once per content."""
     from flyball.config import file as config_file, trust as agreement
-    from flyball.core.quantities import plural
-    from flyball.core.text import scrub
+    from flyball.core.text.quantities import plural
+    from flyball.core.text.scrubbing import scrub
     from flyball.ports import Refusal
     from flyball.wiring.site import Site
 

@@ -12,7 +12,7 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.core.events import Spoken
+    from flyball.core.model.events import Spoken
     from flyball.wiring.words import Heard
 
 

@@ -9,8 +9,8 @@ from flyball.config import schema
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, nearest
 from flyball.config.reviewers import spoken, takes_no_model, with_reviewers
-from flyball.core.roles import REVIEWING
-from flyball.core.task import CLI_TYPES, AgentChoice, AgentSpec
+from flyball.core.model.task import CLI_TYPES, AgentChoice, AgentSpec
+from flyball.core.roles.workers import REVIEWING
 
 TYPED = "command"
 """The name of an agent given by --agent-command alone."""

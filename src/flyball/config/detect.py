@@ -7,8 +7,8 @@ import msgspec
 
 from flyball.config.finding import Finding, Reader
 from flyball.config.stacks import stacks
-from flyball.core.questions import CHECKED_BY
-from flyball.core.task import CLI_TYPES, QaSettings
+from flyball.core.loop.questions import CHECKED_BY
+from flyball.core.model.task import CLI_TYPES, QaSettings
 
 LOGINS: dict[bool | None, str] = {True: "logged in", None: "login not known", False: "not logged in"}
 """From the most to the least welcome."""

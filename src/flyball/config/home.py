@@ -11,7 +11,7 @@ import msgspec
 import platformdirs
 
 from flyball.config.errors import HomeInsideRepository, HomeUnusable
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 
 VARIABLE = "FLYBALL_HOME"
 _PRIVATE = 0o700

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from flyball.core.casting import in_order, independence, reviewers
-from flyball.core.models import models_of
-from flyball.core.roles import IMPLEMENTER, REVIEWING
-from flyball.core.task import AgentChoice, AgentSpec, Author, Player
+from flyball.core.loop.casting import in_order, independence, reviewers
+from flyball.core.model.task import AgentChoice, AgentSpec, Author, Player
+from flyball.core.providers.models import models_of
+from flyball.core.roles.workers import IMPLEMENTER, REVIEWING
 
 
 class Reviewing(msgspec.Struct, frozen=True):

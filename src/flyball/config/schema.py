@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from flyball.core.task import CLI_TYPES, CliType, CodeLimits, QaSettings
-from flyball.core.verdict import Thresholds
+from flyball.core.health.verdict import Thresholds
+from flyball.core.model.task import CLI_TYPES, CliType, CodeLimits, QaSettings
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What a gate, an agent, a role or a stage may be called."""

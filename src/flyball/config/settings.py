@@ -9,8 +9,8 @@ from flyball.config import schema
 from flyball.config.agents import cast_roles
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, expectation, nearest, said, shown
-from flyball.core.registry import WORKFLOWS
-from flyball.core.task import (
+from flyball.core.health.verdict import Thresholds
+from flyball.core.model.task import (
     AgentSpec,
     BreakerSettings,
     CodeLimits,
@@ -20,7 +20,7 @@ from flyball.core.task import (
     QaSettings,
     Settings,
 )
-from flyball.core.verdict import Thresholds
+from flyball.core.workflows.registry import WORKFLOWS
 
 DEFAULT_WORKFLOW = "tdd"
 OTHER_STAGES = "other"

@@ -7,7 +7,7 @@ from typing import Any
 
 from flyball.config.finding import Finding, Installed, Reader, json_table as _json, sub as _sub
 from flyball.config.node import node
-from flyball.core import reporting
+from flyball.core.loop import junit_hint
 
 _TEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _RUFF = frozenset({"ruff.toml", ".ruff.toml"})
@@ -183,7 +183,7 @@ def rust(files: frozenset[str], read: Reader, installed: Installed) -> Finding |
     for profile, table in _sub(settings, "profile").items():
         path = _sub(table, "junit").get("path") if isinstance(table, dict) else None
         if path and installed("cargo-nextest") and re.fullmatch(r"[\w./-]+", f"{store}{profile}{path}"):
-            command = reporting.nextest(profile, f"{store}/{profile}/{path}")
+            command = junit_hint.nextest(profile, f"{store}/{profile}/{path}")
             return Finding("rust", command, "Cargo.toml, and nextest writes a report")
     return Finding("rust", "cargo test", "Cargo.toml; with cargo-nextest its tests could be counted")
 
@@ -191,10 +191,10 @@ def rust(files: frozenset[str], read: Reader, installed: Installed) -> Finding |
 def java(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding | None:
     if "pom.xml" in files:
         return Finding(
-            "java", reporting.maven("./mvnw" if "mvnw" in files else "mvn"), "pom.xml; surefire writes reports"
+            "java", junit_hint.maven("./mvnw" if "mvnw" in files else "mvn"), "pom.xml; surefire writes reports"
         )
     if files & {"build.gradle", "build.gradle.kts"}:
-        command = reporting.gradle("./gradlew" if "gradlew" in files else "gradle")
+        command = junit_hint.gradle("./gradlew" if "gradlew" in files else "gradle")
         return Finding("java", command, "build.gradle; its test task writes reports")
     return None
 
@@ -246,7 +246,7 @@ def bats(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding
     if not tests:
         return None
     folder = tests[0].rpartition("/")[0].partition("/")[0] or "."
-    return Finding("bats", reporting.bats(folder), f"{tests[0]} is a bats file")
+    return Finding("bats", junit_hint.bats(folder), f"{tests[0]} is a bats file")
 
 
 def make(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:

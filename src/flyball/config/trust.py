@@ -16,10 +16,10 @@ from flyball.config.errors import HomeUnusable, NotTrusted
 from flyball.config.file import FileConfig, said
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import RunFlags
-from flyball.core.breaker import Strikes
-from flyball.core.reviews import VALIDATORS
-from flyball.core.task import BreakerSettings, CodeLimits, Limits
-from flyball.core.verdict import Thresholds
+from flyball.core.claims.reviews import VALIDATORS
+from flyball.core.health.breaker import Strikes
+from flyball.core.health.verdict import Thresholds
+from flyball.core.model.task import BreakerSettings, CodeLimits, Limits
 
 _NOTHING_TYPED = RunFlags()
 

@@ -11,15 +11,15 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from flyball.core.effects import Ask, Effect, PutBack, Restore, Save, Wait
-from flyball.core.events import Begun, TaskStopped
-from flyball.core.measurement import Measurement
-from flyball.core.next import NOTHING, Step, halt, perform, record
-from flyball.core.outcomes import Failed
-from flyball.core.registry import workflow_of
-from flyball.core.state import Lane, State
-from flyball.core.task import Commit, EffectId
-from flyball.core.workflow import Workflow
+from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.workflow import Workflow
+from flyball.core.model.effects import Ask, Effect, PutBack, Restore, Save, Wait
+from flyball.core.model.events import Begun, TaskStopped
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Failed
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Commit, EffectId
+from flyball.core.workflows.registry import workflow_of
 
 
 def decide(state: State) -> Step:

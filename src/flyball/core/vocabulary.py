@@ -6,11 +6,11 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from flyball.core import effects as ef, events as ev, outcomes as oc
-from flyball.core.effects import Effect
-from flyball.core.events import Event, Fact
-from flyball.core.outcomes import Outcome
-from flyball.core.registry import WORKFLOWS
+from flyball.core.model import effects as ef, events as ev, outcomes as oc
+from flyball.core.model.effects import Effect
+from flyball.core.model.events import Event, Fact
+from flyball.core.model.outcomes import Outcome
+from flyball.core.workflows.registry import WORKFLOWS
 
 
 def effects() -> tuple[type[Effect], ...]:

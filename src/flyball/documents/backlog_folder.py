@@ -14,11 +14,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flyball.core.backlog import Backlog, Evaluation, Issue, Status
-from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
-from flyball.core.issue_edits import find_issue
-from flyball.core.session_state import placed
-from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
+from flyball.core.workflows.backlog.edits import (
+    AddIssue,
+    Archive,
+    KeepDecision,
+    KeepSession,
+    Reopen,
+    SetStatus,
+    WorkEdit,
+)
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.issues.edits import find_issue
+from flyball.core.workflows.backlog.session_state import placed
+from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Status
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.quantities import listed
+from flyball.core.text.quantities import listed
 from flyball.documents import open_folder
 from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritable
 

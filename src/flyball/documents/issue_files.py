@@ -12,9 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball import faults
-from flyball.core.backlog import HISTORY, ISSUE_FILES, Issue, Status
-from flyball.core.issue_blocks import read_issues
-from flyball.core.issue_edits import (
+from flyball.core.workflows.backlog.issues.blocks import read_issues
+from flyball.core.workflows.backlog.issues.edits import (
     EditRefused,
     IssueMissing,
     TransitionRefused,
@@ -23,7 +22,7 @@ from flyball.core.issue_edits import (
     with_status,
     without_block,
 )
-from flyball.core.issue_history import (
+from flyball.core.workflows.backlog.issues.history import (
     HEADER,
     MAX_HISTORY,
     entry,
@@ -34,8 +33,9 @@ from flyball.core.issue_history import (
     reopened,
     reverted_row,
 )
-from flyball.core.issue_names import Known
-from flyball.core.new_issues import file_for, header_of, rendered
+from flyball.core.workflows.backlog.issues.names import Known
+from flyball.core.workflows.backlog.issues.new import file_for, header_of, rendered
+from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Issue, Status
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, issue_files, rolled, text_of

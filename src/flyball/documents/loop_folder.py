@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from flyball import faults
-from flyball.core.naming import LOOP, next_number, parse_task_id
-from flyball.core.quantities import listed
-from flyball.core.task import TaskId
+from flyball.core.model.naming import LOOP, next_number, parse_task_id
+from flyball.core.model.task import TaskId
+from flyball.core.text.quantities import listed
 from flyball.documents import open_folder
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 

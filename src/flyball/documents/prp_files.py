@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from flyball.core.prp_session import Odd, PrpSession, read
+from flyball.core.workflows.tdd.prp_session import Odd, PrpSession, read
 from flyball.documents.errors import SourceUnreadable
 from flyball.documents.source import read_bytes, read_text
 

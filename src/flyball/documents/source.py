@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core import criteria
-from flyball.core.task import Item, Source
+from flyball.core.model.task import Item, Source
+from flyball.core.text import criteria
 from flyball.documents.errors import SourceUnreadable
 
 MAX_BYTES = 2 * 1024 * 1024

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.report_object import MAX_REPORT_BYTES, is_partial
+from flyball.core.claims.report_object import MAX_REPORT_BYTES, is_partial
 from flyball.documents.errors import NotesRefused
 
 MOST_QUESTIONS = 20

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
-from flyball.core.backlog_text import read_backlog
-from flyball.core.focus_text import focused_issue, with_decision
-from flyball.core.issue_words import is_history, place_of
-from flyball.core.session_state import StateRead, read_state, updated
+from flyball.core.workflows.backlog.focus import focused_issue, with_decision
+from flyball.core.workflows.backlog.issues.words import is_history, place_of
+from flyball.core.workflows.backlog.reading import read_backlog
+from flyball.core.workflows.backlog.session_state import StateRead, read_state, updated
+from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
 from flyball.documents.errors import WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.own_files import key_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.task import Source
+from flyball.core.model.task import Source
 from flyball.documents.errors import ConstitutionMissing, ConstitutionThere, SourceUnreadable
 from flyball.documents.source import SourceDocument, place_below
 from flyball.documents.work_folder import CONSTITUTION, WORK

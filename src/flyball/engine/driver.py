@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from flyball import faults
 from flyball.core.decide import begin, decide
-from flyball.core.effects import Ask, Effect, Wait
-from flyball.core.events import Begun, Ended, Event, Fact, PersonSpoke, SessionStarted, TaskStopped
-from flyball.core.evolve import evolve, fold
-from flyball.core.outcomes import Answered, Interrupted, Outcome, Waited
-from flyball.core.state import State
-from flyball.core.task import EffectId, TaskId
+from flyball.core.fold.evolve import evolve, fold
+from flyball.core.model.effects import Ask, Effect, Wait
+from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.model.outcomes import Answered, Interrupted, Outcome, Waited
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, TaskId
 from flyball.engine.recovery import woken
 from flyball.ports import Clock, Inbox, Journal, Perform, Stop
 

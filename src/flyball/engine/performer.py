@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.backlog_effects import EditBacklog, ReadBacklog
-from flyball.core.effects import (
+from flyball.core.model.effects import (
     Ask,
     CloseLane,
     Deliver,
@@ -25,8 +24,8 @@ from flyball.core.effects import (
     RunAgent,
     Save,
 )
-from flyball.core.naming import LOOP
-from flyball.core.outcomes import (
+from flyball.core.model.naming import LOOP
+from flyball.core.model.outcomes import (
     Answered,
     Delivered,
     Failed,
@@ -43,7 +42,8 @@ from flyball.core.outcomes import (
     WorkspaceClosed,
     WorkspaceOpened,
 )
-from flyball.core.task import MAIN, Commit, Task
+from flyball.core.model.task import MAIN, Commit, Task
+from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.ports import (
     Agent,
     Backlogs,

@@ -7,10 +7,10 @@ its id, its inputs and its dates are in the journal, so it is begun once more.
 from __future__ import annotations
 
 from flyball.core.decide import begin
-from flyball.core.effects import RunAgent
-from flyball.core.events import Ended, Fact
-from flyball.core.outcomes import Interrupted
-from flyball.core.state import State
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Ended, Fact
+from flyball.core.model.outcomes import Interrupted
+from flyball.core.model.state import State
 
 
 def woken(state: State) -> list[Fact]:

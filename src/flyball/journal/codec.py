@@ -14,8 +14,8 @@ from zlib import crc32
 
 import msgspec
 
-from flyball.core.events import Begun, Ended, Event, Fact, PersonSpoke, Spoken
-from flyball.core.task import TaskId
+from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, Spoken
+from flyball.core.model.task import TaskId
 from flyball.core.vocabulary import event_type
 from flyball.journal.errors import FactUnstorable, JournalCorrupt, JournalNewer
 from flyball.journal.records import in_utc

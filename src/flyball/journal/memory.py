@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from flyball.core.events import Event, Fact, Spoken
-from flyball.core.naming import task_id
-from flyball.core.task import TaskId
+from flyball.core.model.events import Event, Fact, Spoken
+from flyball.core.model.naming import task_id
+from flyball.core.model.task import TaskId
 from flyball.journal import codec
 from flyball.journal.errors import BlobMissing, LeaseLost, TaskUnknown, WordTaken
 from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, in_utc, task_scope

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from flyball.core.events import Fact, Spoken
-from flyball.core.task import TaskId
+from flyball.core.model.events import Fact, Spoken
+from flyball.core.model.task import TaskId
 
 
 class TaskRecord(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ from typing import Self
 import msgspec
 
 from flyball import faults
-from flyball.core.events import Event, Fact, Spoken
-from flyball.core.naming import task_id
-from flyball.core.task import TaskId
+from flyball.core.model.events import Event, Fact, Spoken
+from flyball.core.model.naming import task_id
+from flyball.core.model.task import TaskId
 from flyball.journal import codec, statements
 from flyball.journal.database import Database
 from flyball.journal.errors import LeaseLost, TaskUnknown, WordTaken

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures.gates import GateRun
 from flyball.measures.junit import Case
 from flyball.measures.sources import imports, looks_like_test, parse

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from flyball.core.measurement import Trick
-from flyball.core.task import Commit
+from flyball.core.model.measurement import Trick
+from flyball.core.model.task import Commit
 from flyball.measures.trees import Trees
 
 _NAMELESS = re.compile(rb"^[^#\n]*\sworking-tree-encoding(\s|$)", re.MULTILINE)

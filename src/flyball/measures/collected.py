@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures import definitions, weakening
 from flyball.measures.plugins import values
 from flyball.measures.sources import parse

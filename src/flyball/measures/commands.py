@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.core.text import decode, scrub
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.ports import Confine, Notify, Refusal, Stop
 
 SHOWN = 8 * 1024

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from xml.parsers import expat
 
-from flyball.core.measurement import Coverage
-from flyball.core.task import Commit
+from flyball.core.model.measurement import Coverage
+from flyball.core.model.task import Commit
 from flyball.measures.junit import TreeIndex
 from flyball.measures.sources import looks_like_test
 from flyball.measures.trees import Trees

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures.weakening import CHANGED, Function, compare_function
 
 Definitions = Mapping[str, tuple[ast.stmt, ...]]

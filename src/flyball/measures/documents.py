@@ -3,9 +3,9 @@
 import re
 from pathlib import PurePosixPath
 
-from flyball.core.measurement import Files
-from flyball.core.naming import LOOP
-from flyball.core.task import Commit
+from flyball.core.model.measurement import Files
+from flyball.core.model.naming import LOOP
+from flyball.core.model.task import Commit
 from flyball.measures.diagrams import Complaints, diagrams_of
 from flyball.measures.trees import Trees
 

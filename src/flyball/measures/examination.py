@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.effects import Measure
-from flyball.core.measurement import GateResult, Trick
-from flyball.core.quantities import listed, plural
-from flyball.core.task import Commit, Gate, Settings
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import GateResult, Trick
+from flyball.core.model.task import Commit, Gate, Settings
+from flyball.core.text.quantities import listed, plural
 from flyball.measures import canary, lint, script_canary
 from flyball.measures.commands import Commands, Ran
 from flyball.measures.expectations import Expectations

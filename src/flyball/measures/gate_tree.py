@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from flyball.core.measurement import GateResult, Trick
-from flyball.core.task import Settings
+from flyball.core.model.measurement import GateResult, Trick
+from flyball.core.model.task import Settings
 from flyball.measures.commands import Commands
 from flyball.measures.telling import telling_line
 from flyball.measures.trees import Trees

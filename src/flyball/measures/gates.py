@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.measurement import Counts, GateResult, Trick
-from flyball.core.quantities import plural
-from flyball.core.reporting import counted_by
-from flyball.core.task import Gate
+from flyball.core.loop.junit_hint import counted_by
+from flyball.core.model.measurement import Counts, GateResult, Trick
+from flyball.core.model.task import Gate
+from flyball.core.text.quantities import plural
 from flyball.measures import coverage
 from flyball.measures.commands import Commands, Ran
 from flyball.measures.coverage import Covered

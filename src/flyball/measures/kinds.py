@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.measurement import Check, Files, GateResult, NewTest, Quality, Trick
-from flyball.core.quantities import listed, plural
-from flyball.core.task import Commit
+from flyball.core.model.measurement import Check, Files, GateResult, NewTest, Quality, Trick
+from flyball.core.model.task import Commit
+from flyball.core.text.quantities import listed, plural
 from flyball.measures import documents, qa
 from flyball.measures.diagrams import Complaints, Diagrams, shapes
 from flyball.measures.examination import Examination, Trial

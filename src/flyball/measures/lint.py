@@ -5,8 +5,8 @@ from collections import Counter
 
 import msgspec
 
-from flyball.core.quantities import listed, plural
-from flyball.core.text import decode, scrub
+from flyball.core.text.quantities import listed, plural
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.measures.commands import Ran
 from flyball.measures.telling import ABSENT, telling_line
 

@@ -7,12 +7,12 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.effects import Measure
-from flyball.core.measurement import Coverage, GateResult, Measurement, Trick
-from flyball.core.naming import LOOP
-from flyball.core.signature import signature
-from flyball.core.task import MAIN, Commit, Settings
-from flyball.core.text import spelt
+from flyball.core.failures.signature import signature
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Coverage, GateResult, Measurement, Trick
+from flyball.core.model.naming import LOOP
+from flyball.core.model.task import MAIN, Commit, Settings
+from flyball.core.text.scrubbing import spelt
 from flyball.measures.collected import held
 from flyball.measures.commands import Commands, MeasurementStopped
 from flyball.measures.coverage import measure_coverage, merged

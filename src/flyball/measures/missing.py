@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from flyball.core.quantities import listed, plural
+from flyball.core.text.quantities import listed, plural
 from flyball.measures.junit import Case
 
 _LACKING = re.compile(

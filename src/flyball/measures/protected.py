@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from flyball.core.effects import Measure
-from flyball.core.measurement import Trick
-from flyball.core.task import Commit, Item, Settings
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Trick
+from flyball.core.model.task import Commit, Item, Settings
 from flyball.measures.clones import lost_in_a_clone
 from flyball.measures.collected import Held
 from flyball.measures.gate_scripts import is_gate_file, started_within

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from flyball.core.effects import Measure
-from flyball.core.measurement import Check, Quality
-from flyball.core.quantities import listed, plural
-from flyball.core.task import Settings
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Check, Quality
+from flyball.core.model.task import Settings
+from flyball.core.text.quantities import listed, plural
 from flyball.measures.documents import is_changelog, is_decision_record, is_readme
 from flyball.measures.lint import LintRun
 from flyball.measures.protected import changed_paths

@@ -10,8 +10,8 @@ from typing import Any
 import lizard
 import msgspec
 
-from flyball.core.measurement import Quality
-from flyball.core.task import CodeLimits, Commit
+from flyball.core.model.measurement import Quality
+from flyball.core.model.task import CodeLimits, Commit
 from flyball.measures.protected import changed_paths
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.trees import Trees

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flyball.core.criteria import Criterion, names_criterion
-from flyball.core.measurement import NewTest
-from flyball.core.task import Item
+from flyball.core.model.measurement import NewTest
+from flyball.core.model.task import Item
+from flyball.core.text.criteria import Criterion, names_criterion
 from flyball.measures.declared import declared_tests, is_reported
 from flyball.measures.junit import Case, Outcome
 from flyball.measures.reasons import Project, reason

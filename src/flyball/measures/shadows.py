@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures.sources import looks_like_test
 
 _RUNNER = re.compile(

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures import checking
 from flyball.measures.definitions import Definitions, compare, definitions, same, used_by
 from flyball.measures.modules import ALL, Known, known, names_of

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from flyball.core.task import Commit
+from flyball.core.model.task import Commit
 
 
 class Trees(Protocol):

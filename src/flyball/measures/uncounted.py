@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.measurement import NewTest
-from flyball.core.task import Item
-from flyball.core.text import decode
+from flyball.core.model.measurement import NewTest
+from flyball.core.model.task import Item
+from flyball.core.text.scrubbing import decode
 from flyball.measures.declared import declared_tests, is_countable
 from flyball.measures.junit import Case, TreeIndex
 from flyball.measures.reasons import Project, reason

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from flyball.core.measurement import Trick
+from flyball.core.model.measurement import Trick
 from flyball.measures.collected import Held, Holder, is_pattern_of, patterns
 from flyball.measures.plugins import CONFIGURATION
 from flyball.measures.sources import is_code, looks_like_test

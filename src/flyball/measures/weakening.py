@@ -4,8 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from flyball.core.measurement import Trick, TrickKind
-from flyball.core.quantities import listed, plural
+from flyball.core.model.measurement import Trick, TrickKind
+from flyball.core.text.quantities import listed, plural
 from flyball.measures.sources import parse
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")

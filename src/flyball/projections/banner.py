@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flyball.core.questions import led_by_trick
-from flyball.core.state import State
+from flyball.core.loop.questions import led_by_trick
+from flyball.core.model.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.wording import plain
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from flyball.core.events import BatchJudged, HistoryImported
-from flyball.core.loop_page import PastRow
-from flyball.core.monitor import Verdict, observe
-from flyball.core.observation import History, Observation
-from flyball.core.quantities import listed
+from flyball.core.advice.loop_page import PastRow
+from flyball.core.health.monitor import Verdict, observe
+from flyball.core.health.observation import History, Observation
+from flyball.core.model.events import BatchJudged, HistoryImported
+from flyball.core.text.quantities import listed
 from flyball.projections.loop_state import Page, written
 from flyball.projections.records import Row
 from flyball.projections.wording import plain

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from flyball.core.backlog_effects import BacklogRead, Edited, Stale
-from flyball.core.backlog_facts import Evaluated, ItemSettled
-from flyball.core.breaker import CLOSED
-from flyball.core.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
-from flyball.core.events import (
+from flyball.core.health.breaker import CLOSED
+from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
+from flyball.core.model.events import (
     Begun,
     BreakerChanged,
     Consented,
@@ -33,8 +32,8 @@ from flyball.core.events import (
     TurnSetAside,
     WorkspaceRemoved,
 )
-from flyball.core.measurement import Trick
-from flyball.core.outcomes import (
+from flyball.core.model.measurement import Trick
+from flyball.core.model.outcomes import (
     Answered,
     Delivered,
     Failed,
@@ -47,11 +46,12 @@ from flyball.core.outcomes import (
     Saved,
     TurnEnded,
 )
-from flyball.core.prp_session import PHASES, told
-from flyball.core.quantities import listed
-from flyball.core.task import EffectId
-from flyball.core.tdd_facts import SessionImported
-from flyball.core.workflow import BOTH_GATES
+from flyball.core.model.task import EffectId
+from flyball.core.text.quantities import listed
+from flyball.core.workflows.backlog.effects import BacklogRead, Edited, Stale
+from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import PHASES, told
 from flyball.projections.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.recording import judgement, learning, turn_begun, turn_ended, verification
 from flyball.projections.records import (

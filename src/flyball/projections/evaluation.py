@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flyball.core.backlog import Evaluation, Situation
-from flyball.core.evaluator_rules import missing_validators
-from flyball.core.quantities import plural
-from flyball.core.reviews import Validation
-from flyball.core.text import one_line
+from flyball.core.claims.reviews import Validation
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import one_line
+from flyball.core.workflows.backlog.evaluator_rules import missing_validators
+from flyball.core.workflows.backlog.values import Evaluation, Situation
 
 _MOST_DEVIATIONS = 50
 _PROMISE = re.compile(r"<\s*/?\s*promise\s*>", re.IGNORECASE)

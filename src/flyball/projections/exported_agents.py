@@ -8,8 +8,8 @@ from typing import get_args
 
 import msgspec
 
-from flyball.core.loop_roles import LOOP_ROLES, LoopRole, Target
-from flyball.core.roles import ROLES, Ability, Role
+from flyball.core.roles.loop_roles import LOOP_ROLES, LoopRole, Target
+from flyball.core.roles.workers import ROLES, Ability, Role
 
 TARGETS: tuple[Target, ...] = get_args(Target)
 MANIFEST = "flyball-export.json"

@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.breaker import CLOSED, Breaker
-from flyball.core.events import Judged
+from flyball.core.health.breaker import CLOSED, Breaker
+from flyball.core.model.events import Judged
 from flyball.projections.wording import plain
 
 ERRORS_KEPT = 50

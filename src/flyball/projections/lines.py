@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.backlog_effects import Stale
-from flyball.core.backlog_facts import BlockCleared, Evaluated, ItemReopened, ItemSelected, ItemSettled, Reviewed
-from flyball.core.effects import Ask, Measure, RunAgent
-from flyball.core.events import (
+from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.model.effects import Ask, Measure, RunAgent
+from flyball.core.model.events import (
     Begun,
     BreakerChanged,
     Consented,
@@ -33,8 +32,8 @@ from flyball.core.events import (
     WindowOpened,
     WorkspaceRemoved,
 )
-from flyball.core.measurement import GateResult, Measurement
-from flyball.core.outcomes import (
+from flyball.core.model.measurement import GateResult, Measurement
+from flyball.core.model.outcomes import (
     Answered,
     Conflicted,
     Delivered,
@@ -54,12 +53,20 @@ from flyball.core.outcomes import (
     Usage,
     Waited,
 )
-from flyball.core.prp_session import told
-from flyball.core.quantities import listed, plural
-from flyball.core.state import State
-from flyball.core.task import EffectId, Player
-from flyball.core.tdd_facts import SessionImported
-from flyball.core.workflow import BOTH_GATES
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, Player
+from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.backlog.effects import Stale
+from flyball.core.workflows.backlog.facts import (
+    BlockCleared,
+    Evaluated,
+    ItemReopened,
+    ItemSelected,
+    ItemSettled,
+    Reviewed,
+)
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import told
 from flyball.projections.recording import coverage_seen
 from flyball.projections.reviews import apart
 from flyball.projections.situation import situation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.state import State
+from flyball.core.model.state import State
 from flyball.projections.chronicle import Chronicle, shows
 from flyball.projections.loop_state import loop_state
 from flyball.projections.phase_status import phase_status

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import msgspec
 
-from flyball.core.monitor import Blocker, Verdict
-from flyball.core.quantities import listed, plural
-from flyball.core.state import State
+from flyball.core.health.monitor import Blocker, Verdict
+from flyball.core.model.state import State
+from flyball.core.text.quantities import listed, plural
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Row
 from flyball.projections.standing import health

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core import status_block
-from flyball.core.events import Event, Judged, TaskStopped
-from flyball.core.measurement import Measurement, Scalar
-from flyball.core.percentages import PhaseNumbers, phase_percent
-from flyball.core.state import State
-from flyball.core.status_fields import (
+from flyball.core.claims import status_block
+from flyball.core.claims.status_fields import (
     Calls,
     CircuitBreaker,
     DualGate,
@@ -22,6 +18,10 @@ from flyball.core.status_fields import (
     StatusBlock,
     Tests,
 )
+from flyball.core.model.events import Event, Judged, TaskStopped
+from flyball.core.model.measurement import Measurement, Scalar
+from flyball.core.model.state import State
+from flyball.core.workflows.tdd.percentages import PhaseNumbers, phase_percent
 from flyball.projections.standing import forced_stages
 from flyball.projections.status import progress_percent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.quantities import listed
+from flyball.core.text.quantities import listed
 from flyball.projections.report import Report
 from flyball.projections.wording import code, escaped
 

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from flyball.core.effects import RunAgent
-from flyball.core.events import Judged, LearningRecorded
-from flyball.core.measurement import Counts, Coverage, Measurement
-from flyball.core.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Judged, LearningRecorded
+from flyball.core.model.measurement import Counts, Coverage, Measurement
+from flyball.core.model.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
 from flyball.projections.records import (
     CheckMade,
     CoverageSeen,

@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.outcomes import NOTHING_USED, Usage
-from flyball.core.quantities import plural
-from flyball.core.task import Author
+from flyball.core.model.outcomes import NOTHING_USED, Usage
+from flyball.core.model.task import Author
+from flyball.core.text.quantities import plural
 
 
 class Tally(msgspec.Struct, frozen=True):

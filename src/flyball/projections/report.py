@@ -6,9 +6,9 @@ from datetime import datetime
 
 import msgspec
 
-from flyball.core.effects import RunAgent
-from flyball.core.quantities import plural
-from flyball.core.state import State
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.state import State
+from flyball.core.text.quantities import plural
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flyball.core.quantities import plural
+from flyball.core.text.quantities import plural
 from flyball.projections.records import GateRun, Learning, Tally, Verification
 from flyball.projections.report import Report
 from flyball.projections.reviews import Review

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from flyball.core.casting import Independence, independence
-from flyball.core.outcomes import ABSENT, FAILED, LIMITED
-from flyball.core.task import AgentSpec, Author, Player
+from flyball.core.loop.casting import Independence, independence
+from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED
+from flyball.core.model.task import AgentSpec, Author, Player
 from flyball.projections.records import Turn
 
 _NO_REVIEW = LIMITED | ABSENT | FAILED | {"interrupted", "failed", ""}

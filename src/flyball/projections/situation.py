@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from flyball.core.state import State
+from flyball.core.model.state import State
 from flyball.projections.wording import clock_time, guard_name
 
 Word = Literal[

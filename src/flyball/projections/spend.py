@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from flyball.core.outcomes import NOTHING_USED
+from flyball.core.model.outcomes import NOTHING_USED
 from flyball.projections.records import Turn
 
 

@@ -8,13 +8,13 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from flyball.core.backlog_record import record_of
-from flyball.core.effects import Save
-from flyball.core.events import PersonSpoke, TaskStopped
-from flyball.core.guards import limit_reached
-from flyball.core.quantities import plural
-from flyball.core.state import State
-from flyball.core.task import Item
+from flyball.core.loop.guards import limit_reached
+from flyball.core.model.effects import Save
+from flyball.core.model.events import PersonSpoke, TaskStopped
+from flyball.core.model.state import State
+from flyball.core.model.task import Item
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.backlog.record import record_of
 from flyball.projections.chronicle import Chronicle
 
 Running = Literal["running", "paused", "completed", "halted"]

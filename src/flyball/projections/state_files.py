@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.guards import HOUR
-from flyball.core.outcomes import ABSENT, LIMITED
-from flyball.core.roles import IMPLEMENTER
-from flyball.core.state import State
+from flyball.core.loop.guards import HOUR
+from flyball.core.model.outcomes import ABSENT, LIMITED
+from flyball.core.model.state import State
+from flyball.core.roles.workers import IMPLEMENTER
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.status import progress_percent

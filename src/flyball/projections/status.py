@@ -7,12 +7,12 @@ from datetime import datetime
 
 import msgspec
 
-from flyball.core.effects import RunAgent
-from flyball.core.events import Held, PersonSpoke, TaskStopped
-from flyball.core.guards import HOUR
-from flyball.core.percentages import overall_percent
-from flyball.core.state import State
-from flyball.core.task import EffectId
+from flyball.core.loop.guards import HOUR
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Held, PersonSpoke, TaskStopped
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId
+from flyball.core.workflows.tdd.percentages import overall_percent
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import CoverageSeen

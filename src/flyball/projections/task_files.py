@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from flyball.core.naming import slug
-from flyball.core.state import State
-from flyball.core.task import Item
+from flyball.core.model.naming import slug
+from flyball.core.model.state import State
+from flyball.core.model.task import Item
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.records import Learning
 from flyball.projections.standing import health, live_items, task_status

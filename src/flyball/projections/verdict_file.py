@@ -6,9 +6,9 @@ from datetime import datetime
 
 import msgspec
 
-from flyball.core.measurement import GateResult
-from flyball.core.state import State
-from flyball.core.text import scrub
+from flyball.core.model.measurement import GateResult
+from flyball.core.model.state import State
+from flyball.core.text.scrubbing import scrub
 from flyball.projections import standing
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.status import QuestionShown, Subtask, open_questions

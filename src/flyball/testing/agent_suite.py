@@ -21,9 +21,9 @@ import pytest
 from flyball.agents.frame import Patience
 from flyball.agents.transcript import TranscriptExists
 from flyball.clock import system_clock
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded
-from flyball.core.task import EffectId
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.task import EffectId
 from flyball.ports import Agent
 from flyball.process import Stop
 from flyball.warden import processes

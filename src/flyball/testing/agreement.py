@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from flyball.core.events import Event, Judged
-from flyball.core.evolve import evolve
-from flyball.core.observation import Observation
-from flyball.core.signature import digest
-from flyball.core.state import State
-from flyball.core.verdict import CURES
+from flyball.core.failures.signature import digest
+from flyball.core.fold.evolve import evolve
+from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import CURES
+from flyball.core.model.events import Event, Judged
+from flyball.core.model.state import State
 from flyball.projections.chronicle import Chronicle
 from flyball.projections.lines import line
 from flyball.projections.loop_files import VERDICT, render

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.backlog import HISTORY, ISSUE_FILES, Backlog, Issue, Session
-from flyball.core.backlog_effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
-from flyball.core.work_edits import AddIssue, Archive, KeepDecision, KeepSession, Reopen, SetStatus, WorkEdit
+from flyball.core.workflows.backlog.edits import (
+    AddIssue,
+    Archive,
+    KeepDecision,
+    KeepSession,
+    Reopen,
+    SetStatus,
+    WorkEdit,
+)
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Issue, Session
 
 
 class BacklogInMemory:

@@ -9,11 +9,16 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core import casting
-from flyball.core.breaker import CLOSED, Breaker
-from flyball.core.claims import Claim
-from flyball.core.effects import Ask, Deliver, Effect, Measure, Prepare, Question, Restore, RunAgent, Save
-from flyball.core.events import (
+from flyball.core.claims.claims import Claim
+from flyball.core.failures.signature import signature
+from flyball.core.fold.evolve import evolve
+from flyball.core.health.breaker import CLOSED, Breaker
+from flyball.core.health.monitor import Health, Observation, Verdict
+from flyball.core.health.verdict import CURES
+from flyball.core.loop import casting
+from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.model.effects import Ask, Deliver, Effect, Measure, Prepare, Question, Restore, RunAgent, Save
+from flyball.core.model.events import (
     Begun,
     Ended,
     Event,
@@ -25,15 +30,10 @@ from flyball.core.events import (
     TaskOpened,
     TaskStopped,
 )
-from flyball.core.evolve import evolve
-from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
-from flyball.core.monitor import Health, Observation, Verdict
-from flyball.core.outcomes import Delivered, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
-from flyball.core.signature import signature
-from flyball.core.state import Lane, Loop, State, Visit
-from flyball.core.task import MAIN, AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
-from flyball.core.verdict import CURES
-from flyball.core.workflow import BOTH_GATES
+from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
+from flyball.core.model.outcomes import Delivered, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
+from flyball.core.model.state import Lane, Loop, State, Visit
+from flyball.core.model.task import MAIN, AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
 
 OPENED_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 CHANGED = Files(created=1, modified=2)

@@ -9,10 +9,20 @@ from typing import Any, Protocol
 
 import pytest
 
-from flyball.core.effects import Wait
-from flyball.core.events import Begun, Ended, Event, Fact, Moved, PersonSpoke, SessionStarted, Spoken, TurnSetAside
-from flyball.core.outcomes import Waited
-from flyball.core.task import EffectId, TaskId
+from flyball.core.model.effects import Wait
+from flyball.core.model.events import (
+    Begun,
+    Ended,
+    Event,
+    Fact,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    Spoken,
+    TurnSetAside,
+)
+from flyball.core.model.outcomes import Waited
+from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import FactUnstorable, LeaseLost, TaskUnknown, WordTaken
 from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, task_scope
 from flyball.ports import Journal

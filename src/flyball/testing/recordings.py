@@ -11,10 +11,10 @@ from flyball.agents.frame import Ran, Turn
 from flyball.agents.hearing import Events, other_lines
 from flyball.agents.reading import settled
 from flyball.agents.transcript import Transcript
-from flyball.core.effects import RunAgent
-from flyball.core.outcomes import TurnEnded, Usage
-from flyball.core.task import EffectId
-from flyball.core.text import decode
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded, Usage
+from flyball.core.model.task import EffectId
+from flyball.core.text.scrubbing import decode
 from flyball.process import Exit
 
 NONCE = "00112233445566778899aabbccddeeff"

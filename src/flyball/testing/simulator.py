@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from flyball.core.backlog_effects import EditBacklog, ReadBacklog
-from flyball.core.claims import Claim
+from flyball.core.claims.claims import Claim
 from flyball.core.decide import begin, decide
-from flyball.core.effects import (
+from flyball.core.fold.evolve import evolve
+from flyball.core.model.effects import (
     Ask,
     CloseLane,
     Deliver,
@@ -30,10 +30,9 @@ from flyball.core.effects import (
     Save,
     Wait,
 )
-from flyball.core.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
-from flyball.core.evolve import evolve
-from flyball.core.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
-from flyball.core.outcomes import (
+from flyball.core.model.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
+from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
+from flyball.core.model.outcomes import (
     Answered,
     Conflicted,
     Delivered,
@@ -52,9 +51,10 @@ from flyball.core.outcomes import (
     WorkspaceClosed,
     WorkspaceOpened,
 )
-from flyball.core.state import State
-from flyball.core.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
+from flyball.core.model.state import State
+from flyball.core.model.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
 from flyball.core.vocabulary import fact_type
+from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.testing.backlog_in_memory import BacklogInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -15,7 +15,7 @@ from flyball.agents.homes import known_paths
 from flyball.agents.own_path import own_programs
 from flyball.agents.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
-from flyball.core.task import AgentSpec, Task
+from flyball.core.model.task import AgentSpec, Task
 from flyball.ports import Agent, Confine
 from flyball.workspace.sandbox import Confined
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.backlog_effects import ReadBacklog
-from flyball.core.backlog_record import record_of
-from flyball.core.cycles import folder
-from flyball.core.state import State
-from flyball.core.task import EffectId
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId
+from flyball.core.workflows.backlog.cycles import folder
+from flyball.core.workflows.backlog.effects import ReadBacklog
+from flyball.core.workflows.backlog.record import record_of
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.wiring.site import Site
 

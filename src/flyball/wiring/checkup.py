@@ -18,9 +18,9 @@ from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig
 from flyball.config.home import environment, home_folder
 from flyball.config.schema import TopLevel
-from flyball.core.evolve_lanes import JournalOutOfOrder
-from flyball.core.naming import LOOP
-from flyball.core.quantities import plural
+from flyball.core.fold.lanes import JournalOutOfOrder
+from flyball.core.model.naming import LOOP
+from flyball.core.text.quantities import plural
 from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder

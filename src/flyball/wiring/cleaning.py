@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.effects import Save
-from flyball.core.events import WorkspaceRemoved
-from flyball.core.outcomes import Outcome, Saved
-from flyball.core.state import State
-from flyball.core.task import Commit, EffectId, Task, TaskId
+from flyball.core.model.effects import Save
+from flyball.core.model.events import WorkspaceRemoved
+from flyball.core.model.outcomes import Outcome, Saved
+from flyball.core.model.state import State
+from flyball.core.model.task import Commit, EffectId, Task, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.records import task_scope
 from flyball.measures.gate_tree import gate_folder

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from flyball import __version__, process
 from flyball.clock import system_clock
-from flyball.core.events import Fact, SessionStarted, WorkspaceRemoved
-from flyball.core.opening import ANEW
-from flyball.core.state import State
-from flyball.core.task import Settings, Task, TaskId
-from flyball.core.text import decode, scrub
+from flyball.core.loop.opening import ANEW
+from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
+from flyball.core.model.state import State
+from flyball.core.model.task import Settings, Task, TaskId
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from flyball.core.naming import LOOP
-from flyball.core.task import TaskId
+from flyball.core.model.naming import LOOP
+from flyball.core.model.task import TaskId
 from flyball.documents.errors import NotesRefused
 from flyball.documents.turn_notes import TurnNotes
 from flyball.ports import Refusal

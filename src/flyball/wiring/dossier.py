@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from flyball.core.events import Event
-from flyball.core.evolve import fold
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.fold.evolve import fold
+from flyball.core.model.events import Event
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
 from flyball.ports import Journal
 from flyball.projections.chronicle import Chronicle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from flyball.core.task import EvaluateSettings
+from flyball.core.model.task import EvaluateSettings
 
 
 def evaluate_settings(root: str | os.PathLike[str]) -> EvaluateSettings:

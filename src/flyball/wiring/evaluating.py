@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.backlog import Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.json_place import line_of
-from flyball.core.reviews import Validation
-from flyball.core.strict_json import JsonUnreadable, read_json
-from flyball.core.validation_summary import NoSummary, consistent, read_validations
+from flyball.core.claims.reviews import Validation
+from flyball.core.claims.validation_summary import NoSummary, consistent, read_validations
+from flyball.core.text.json_place import line_of
+from flyball.core.text.strict_json import JsonUnreadable, read_json
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.values import Situation
 from flyball.documents.errors import EvaluationInputInvalid
 from flyball.documents.work_folder import WorkFolder, find_root
 from flyball.ports import Clock

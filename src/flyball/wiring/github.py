@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.core.effects import OpenPullRequest
-from flyball.core.outcomes import PullRequested
-from flyball.core.task import TaskId
-from flyball.core.text import decode, scrub
+from flyball.core.model.effects import OpenPullRequest
+from flyball.core.model.outcomes import PullRequested
+from flyball.core.model.task import TaskId
+from flyball.core.text.scrubbing import decode, scrub
 from flyball.projections.pull_request import pull_request
 from flyball.projections.report import report
 from flyball.wiring.site import Site

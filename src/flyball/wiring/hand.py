@@ -8,12 +8,12 @@ from datetime import datetime
 
 from flyball.clock import system_clock
 from flyball.core.decide import begin
-from flyball.core.effects import Ask, Effect
-from flyball.core.events import Ended, Event, Fact
-from flyball.core.evolve import evolve
-from flyball.core.outcomes import Interrupted, Outcome
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.fold.evolve import evolve
+from flyball.core.model.effects import Ask, Effect
+from flyball.core.model.events import Ended, Event, Fact
+from flyball.core.model.outcomes import Interrupted, Outcome
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
 from flyball.journal.leases import Lease
 from flyball.wiring.holding import holding
 from flyball.wiring.rendering import Rendering

@@ -8,13 +8,9 @@ from datetime import datetime
 
 import msgspec
 
-from flyball.core.backlog_effects import ReadBacklog
-from flyball.core.backlog_facts import ItemReopened
-from flyball.core.backlog_record import record_of
-from flyball.core.commit_messages import message as commit_message
-from flyball.core.cycles import folder
-from flyball.core.effects import Restore, Save
-from flyball.core.events import (
+from flyball.core.loop.commit_messages import message as commit_message
+from flyball.core.model.effects import Restore, Save
+from flyball.core.model.events import (
     Event,
     Fact,
     LearningRecorded,
@@ -24,12 +20,16 @@ from flyball.core.events import (
     TaskStopped,
     TurnSetAside,
 )
-from flyball.core.outcomes import Outcome, Restored, Saved
-from flyball.core.quantities import plural
-from flyball.core.registry import workflow_of
-from flyball.core.state import State
-from flyball.core.task import Commit, EffectId, TaskId
-from flyball.core.workflows import backlog
+from flyball.core.model.outcomes import Outcome, Restored, Saved
+from flyball.core.model.state import State
+from flyball.core.model.task import Commit, EffectId, TaskId
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.backlog import workflow
+from flyball.core.workflows.backlog.cycles import folder
+from flyball.core.workflows.backlog.effects import ReadBacklog
+from flyball.core.workflows.backlog.facts import ItemReopened
+from flyball.core.workflows.backlog.record import record_of
+from flyball.core.workflows.registry import workflow_of
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
 from flyball.projections.records import Kept
@@ -241,7 +241,7 @@ def _write_reopened(site: Site, hand: Hand) -> None:
         return
     folders = BacklogFolders(site.repository.root)
     seen = folders.read(ReadBacklog(EffectId("read/reopen"), path=folder(hand.state)))
-    effect = backlog.reopening(hand.state, seen)
+    effect = workflow.reopening(hand.state, seen)
     hand.perform(effect, lambda _at: folders.edit(effect))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.clock import system_clock
-from flyball.core.task import Source, Task
+from flyball.core.model.task import Source, Task
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.records import Holder, task_scope

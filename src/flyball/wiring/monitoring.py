@@ -15,13 +15,13 @@ import msgspec
 
 from flyball.clock import system_clock
 from flyball.config.home import RepositoryHome, home_folder
-from flyball.core.batch import BatchResult, Failure, of_batch
-from flyball.core.events import BatchJudged, HistoryImported
-from flyball.core.loop_page import PageUnreadable, read_page
-from flyball.core.monitor import Thresholds, Verdict, follow
-from flyball.core.naming import LOOP, slug
-from flyball.core.quantities import plural
-from flyball.core.task import TaskId
+from flyball.core.advice.batch import BatchResult, Failure, of_batch
+from flyball.core.advice.loop_page import PageUnreadable, read_page
+from flyball.core.health.monitor import Thresholds, Verdict, follow
+from flyball.core.model.events import BatchJudged, HistoryImported
+from flyball.core.model.naming import LOOP, slug
+from flyball.core.model.task import TaskId
+from flyball.core.text.quantities import plural
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.loop_folder import MONITOR_PAGE, LoopFolder

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from flyball.core.task import TaskId
+from flyball.core.model.task import TaskId
 from flyball.journal.records import Holder
 from flyball.wiring.site import Site
 

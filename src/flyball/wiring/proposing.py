@@ -9,7 +9,7 @@ from flyball.agents.dialects import DIALECTS
 from flyball.config import file as config_file
 from flyball.config.detect import Proposal, detect
 from flyball.config.home import environment
-from flyball.core.task import Gate, Settings
+from flyball.core.model.task import Gate, Settings
 from flyball.documents.work_source import ProjectFacts
 from flyball.wiring.site import Site
 from flyball.workspace.git import records

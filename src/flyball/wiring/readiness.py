@@ -18,8 +18,8 @@ from flyball.agents.scripted import load_script
 from flyball.config.errors import AgentMissing, ConfigError
 from flyball.config.settings import Configured
 from flyball.core.extras import install_command
-from flyball.core.registry import WORKFLOWS
-from flyball.core.task import AgentChoice, AgentSpec, Settings
+from flyball.core.model.task import AgentChoice, AgentSpec, Settings
+from flyball.core.workflows.registry import WORKFLOWS
 from flyball.wiring.programs import missing_programs
 
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from flyball.core.events import Event, SessionStarted
-from flyball.core.evolve import evolve
-from flyball.core.naming import LOOP
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.fold.evolve import evolve
+from flyball.core.model.events import Event, SessionStarted
+from flyball.core.model.naming import LOOP
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
 from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows

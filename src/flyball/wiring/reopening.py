@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flyball.core.quantities import listed
-from flyball.core.state import State
-from flyball.core.task import TaskId
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.core.text.quantities import listed
 from flyball.ports import Refusal
 from flyball.wiring.hand import in_hand
 from flyball.wiring.site import Site

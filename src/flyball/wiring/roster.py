@@ -14,7 +14,7 @@ from flyball.agents.cli import NETWORK
 from flyball.agents.dialect import Dialect
 from flyball.agents.dialects import DIALECTS
 from flyball.agents.environment import PASSED_ON
-from flyball.core.text import decode, scrub
+from flyball.core.text.scrubbing import decode, scrub
 
 PATIENCE_S = 20.0
 

@@ -9,9 +9,9 @@ from types import MappingProxyType
 import msgspec
 
 from flyball.config.home import RepositoryHome
-from flyball.core.evolve import fold
-from flyball.core.state import State
-from flyball.core.task import Task, TaskId
+from flyball.core.fold.evolve import fold
+from flyball.core.model.state import State
+from flyball.core.model.task import Task, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal

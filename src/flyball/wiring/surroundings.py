@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.state import State
+from flyball.core.model.state import State
 from flyball.ports import Refusal
 from flyball.projections.situation import Seen
 from flyball.projections.standing import is_delivered

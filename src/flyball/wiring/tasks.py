@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from flyball.clock import system_clock
 from flyball.config.settings import Configured
-from flyball.core.events import Fact, TaskOpened
-from flyball.core.naming import slug
-from flyball.core.prp_session import PrpSession
-from flyball.core.registry import WORKFLOWS
-from flyball.core.task import Item, Source, Task, TaskId
-from flyball.core.tdd_facts import SessionImported
+from flyball.core.model.events import Fact, TaskOpened
+from flyball.core.model.naming import slug
+from flyball.core.model.task import Item, Source, Task, TaskId
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import highest_number
 from flyball.wiring.site import Site
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from flyball.config import file as config_file
-from flyball.core.monitor import Thresholds
+from flyball.core.health.monitor import Thresholds
 
 
 def thresholds_in(folder: Path) -> Thresholds:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flyball.agents.dialects import DIALECTS, speaking_acp
 from flyball.agents.shown import Show, log_lines
-from flyball.core.task import Task
+from flyball.core.model.task import Task
 
 STDOUT = "stdout"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from flyball import process
 from flyball.clock import system_clock
-from flyball.core.effects import Measure
-from flyball.core.measurement import Measurement
-from flyball.core.task import Commit, EffectId, Settings, TaskId
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Commit, EffectId, Settings, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flyball.core.backlog import Backlog, Build, Evaluation, Gates, Session, Situation
-from flyball.core.evaluator import evaluate
-from flyball.core.reviews import VALIDATORS, Validation
-from flyball.core.selection import is_called
-from flyball.core.session_state import counted, reset
+from flyball.core.claims.reviews import VALIDATORS, Validation
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.selection import is_called
+from flyball.core.workflows.backlog.session_state import counted, reset
+from flyball.core.workflows.backlog.values import Backlog, Build, Evaluation, Gates, Session, Situation
 from flyball.documents.work_folder import WorkFolder
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import msgspec
 
 from flyball.clock import system_clock
 from flyball.core.decide import decide
-from flyball.core.effects import Question
-from flyball.core.events import PersonSpoke, Spoken
-from flyball.core.state import State
-from flyball.core.task import EffectId, TaskId
+from flyball.core.model.effects import Question
+from flyball.core.model.events import PersonSpoke, Spoken
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
 from flyball.projections.standing import finished

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import msgspec
 
 from flyball import faults
-from flyball.core.naming import LOOP
-from flyball.core.task import MAIN
+from flyball.core.model.naming import LOOP
+from flyball.core.model.task import MAIN
 from flyball.workspace import loose
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy

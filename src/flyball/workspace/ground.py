@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 
 from flyball import faults
-from flyball.core.naming import LOOP
-from flyball.core.quantities import listed
-from flyball.core.text import storable
+from flyball.core.model.naming import LOOP
+from flyball.core.text.quantities import listed
+from flyball.core.text.scrubbing import storable
 from flyball.workspace.checkpoint import WorkingTree
 from flyball.workspace.files import scratch_copy
 from flyball.workspace.laying import Laying

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.naming import LOOP
-from flyball.core.quantities import listed
+from flyball.core.model.naming import LOOP
+from flyball.core.text.quantities import listed
 from flyball.workspace.files import write_file
 from flyball.workspace.git import LONG, Git, joined, records
 

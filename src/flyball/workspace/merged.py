@@ -7,7 +7,7 @@ has the patch of all of them (a squash), or when every file the task changed sta
 import os
 from collections.abc import Iterable
 
-from flyball.core.naming import LOOP
+from flyball.core.model.naming import LOOP
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.git import Git, records
 from flyball.workspace.repository import Repository

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from flyball.core.outcomes import Conflicted, Integrated, NothingToIntegrate
-from flyball.core.task import Commit
-from flyball.core.text import decode, storable
+from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
+from flyball.core.model.task import Commit
+from flyball.core.text.scrubbing import decode, storable
 from flyball.workspace.checkpoint import Author, commit_tree
 from flyball.workspace.git import LONG, failure
 from flyball.workspace.vault import Vault

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.naming import LOOP
+from flyball.core.model.naming import LOOP
 from flyball.workspace.files import write_file
 from flyball.workspace.git import joined, records
 from flyball.workspace.ignored import Ignored

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.core.naming import LOOP
+from flyball.core.model.naming import LOOP
 from flyball.workspace import git as git_program
 from flyball.workspace.errors import (
     BareRepository,

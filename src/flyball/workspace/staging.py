@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from flyball.core.naming import LOOP
+from flyball.core.model.naming import LOOP
 from flyball.workspace.git import Git, failure, joined, records
 from flyball.workspace.ignored import Ignored, left_out
 from flyball.workspace.repository import GITLINK

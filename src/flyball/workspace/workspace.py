@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 import msgspec
 
-from flyball.core.naming import LOOP
-from flyball.core.outcomes import Conflicted, Integrated, NothingToIntegrate
-from flyball.core.task import MAIN, Commit, TaskId
-from flyball.core.text import storable
+from flyball.core.model.naming import LOOP
+from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
+from flyball.core.model.task import MAIN, Commit, TaskId
+from flyball.core.text.scrubbing import storable
 from flyball.workspace import checkout as checkouts, merged, merging, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
 from flyball.workspace.checkpoint import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flyball.core import prompts
-from flyball.core.state import Lane, State
+from flyball.core.loop import prompts
+from flyball.core.model.state import Lane, State
 
 ROLES = {
     "implementer": (

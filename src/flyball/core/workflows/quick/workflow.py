@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core import kernel, opening, panel, questions, shipping, stages
-from flyball.core.claims import Claim
-from flyball.core.effects import Measure
-from flyball.core.events import ItemsSet, Moved, TaskReopened
-from flyball.core.feedback import as_criteria, wishes
-from flyball.core.kernel import Stage
-from flyball.core.measurement import Measurement
-from flyball.core.next import Step, record
-from flyball.core.stages import Weighed
-from flyball.core.state import Lane, State
-from flyball.core.task import Item
-from flyball.core.workflow import Workflow
+from flyball.core.claims.claims import Claim
+from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
+from flyball.core.loop.feedback import as_criteria, wishes
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.step import Step, record
+from flyball.core.loop.workflow import Workflow
+from flyball.core.model.effects import Measure
+from flyball.core.model.events import ItemsSet, Moved, TaskReopened
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Item
 from flyball.core.workflows.quick.prompts import brief
 
 IMPLEMENTER, REVIEWER = "implementer", "reviewer"
@@ -27,15 +27,15 @@ REJECTIONS = 3
 
 def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """As for every green tree; but a tree that is what it was before is no work."""
-    weighed = stages.green(state, lane, measured, claim)
+    weighed = gates.green(state, lane, measured, claim)
     if not measured.unchanged:
         return weighed
-    missing = (*weighed.gate.missing[: stages.SHOWN - 1], "nothing that counts was changed")
+    missing = (*weighed.gate.missing[: gates.SHOWN - 1], "nothing that counts was changed")
     return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
 
 
 IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", _worked, brief, product=True)
-REVIEW = Stage("REVIEW", REVIEWER, "gates", stages.qa, brief)
+REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.qa, brief)
 
 
 def next_step(state: State, lane: Lane) -> Step:

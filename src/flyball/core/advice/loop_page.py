@@ -1,0 +1,126 @@
+"""Reads a `loop-state.md` that flyball did not write: the history table of an older monitor, row by row (M34)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
+from flyball.core.advice.batch_text import read_entries, read_names
+from flyball.core.health.observation import Observation
+
+LONGEST_SPAN = 10_000
+_TITLE = re.compile(r"#\s*Loop State\s*", re.IGNORECASE)
+_HEADER = re.compile(r"\|\s*Iter\w*\s*\|\s*Attempted\s*\|\s*Passed\s*\|\s*Failed\s*\|\s*Notes\s*\|?\s*", re.IGNORECASE)
+_RULE = re.compile(r"[\s|:-]+")
+_CELL = re.compile(r"(?<!\\)\|")
+_SPAN = re.compile(r"(\d{1,9})\s*[–-]\s*(\d{1,9})")
+_MORE = re.compile(r"\s+and \d+ more$")
+_KEY = re.compile(r"[-*\s]*(Iteration|Attempted|Passed|Failed|Same-error streak)\W*?:[\s*]*(.*)", re.IGNORECASE)
+_STREAK = re.compile(r"(\d{1,9})(?:\s*[—–-]+\s*(.*))?")
+_CELLS = 5
+
+
+class PastRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One row of the table; a rollback has no observation."""
+
+    iteration: int
+    note: str = ""
+    observation: Observation | None = None
+
+
+class PageUnreadable(ValueError):
+    """The page has a row that cannot be read; the message names its line."""
+
+
+def read_page(text: str) -> tuple[PastRow, ...] | None:
+    """The history that a page tells of; None for a text that is no such page."""
+    lines = text.split("\n")
+    if not any(_TITLE.fullmatch(line) or _HEADER.fullmatch(line.strip()) for line in lines):
+        return None
+    told = _told(lines)
+    results = [*_table(lines)]
+    last = max((row.iteration for row, _ in results), default=0)
+    now = int(told["iteration"][1]) if told.get("iteration", (0, ""))[1].isdigit() else 0
+    if now > last and any(told.get(key, (0, ""))[1] for key in ("attempted", "passed", "failed")):
+        cells = [told.get(key, (0, "")) for key in ("attempted", "passed", "failed")]
+        results.append((PastRow(now), _result(cells)))
+    return tuple(_observed(_with_streak(results, told)))
+
+
+def _told(lines: list[str]) -> dict[str, tuple[int, str]]:
+    """What the page says outside its table, by key, with the line."""
+    found = ((number, _KEY.fullmatch(line.strip())) for number, line in enumerate(lines, 1))
+    return {key[1].lower(): (number, key[2].strip()) for number, key in found if key}
+
+
+def _table(lines: list[str]) -> Iterator[tuple[PastRow, BatchResult | None]]:
+    start = next((n for n, line in enumerate(lines) if _HEADER.fullmatch(line.strip())), len(lines))
+    for number, line in enumerate(lines[start + 1 :], start + 2):
+        if not line.strip().startswith("|"):
+            return
+        if _RULE.fullmatch(line):
+            continue
+        cells = [cell.strip().replace("\\|", "|") for cell in _CELL.split(line.strip().removeprefix("|"))]
+        if len(cells) < _CELLS:
+            raise PageUnreadable(
+                f"line {number}: {line.strip()[:80]!r} has {len(cells)} cells; expected Iter, Attempted, Passed, Failed, Notes"
+            )
+        yield from _rows(number, cells[0], cells[1:4], " | ".join(cells[4:]).strip(" |"))
+
+
+def _rows(number: int, place: str, cells: list[str], note: str) -> Iterator[tuple[PastRow, BatchResult | None]]:
+    """A row; one that folds several says only that there were so many."""
+    if span := _SPAN.fullmatch(place):
+        first, last = int(span[1]), int(span[2])
+        if not 0 <= last - first < LONGEST_SPAN:
+            raise PageUnreadable(f"line {number}: {place!r} is no span of iterations")
+        yield from ((PastRow(each, note), BatchResult()) for each in range(first, last + 1))
+    elif not place.isdigit():
+        raise PageUnreadable(f"line {number}: {place[:40]!r} is no iteration; expected a number")
+    elif cells[0].upper() == "ROLLBACK":
+        yield PastRow(int(place), note), None
+    else:
+        yield PastRow(int(place), note), _result([(number, cell) for cell in cells])
+
+
+def _result(cells: list[tuple[int, str]]) -> BatchResult:
+    """What the cells for attempted, passed and failed say, as a batch whose review stands in them."""
+    try:
+        attempted, passed = (read_names(line, _MORE.sub("", cell)) for line, cell in cells[:2])
+        failed = read_entries(*cells[2], {*attempted, *passed})
+    except ValueError as error:
+        raise PageUnreadable(str(error)) from error
+    failures = tuple(Failure(name, "" if _MORE.fullmatch(f" {said}") else said) for name, said in failed)
+    return BatchResult(attempted, Review("APPROVED", passed), passed, failures)
+
+
+def _with_streak(
+    rows: list[tuple[PastRow, BatchResult | None]], told: dict[str, tuple[int, str]]
+) -> list[tuple[PastRow, BatchResult | None]]:
+    """The rows, the last failing ones with the error that the page says was the same in all of them."""
+    streak = _STREAK.fullmatch(told.get("same-error streak", (0, ""))[1])
+    left, error = (int(streak[1]), (streak[2] or "").strip()) if streak else (0, "")
+    named: list[tuple[PastRow, BatchResult | None]] = []
+    for row, result in reversed(rows):
+        if result and result.failed and left and error:
+            failed = tuple(Failure(one.id, one.error or error) for one in result.failed)
+            named.append((row, msgspec.structs.replace(result, failed=failed)))
+            left -= 1
+        else:
+            named.append((row, result))
+    return named[::-1]
+
+
+def _observed(rows: list[tuple[PastRow, BatchResult | None]]) -> Iterator[PastRow]:
+    """Each row as the monitor sees it; after a rollback the comparison starts anew."""
+    restored = False
+    for row, result in rows:
+        if result is None:
+            yield row
+        else:
+            seen = of_batch(msgspec.structs.replace(result, restored=restored), row.iteration)
+            yield msgspec.structs.replace(row, observation=msgspec.structs.replace(seen, reviewed=True))
+        restored = result is None

@@ -1,0 +1,139 @@
+"""What an agent says of its own work: found in its report file, its final message or native markers, first found wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.native_markers import read_native
+from flyball.core.claims.report_object import Unusable, is_partial, read_report
+from flyball.core.claims.validation_summary import own_summaries
+from flyball.core.claims.values import (
+    MAX_PROBLEM,
+    MAX_PROBLEMS,
+    Blocker,
+    BusinessDocSync,
+    Claim,
+    DesignDecision,
+    OpenQuestion,
+    ProposedIssue,
+    ProtectedChange,
+    Rejection,
+)
+from flyball.core.text.fences import Message, split_fences
+from flyball.core.text.scrubbing import clean
+
+__all__ = [
+    "Blocker",
+    "BusinessDocSync",
+    "Claim",
+    "DesignDecision",
+    "Finding",
+    "OpenQuestion",
+    "ProposedIssue",
+    "ProtectedChange",
+    "Rejection",
+    "read_claim",
+]
+
+FENCE = "flyball-report"
+MAX_MESSAGE = 1024 * 1024
+
+
+def read_claim(
+    *,
+    report_file: bytes | None,
+    final_message: str,
+    nonce: str,
+    prompt: str,
+    echoed: Callable[[str], bool],
+) -> Claim:
+    """Read a turn's claim; whatever was wrong on the way to it is in `problems`.
+
+    `echoed` says whether a text stands in the tree; it is asked only about words without a nonce: markers and summaries.
+    """
+    problems: list[str] = []
+    message = split_fences(final_message[-MAX_MESSAGE:])
+    if len(final_message) > MAX_MESSAGE:
+        problems.append(
+            f"the final message is {len(final_message)} characters long; only its last {MAX_MESSAGE} are read"
+        )
+    noted = _noted(report_file, nonce)
+    claim = _reported(None if noted else report_file, message, nonce, problems)
+    if claim is None:
+        claim = _native(message, _finder(prompt), echoed)
+    return _with_problems(_with_notes(claim, noted) if noted else claim, problems)
+
+
+def _native(message: Message, in_prompt: Callable[[str], bool], in_tree: Callable[[str], bool]) -> Claim:
+    """What an agent without a report says in its own words: by markers, and by a validator's summary."""
+
+    def echoed(text: str) -> bool:
+        return in_prompt(text) or in_tree(text)
+
+    claim = read_native(message, echoed=echoed)
+    reviews, echoes = own_summaries(message.prose, echoed)
+    return msgspec.structs.replace(claim, reviews=reviews, problems=(*claim.problems, *echoes))
+
+
+def _noted(report_file: bytes | None, nonce: str) -> Claim | None:
+    """What was noted in the course of a turn, in a report that says of itself that it is partial."""
+    if report_file is None or not is_partial(report_file):
+        return None
+    claim = read_report(report_file, nonce, "report-file")
+    return None if isinstance(claim, Unusable) else claim
+
+
+def _with_notes(claim: Claim, noted: Claim) -> Claim:
+    """A claim with the questions and the last word of what was noted before; a note signals nothing and judges nothing."""
+    status = noted.status if noted.status in {"in_progress", "needs_clarification"} else ""
+    return msgspec.structs.replace(
+        claim,
+        status=claim.status or status,
+        summary=claim.summary or noted.summary,
+        questions=(*claim.questions, *(q for q in noted.questions if q not in claim.questions)),
+        problems=(*claim.problems, *noted.problems),
+    )
+
+
+def _reported(report_file: bytes | None, message: Message, nonce: str, problems: list[str]) -> Claim | None:
+    """The report that counts, if there is one; those that do not are named in `problems`."""
+    if report_file is not None and report_file.strip():
+        claim = read_report(report_file, nonce, "report-file")
+        if not isinstance(claim, Unusable):
+            return claim
+        problems.append(f"the report file {claim.reason}")
+    fenced = [fence for fence in message.fences if fence.info.split()[:1] == [FENCE]]
+    if fenced:
+        claim = read_report(fenced[-1].text.encode("utf-8", "replace"), nonce, "fenced-block")
+        if not isinstance(claim, Unusable):
+            return claim
+        problems.append(f"the {FENCE} block {claim.reason}")
+    return None
+
+
+def _finder(prompt: str) -> Callable[[str], bool]:
+    """Whether a text stands in the prompt as whole words, however its white space is laid out."""
+    words = " ".join(prompt.split())
+
+    def stands(text: str) -> bool:
+        wanted = " ".join(text.split())
+        at = words.find(wanted) if wanted else -1
+        while at >= 0 and not _bounded(words, at, at + len(wanted)):
+            at = words.find(wanted, at + 1)
+        return at >= 0
+
+    return stands
+
+
+def _bounded(words: str, start: int, end: int) -> bool:
+    return not words[max(0, start - 1) : start].isalnum() and not words[end : end + 1].isalnum()
+
+
+def _with_problems(claim: Claim, before: list[str]) -> Claim:
+    problems = [clean(problem, MAX_PROBLEM) for problem in (*before, *claim.problems)]
+    if len(problems) > MAX_PROBLEMS:
+        problems[MAX_PROBLEMS - 1 :] = [f"and {len(problems) - MAX_PROBLEMS + 1} more problems"]
+    return msgspec.structs.replace(claim, problems=tuple(problems))

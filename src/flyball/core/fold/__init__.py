@@ -1,0 +1,1 @@
+"""What each fact adds to what is known; nothing here chooses."""

@@ -1,0 +1,188 @@
+"""What people add to what is known: words, answers, consent, settings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from flyball.core.fold.lanes import lane_of, withdraw
+from flyball.core.health.breaker import CLOSED
+from flyball.core.health.observation import begin_loop
+from flyball.core.model.events import Consented, ItemsSet, PersonSpoke, QuestionClosed, SettingsChanged
+from flyball.core.model.outcomes import Measured, Undelivered
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import EffectId
+
+RECENT_GUIDANCE = 8
+
+
+def answer(state: State, question: EffectId, text: str, by: Literal["person", "default"] = "person") -> None:
+    asked = state.questions.get(question)
+    if asked is not None:
+        state.questions = {**state.questions, question: replace(asked, answer=text, by=by)}
+
+
+def items_set(state: State, fact: ItemsSet) -> None:
+    state.items = fact.items
+    state.items_confirmed = fact.by in {"document", "person"}
+    state.items_own = fact.by in {"document", "person"}
+
+
+def consented(state: State, fact: Consented) -> None:
+    lane = lane_of(state, fact.lane)
+    if fact.allowed:
+        lane.consented = {**lane.consented, **dict.fromkeys(fact.paths, fact.commit)}
+        _forgive(state, lane, fact)
+    else:
+        lane.refused = (*lane.refused, *fact.paths)
+    lane.loop.consent_wanted = ()
+
+
+def _forgive(state: State, lane: Lane, fact: Consented) -> None:
+    """A tree whose every trick was consented to holds none, and nothing of it is put back."""
+    measured = lane.loop.last
+    if measured is None or measured.candidate != fact.commit or any(t.path not in fact.paths for t in measured.caught):
+        return
+    lane.mend = None
+    lane.loop.caught = None
+    state.checkpoints = tuple(replace(c, tricked=False) if c.commit == fact.commit else c for c in state.checkpoints)
+
+
+def question_closed(state: State, fact: QuestionClosed) -> None:
+    lane = lane_of(state, fact.lane)
+    state.questions = {k: q for k, q in state.questions.items() if k != fact.id}
+    lane.to_ask = tuple(q for q in lane.to_ask if q.name != fact.name)
+    lane.loop.signal_asked = fact.name == "no-exit-signal" or lane.loop.signal_asked
+    if fact.name == "criteria":
+        state.items_confirmed = True
+        state.items_own = state.items_own or fact.by == "person"
+
+
+def settings_changed(state: State, fact: SettingsChanged) -> None:
+    settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
+    state.task = replace(state.task, settings=settings)
+    if state.stopped and state.stopped.kind == "limit":
+        state.stopped = None
+
+
+def person_spoke(state: State, fact: PersonSpoke) -> None:
+    if fact.word == "reopen":
+        _reopen(state, fact.text)
+        return
+    if state.stopped is not None and state.stopped.kind in {"done", "aborted"}:
+        return
+    match fact.word:
+        case "pause":
+            state.pausing = True
+        case "abort":
+            state.aborting = True
+            state.stopped = None
+        case "resume":
+            _resume(state)
+        case "answer":
+            answer(state, EffectId(fact.question), fact.text)
+            _unblock(state)
+        case "skip" | "accept" | "reset" | "modify" | "rollback":
+            if fact.word not in {"skip", "accept"} and fact.text:
+                state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
+            for lane in _meant(state, fact):
+                _STEERING[fact.word](state, lane)
+            _unblock(state)
+
+
+def _meant(state: State, fact: PersonSpoke) -> list[Lane]:
+    """The lanes a word is for: the one it names, else those that wait for an answer, else all."""
+    if fact.lane:
+        return [lane_of(state, fact.lane)]
+    asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
+    return [lane for lane in state.lanes.values() if lane.name in asking] or list(state.lanes.values())
+
+
+def _reopen(state: State, feedback: str) -> None:
+    """A finished task is taken up: with feedback on what it delivered, or without a word, to be rolled back.
+
+    One that somebody else has taken up meanwhile hears the feedback as guidance.
+    """
+    if feedback:
+        state.guidance = (*state.guidance, feedback)[-RECENT_GUIDANCE:]
+    if state.stopped is not None and state.stopped.kind in ({"done"} if feedback else {"done", "aborted"}):
+        state.feedback = feedback
+        state.aborting = False
+        state.stopped = None
+
+
+def _roll_back(state: State, lane: Lane) -> None:
+    _begin_anew(state, lane)
+    lane.loop.restore_to = lane.head
+
+
+def _skip(state: State, lane: Lane) -> None:
+    withdraw(state, lane)
+    lane.loop.skipping = True
+
+
+def _accept(_state: State, lane: Lane) -> None:
+    lane.loop.exiting = True
+
+
+def _begin_anew(state: State, lane: Lane) -> None:
+    """A person's word clears what was held against the loop, and a fresh context takes it up."""
+    withdraw(state, lane)
+    _measure_again(lane)
+    lane.loop.breaker = CLOSED
+    lane.loop.history = begin_loop(lane.loop.history)
+    lane.loop.rungs = ()
+    lane.loop.unsignalled = 0
+    lane.loop.signal_asked = False
+    lane.loop.reset = True
+    lane.crashes = lane.overloads = 0
+    lane.context += 1
+    lane.sessions = {}
+
+
+def _resume(state: State) -> None:
+    """A pause is taken back; a block without a question is looked at again, and one whose question may have been settled elsewhere."""
+    if state.pausing and state.stopped is None:
+        state.pausing = False
+        return
+    for lane in state.lanes.values():
+        lane.outcomes = {k: o for k, o in lane.outcomes.items() if not isinstance(o, Undelivered)}
+        _measure_again(lane)
+    if state.stopped is None or state.stopped.kind != "blocked" or not is_put_again(state):
+        return
+    if state.stopped.question:
+        for lane in state.lanes.values():
+            withdraw(state, lane)
+    baseline = state.baseline
+    if baseline and (
+        baseline.broken
+        or baseline.unusable
+        or state.regressed
+        or ((baseline.untold or baseline.unseen) and not state.iterations)
+    ):
+        state.baseline = None
+    state.stopped = None
+
+
+def _measure_again(lane: Lane) -> None:
+    """What a tool could not say may be said now."""
+    unsaid = [k for k, o in lane.outcomes.items() if isinstance(o, Measured) and o.measurement.unusable]
+    for key in unsaid:
+        del lane.outcomes[key]
+
+
+def is_put_again(state: State) -> bool:
+    """Whether resuming is enough to have what blocks the task looked at again."""
+    if state.stopped is None or not state.stopped.question:
+        return True
+    asked = state.questions.get(state.stopped.question)
+    return asked is not None and asked.question.again
+
+
+_STEERING = {"skip": _skip, "accept": _accept, "reset": _begin_anew, "modify": _begin_anew, "rollback": _roll_back}
+
+
+def _unblock(state: State) -> None:
+    if state.stopped is not None and state.stopped.kind == "blocked":
+        state.stopped = None

@@ -1,0 +1,171 @@
+"""Is the loop going anywhere? One health, one recommendation and one cure for every iteration (M10 to M19).
+
+Pure: `history, verdict = follow(history, seen)`, for flyball's own workflows and for any other loop. The first matching rule
+gives the health.
+"""
+
+from msgspec.structs import replace
+
+from flyball.core.health.observation import REMEMBERED_FAILURES, Blocker, History, Observation, observe
+from flyball.core.health.remedies import end_of_cures, is_rollback_spent, repetitions
+from flyball.core.health.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
+from flyball.core.health.verdict import CURES, Confidence, Cure, Health, Thresholds, Trend, Verdict
+
+__all__ = [
+    "Blocker",
+    "Confidence",
+    "Cure",
+    "Health",
+    "History",
+    "Observation",
+    "Thresholds",
+    "Trend",
+    "Verdict",
+    "assess",
+    "change_cure",
+    "follow",
+    "observe",
+]
+
+_RECOMMENDATION = {
+    Health.PROGRESSING: "continue",
+    Health.STALLED: "retry-with-change",
+    Health.REGRESSING: "rollback",
+    Health.FLIP_FLOPPING: "rollback",
+}
+_DEFAULTS = Thresholds()
+_ENOUGH_HISTORY = 3
+_AGREEING_SIGNALS = 2
+_LONGEST_EVIDENCE = 1000
+
+
+def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> tuple[History, Verdict]:
+    """The history with one more iteration, and the verdict on it."""
+    history = observe(history, seen)
+    return history, assess(history, seen, thresholds)
+
+
+def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:
+    """The verdict on `seen`, which `observe` has already put into the history.
+
+    Health, cure and evidence come from the same signals, so that none can contradict another (M22).
+    """
+    health, signals = _health(history, seen, thresholds)
+    verdict = Verdict(
+        health=health,
+        recommendation=_recommendation(health, CURES[health][0], blockers := _blockers(seen)),
+        cure=CURES[health][0],
+        confidence=_confidence(history, health, signals),
+        trend=_trend(history, seen),
+        evidence=_one_line(signals[0].text if signals else _course(history)),
+        blockers=blockers,
+    )
+    if verdict.cure is Cure.ROLLBACK and is_rollback_spent(history, seen):
+        verdict = change_cure(verdict, Cure.FRESH_CONTEXT, "a rollback in this context did not help")
+    if seen.gate_held and not seen.budget_gone and seen.kind != "optimise":
+        return verdict
+    reason = end_of_cures(history, seen, verdict.cure, thresholds) if history.results else ""
+    if not reason or (health is Health.BLOCKED and not seen.budget_gone):
+        return verdict
+    return change_cure(verdict, Cure.STOP, reason)
+
+
+def change_cure(verdict: Verdict, cure: Cure, reason: str) -> Verdict:
+    """The verdict with another cure and its reason; a loop that needs one is not PROGRESSING but STALLED (M22)."""
+    progressing = verdict.health is Health.PROGRESSING
+    health = Health.STALLED if progressing else verdict.health
+    told = not reason or reason in verdict.evidence
+    evidence = reason if progressing else verdict.evidence if told else f"{verdict.evidence}; {reason}"
+    return replace(
+        verdict,
+        health=health,
+        cure=cure,
+        recommendation=_recommendation(health, cure, verdict.blockers),
+        evidence=_one_line(evidence),
+    )
+
+
+def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[Health, list[Signal]]:
+    if blockers := _blockers(seen):
+        return Health.BLOCKED, [Signal(f"{one.id}: {one.type}: {one.description}".rstrip(": ")) for one in blockers]
+    if history.iterations <= 1:
+        return Health.PROGRESSING, []
+    optimises = seen.kind == "optimise"
+    if seen.gate_held and not optimises:
+        return Health.PROGRESSING, gains(history)
+    rules = (
+        (Health.FLIP_FLOPPING, flip_flops),
+        (Health.REGRESSING, regressions),
+        (Health.STALLED, dry_spell if optimises else stalls),
+    )
+    for health, rule in rules:
+        if signals := rule(history, limits):
+            return health, signals
+    if signals := repetitions(history, seen, limits):
+        return Health.STALLED, signals
+    return Health.PROGRESSING, gains(history)
+
+
+def _recommendation(health: Health, cure: Cure, blockers: tuple[Blocker, ...]) -> str:
+    if health is Health.BLOCKED:
+        return _way_out(blockers)
+    return "escalate" if cure is Cure.STOP else _RECOMMENDATION[health]
+
+
+def _blockers(seen: Observation) -> tuple[Blocker, ...]:
+    if not seen.reviewed:
+        return (Blocker("review", "missing-review", "the batch has no review"),)
+    return seen.blocked
+
+
+def _way_out(blockers: tuple[Blocker, ...]) -> str:
+    if any(blocker.type == "missing-review" for blocker in blockers):
+        return "run-review"
+    if any(blocker.type in {"external", "fundamental"} for blocker in blockers):
+        return "escalate"
+    return f"unblock:[{_one_line(blockers[0].description or blockers[0].id)}]"
+
+
+def _one_line(text: str) -> str:
+    """Foreign words as one line, however they were written."""
+    return " ".join(text[: 2 * _LONGEST_EVIDENCE].split())[:_LONGEST_EVIDENCE]
+
+
+def _course(history: History) -> str:
+    """What is said where no signal speaks; "nothing repeats" only where that is known of the whole task (M22)."""
+    if history.iterations <= 1:
+        return "first iteration"
+    last = history.results[-1]
+    if last.failure_known:
+        course = "a failure seen before in this task"
+    elif last.set_known:
+        course = "the tests that failed before in this task fail in another way"
+    elif history.forgetful:
+        course = f"new among the last {REMEMBERED_FAILURES} failures"
+    else:
+        course = "nothing repeats"
+    return f"iteration {last.iteration}: {course}" + (f": {last.summary}" if last.summary else "")
+
+
+def _confidence(history: History, health: Health, signals: list[Signal]) -> Confidence:
+    if history.iterations < _ENOUGH_HISTORY:
+        return Confidence.LOW
+    if health is Health.BLOCKED:
+        return Confidence.HIGH
+    worse = health is Health.PROGRESSING and _fell(history)
+    strong = len(signals) >= _AGREEING_SIGNALS or any(signal.beyond for signal in signals)
+    return Confidence.HIGH if strong and not worse else Confidence.MEDIUM
+
+
+def _trend(history: History, seen: Observation) -> Trend:
+    if seen.kind == "optimise" and seen.metric is not None:
+        return Trend.STABLE if history.search.dry or history.iterations <= 1 else Trend.IMPROVING
+    rates = [result.rate for result in history.results if result.rate is not None][-2:]
+    if len(rates) < 2 or rates[0] == rates[1]:
+        return Trend.STABLE
+    return Trend.IMPROVING if rates[1] > rates[0] else Trend.DECLINING
+
+
+def _fell(history: History) -> bool:
+    rates = [result.rate for result in history.results if result.rate is not None][-2:]
+    return len(rates) > 1 and rates[1] < rates[0]

@@ -1,0 +1,90 @@
+"""The monitor's words: health, cure, confidence, trend, and the thresholds behind them.
+
+`CURES` says which cures each health may carry. A verdict whose health and cure contradict each other cannot be made (M22).
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from flyball.core.health.observation import Blocker
+
+
+class Health(StrEnum):
+    """Where the loop is heading."""
+
+    PROGRESSING = "PROGRESSING"
+    STALLED = "STALLED"
+    BLOCKED = "BLOCKED"
+    REGRESSING = "REGRESSING"
+    FLIP_FLOPPING = "FLIP-FLOPPING"
+
+
+class Cure(StrEnum):
+    """What to do about it."""
+
+    CONTINUE = "continue"
+    FRESH_CONTEXT = "fresh-context"
+    ROLLBACK = "rollback"
+    ASK = "ask"
+    STOP = "stop"
+
+
+CURES: dict[Health, tuple[Cure, ...]] = {
+    Health.PROGRESSING: (Cure.CONTINUE,),
+    Health.STALLED: (Cure.FRESH_CONTEXT, Cure.STOP),
+    Health.REGRESSING: (Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP),
+    Health.FLIP_FLOPPING: (Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP),
+    Health.BLOCKED: (Cure.ASK, Cure.STOP),
+}
+"""The cures a health may carry; the first is its own."""
+
+
+class Confidence(StrEnum):
+    """How sure the verdict is."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+
+
+class Trend(StrEnum):
+    """Which way the pass rate moves."""
+
+    IMPROVING = "improving"
+    STABLE = "stable"
+    DECLINING = "declining"
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a signal counts; the defaults of the in-context ones are confirmed on recorded loops."""
+
+    reversals: int = 2
+    falls: int = 2
+    failing_batches: int = 3
+    same_error: int = 3
+    unchanged: int = 3
+    same_failure_in_context: int = 2
+    same_failing_set_in_context: int = 3
+    same_edit_in_context: int = 2
+    unchanged_in_context: int = 2
+    endings_before_stop: int = 2
+    contexts: int = 5
+    patience: int = 20
+    broken_trees: int = 2
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The monitor's word on one iteration."""
+
+    health: Health
+    recommendation: str
+    cure: Cure
+    confidence: Confidence
+    trend: Trend
+    evidence: str
+    blockers: tuple[Blocker, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.cure not in CURES[self.health]:
+            raise ValueError(f"{self.health} cannot carry the cure {self.cure}")

@@ -1,0 +1,29 @@
+"""Feedback on finished work: the single things it asks for, and what they become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from flyball.core.model.task import Item
+from flyball.core.text.scrubbing import one_line, storable
+
+_LISTED = re.compile(r"^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
+_NUMBER = re.compile(r"AC-([0-9]+)")
+_MOST = 2000
+
+
+def wishes(text: str) -> tuple[str, ...]:
+    """Each item of a list in the feedback, else all of it as one."""
+    found = dict.fromkeys(_plain(item) for item in _LISTED.findall(text))
+    return tuple(found) or (_plain(text),)
+
+
+def as_criteria(texts: Iterable[str], known: Iterable[Item]) -> tuple[Item, ...]:
+    """New acceptance criteria, numbered after those the task has."""
+    highest = max((int(found[1]) for item in known if (found := _NUMBER.fullmatch(item.id))), default=0)
+    return tuple(Item(f"AC-{highest + number}", text) for number, text in enumerate(texts, 1))
+
+
+def _plain(text: str) -> str:
+    return one_line(storable(text))[:_MOST].strip()

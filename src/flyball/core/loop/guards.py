@@ -1,0 +1,184 @@
+"""The guards before a turn, in their order (a person's pause or abort comes before all): provider limit, hourly calls, budget, crashes, breaker.
+
+A guard that holds is a fact with its reason and, for a wait, its end. Waiting costs no turn and survives a restart, because the
+end is in the journal and only what is left of it is waited.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from flyball.core.health.breaker import cooled
+from flyball.core.loop import casting, questions
+from flyball.core.loop.answers import first_word
+from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.model.effects import RunAgent, Wait
+from flyball.core.model.events import BreakerChanged, Held, TaskStopped, WindowOpened
+from flyball.core.model.state import Lane, State
+
+HOUR = timedelta(hours=1)
+LONGEST_BACKOFF = timedelta(minutes=10)
+MOST_DOUBLINGS = 16
+QUICK_RETRIES = 2
+
+
+def before_turn(state: State, lane: Lane, role: str, *, reviewing: bool = False) -> Step | None:
+    """What holds a lane before a turn of `role`, or None when it may be spawned."""
+    if any(isinstance(effect, Wait) and effect.lane == lane.name for effect in state.open.values()):
+        return NOTHING
+    held = _provider(state, lane, role, reviewing=reviewing)
+    for guard in (_hourly, _budget, _crashes, _breaker):
+        held = held or guard(state, lane)
+    return held
+
+
+def backoff(first_s: float, doublings: int) -> timedelta:
+    """A wait that doubles each time, up to a bound."""
+    return min(timedelta(seconds=first_s * 2 ** min(doublings, MOST_DOUBLINGS)), LONGEST_BACKOFF)
+
+
+def _provider(state: State, lane: Lane, role: str, *, reviewing: bool) -> Step | None:
+    asked = questions.find(state, lane, questions.OUT_OF_REACH)
+    if asked is not None:
+        return questions.put(state, lane, asked[1].question)
+    if casting.player_for(state, lane, role, reviewing=reviewing) is not None:
+        return None
+    agents = casting.wanted(state, lane, role, reviewing=reviewing)
+    accounts = dict.fromkeys(casting.account(state, a) for a in agents if a not in state.absent)
+    hits = [state.limits[a] for a in accounts if a in state.limits]
+    if not hits:
+        reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
+        return halt(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
+    if lane.overloads and all(hit.backoff and beyond_patience(state, hit.since) for hit in hits):
+        return questions.put(state, lane, questions.out_of_reach(lane, hits))
+    first = min(hits, key=lambda h: h.until)
+    return _wait(lane, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
+
+
+def beyond_patience(state: State, since: datetime | None) -> bool:
+    """Whether a provider fails for so long that waiting on is no answer."""
+    patience = timedelta(seconds=state.task.settings.limits.overload_patience_s)
+    return since is not None and state.now - since >= patience
+
+
+def _wait(lane: Lane, held: Held) -> Step:
+    held = replace(held, lane=lane.name)
+    if lane.held != held:
+        return record(held)
+    assert held.until is not None
+    key = lane.effect_id(f"wait/{lane.waits + 1}")
+    return perform(Wait(key, until=held.until, reason=held.reason, lane=lane.name))
+
+
+def _hourly(state: State, lane: Lane) -> Step | None:
+    window = state.window
+    if window is None:
+        return None
+    ends_at = window.started_at + HOUR
+    if state.now >= ends_at:
+        return record(WindowOpened())
+    reserved = _running(state)
+    limit = state.task.settings.limits.calls_per_hour
+    if window.calls + reserved < limit:
+        return None
+    held = Held("hourly", f"{window.calls} of {limit} calls this hour", ends_at)
+    if not state.task.settings.attended:
+        return _wait(lane, held)
+    asked = questions.find(state, lane, "hourly-limit")
+    if asked is not None and first_word(asked[1].answer) == "wait":
+        return _wait(lane, held)
+    return questions.put(state, lane, questions.hourly_limit(held.reason, ends_at))
+
+
+def _running(state: State) -> int:
+    """Turns under way in any lane: their calls and their cost are still to come."""
+    return sum(isinstance(effect, RunAgent) for effect in state.open.values())
+
+
+def _budget(state: State, lane: Lane) -> Step | None:
+    _, said = limit_reached(state)
+    return halt(TaskStopped("limit", questions.led_by_trick(lane, said))) if said else None
+
+
+def limit_reached(state: State) -> tuple[str, str]:
+    """The setting whose limit allows no further turn, and what is to be said of it; empty where none does."""
+    limits = state.task.settings.limits
+    dearest = state.dearest_turn
+    ahead = 1 + _running(state)
+    usd, tokens = dearest.usd or 0.0, dearest.tokens
+    hours = state.elapsed.total_seconds() / 3600
+    told = (
+        ("max_iterations", _reached(state.iterations, limits.max_iterations, "iteration")),
+        ("max_turns", _reached(state.turns, limits.max_turns, "turn")),
+        ("max_hours", _reached(round(hours, 2), limits.max_hours, "hour")),
+        ("budget_usd", _exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
+        ("budget_tokens", _exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),
+        ("budget_tokens", _without_price(state)),
+        ("max_turns", _without_tokens(state)),
+    )
+    return next(((name, said) for name, said in told if said), ("", ""))
+
+
+def _reached(used: float, limit: float | None, unit: str) -> str:
+    if limit is None or used < limit:
+        return ""
+    return f"limit reached: {used:g} of {limit:g} {unit if limit == 1 else f'{unit}s'}"
+
+
+def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:
+    if limit is None or (used + next_turn <= limit and used < limit):
+        return ""
+    return f"limit reached: {used:g} of {limit:g} {unit}, and the next turn may take {next_turn:g}"
+
+
+def _without_price(state: State) -> str:
+    """Whether a budget of money cannot be kept: turns cost, nobody knows what, and no turn before says what one may cost.
+
+    Where one does, each turn without a price counts as the dearest. A budget of tokens bounds them as well.
+    """
+    limits = state.task.settings.limits
+    ended = state.unpriced and (state.usage.tokens or state.untold)
+    if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
+        return ""
+    turns = "1 turn has" if state.unpriced == 1 else f"{state.unpriced} turns have"
+    return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: set one of tokens"
+
+
+def _without_tokens(state: State) -> str:
+    """Whether a budget of tokens cannot be kept: the agents tell none."""
+    limits = state.task.settings.limits
+    bounded = limits.max_turns is not None or limits.max_hours is not None
+    if limits.budget_tokens is None or bounded or not state.untold or state.usage.tokens:
+        return ""
+    turns = "1 turn" if state.untold == 1 else f"{state.untold} turns"
+    return (
+        f"{turns} told no tokens, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
+    )
+
+
+def _crashes(state: State, lane: Lane) -> Step | None:
+    limits = state.task.settings.limits
+    if lane.crashes >= limits.crash_limit:
+        return questions.put(state, lane, questions.crashes(state, lane))
+    if lane.crashes <= QUICK_RETRIES or not limits.crash_backoff_s:
+        return None
+    until = (lane.crashed_at or state.now) + backoff(limits.crash_backoff_s, lane.crashes - QUICK_RETRIES - 1)
+    if state.now >= until:
+        return None
+    return _wait(lane, Held("crash", f"the agent crashed {lane.crashes} times in a row", until))
+
+
+def _breaker(state: State, lane: Lane) -> Step | None:
+    breaker = lane.loop.breaker
+    if breaker.state != "OPEN":
+        return None
+    cooldown = state.task.settings.breaker.cooldown_s
+    if cooldown is None:
+        return questions.put(state, lane, questions.breaker_open(state, lane))
+    opened_at: datetime = lane.loop.judged_at or state.now
+    until = opened_at + timedelta(seconds=cooldown)
+    if state.now >= until:
+        return record(BreakerChanged(cooled(breaker), "cool-down over", lane=lane.name))
+    return _wait(lane, Held("breaker", breaker.reason, until))

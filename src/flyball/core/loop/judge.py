@@ -1,0 +1,227 @@
+"""Weighing one iteration: gates, progress, health, breaker, cure. A policy runs once, here; its verdict is a fact."""
+
+from __future__ import annotations
+
+from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Metric
+from flyball.core.failures.signature import Signature, signature
+from flyball.core.health import breaker as breakers
+from flyball.core.health.monitor import Verdict, follow
+from flyball.core.health.observation import Blocker, Observation
+from flyball.core.loop.gates import Weigh, Weighed
+from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_on
+from flyball.core.model.effects import Option, Question, RunAgent
+from flyball.core.model.events import Fact, Judged, LearningRecorded
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Commit
+
+COVERAGE_TOLERANCE = 1.0
+"""Percentage points by which a reported coverage may be off."""
+PROBLEMS_SHOWN = 6
+PROBLEM_SHOWN = 300
+"""So many problems of a report, and so many characters of each, are told to the next turn."""
+
+
+def judge(state: State, lane: Lane, weigh: Weigh, effect: RunAgent, turn: TurnEnded, measured: Measurement) -> Judged:
+    """The verdict on a turn that was measured."""
+    claim = turn.claim
+    weighed = weigh(state, lane, measured, claim)
+    held = weighed.gate.held
+    signal = claim.exit_signal and turn.kind == "ok"
+    failure = _failure(measured, weighed)
+    seen = _observation(lane, turn, measured, weighed, failure)
+    _, verdict = follow(lane.loop.history, seen, state.task.settings.monitor)
+    struck = breakers.after(
+        lane.loop.breaker,
+        state.task.settings.breaker.strikes(lane.stage),
+        progress=weighed.progress,
+        gate_held=held,
+        error=failure.fine if failure else "",
+    )
+    recovery = NONE_NEEDED if weighed.rejected else recover(state, lane, effect.role, seen, verdict, struck, measured)
+    verdict = verdict_on(recovery, verdict, struck)
+    breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
+    return Judged(
+        stage=lane.stage,
+        iteration=lane.loop.iteration + 1,
+        turn=effect.turn,
+        gate_1=weighed.gate,
+        gate_2=signal,
+        observation=seen,
+        verdict=verdict,
+        breaker=breaker,
+        progress=weighed.progress,
+        can_exit=held and signal,
+        false_claim=signal and not held,
+        unsignalled=lane.loop.unsignalled + 1 if held and not signal else 0,
+        score=weighed.score,
+        best=not measured.caught and _is_best(state, lane, weigh, weighed.score),
+        rejected=weighed.rejected,
+        rung=recovery.rung,
+        restore_to=recovery.restore_to,
+        fresh_context=bool(recovery.rung) or turn.kind == "context_full",
+        lesson=_lesson(lane, turn, weighed, verdict, failure) if recovery.rung else (),
+        findings=weighed.findings,
+        disagreements=_disagreements(claim, weighed, measured),
+        report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
+        questions=() if held and signal else _asked(effect, turn),
+        consent_wanted=_consent_wanted(lane, claim, measured),
+        lane=lane.name,
+    )
+
+
+def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
+    """Whether no tree of this stage is as good, the one it began with included."""
+    best = lane.loop.best_score
+    if best is None and lane.loop.entry is not None:
+        best = weigh(state, lane, lane.loop.entry, Claim()).score
+    return best is None or score > best
+
+
+def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:
+    if recovery.rung:
+        return breakers.CLOSED
+    if recovery.spent and breaker.state != "OPEN":
+        reason = recovery.reason or verdict.evidence
+        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
+    return breaker
+
+
+def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
+    """What went wrong, comparable between runs; a gate without failing tests is known by what it misses."""
+    if weighed.gate.held:
+        return None
+    if measured.signature is not None and (weighed.failing or measured.broken):
+        return measured.signature
+    return signature("\n".join(weighed.gate.missing))
+
+
+def _observation(
+    lane: Lane, turn: TurnEnded, measured: Measurement, weighed: Weighed, failure: Signature | None
+) -> Observation:
+    held = weighed.gate.held
+    batch = lane.item or lane.stage
+    unchanged = lane.tree == lane.tree_before or (
+        lane.loop.last is not None and not lane.loop.restored and measured.tree == lane.loop.last.tree
+    )
+    return Observation(
+        iteration=lane.loop.iteration + 1,
+        context=lane.context,
+        batch=(batch,),
+        passed=(batch,) if held else (),
+        failed={batch: failure} if failure else {},
+        blocked=() if held and turn.claim.exit_signal else _blocked(lane, turn.claim),
+        tree=measured.tree,
+        edit=None if unchanged else f"{lane.tree_before}..{lane.tree}",
+        changed_files=() if unchanged else None,
+        failing=weighed.failing,
+        pass_rate=weighed.rate,
+        coarse=failure.coarse if failure else None,
+        fine=failure.fine if failure else None,
+        summary=failure.summary if failure else "",
+        gate_held=held,
+        gate_broken=measured.broken or None,
+        restored=lane.loop.restored,
+        tricked=bool(measured.caught),
+        tokens=turn.usage.input_tokens + turn.usage.output_tokens,
+        usd=turn.usage.usd or 0.0,
+    )
+
+
+def _blocked(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
+    if claim.status != "blocked":
+        return ()
+    named = tuple(Blocker(lane.stage, b.type, b.description) for b in claim.blockers)
+    return named or (Blocker(lane.stage, "external", claim.summary or "the agent says it is blocked"),)
+
+
+def _lesson(
+    lane: Lane, turn: TurnEnded, weighed: Weighed, verdict: Verdict, failure: Signature | None
+) -> tuple[str, ...]:
+    """Three lines for the next context: what was tried, what failed, what to do otherwise."""
+    tried = turn.claim.summary or _first_line(turn.final_message) or "an approach that left no summary"
+    failed = weighed.gate.missing[0] if weighed.gate.missing else (failure.summary if failure else verdict.evidence)
+    return (
+        f"Tried in {lane.stage}, iteration {lane.loop.iteration + 1}: {tried[:300]}",
+        f"It failed: {failed[:300]}",
+        f"Why it was ended: {verdict.evidence[:300]}. Take another approach.",
+    )
+
+
+def _asked(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
+    """What the agent wants to know from a person."""
+    return tuple(
+        Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
+        for n, q in enumerate(turn.claim.questions, 1)
+    )
+
+
+def _consent_wanted(lane: Lane, claim: Claim, measured: Measurement) -> tuple[str, ...]:
+    """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
+    changed = {t.path for t in measured.tricks}
+    settled = {*lane.refused, *(path for path in lane.consented if path not in changed)}
+    return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tuple[str, ...]:
+    """Numbers the agent reported that are not what was measured."""
+    values = weighed.gate.values
+    shares = _coverage(measured)
+    return tuple(
+        f"{key}: reported {said}, measured {shares.get(key, values.get(key))}"
+        for key, said in sorted(claim.metrics.items())
+        if (key in values and said != values[key]) or (key in shares and _differs(said, shares[key]))
+    )
+
+
+def _coverage(measured: Measurement) -> dict[str, float]:
+    """The percentages of coverage that were measured, by the names agents report them under."""
+    if measured.coverage is None:
+        return {}
+    whole, changed = measured.coverage.percent, measured.coverage.changed_percent
+    named = {"coverage": whole, "line_coverage": whole, "changed_coverage": changed}
+    return {key: share for key, share in named.items() if share is not None}
+
+
+def _differs(said: Metric, share: float) -> bool:
+    """Whether a reported percentage is another one; runners round in different ways."""
+    try:
+        told = float(str(said).strip().removesuffix("%"))
+    except ValueError:
+        return True
+    return not abs(told - share) < COVERAGE_TOLERANCE
+
+
+def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]:
+    """The decisions a turn reported, and the anti-pattern a rollback teaches."""
+    number = state.learned
+    facts: list[Fact] = []
+    for decision in turn.claim.decisions:
+        number += 1
+        facts.append(
+            LearningRecorded(
+                number,
+                "decision",
+                decision.title,
+                decision.context,
+                decision.choice,
+                decision.alternatives,
+                decision.consequences,
+                decision.depends_on,
+                decision.invalidated_if,
+            )
+        )
+    if judged.rejected:
+        facts.append(
+            LearningRecorded(number + 1, "anti-pattern", "QA rejected the work", "; ".join(judged.gate_1.missing))
+        )
+    elif judged.restore_to != Commit(""):
+        lesson = " ".join(judged.lesson)
+        facts.append(LearningRecorded(number + 1, "anti-pattern", judged.verdict.evidence, context=lesson))
+    return tuple(facts)

@@ -1,0 +1,247 @@
+"""The iteration every workflow shares: check, spawn, monitor, evaluate.
+
+A pass is one turn and what is made of it: `turn/N` is run, `save/N` keeps the tree it left, `measure/N` measures that tree, and the
+verdict is recorded. A turn that was limited, crashed or interrupted is set aside: it is a turn, but not an iteration.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import msgspec
+
+from flyball.core.loop import casting, guards, questions
+from flyball.core.loop.authorised import asked
+from flyball.core.loop.commit_messages import message as commit_message, subject
+from flyball.core.loop.gates import Weigh
+from flyball.core.loop.judge import judge, learnings
+from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.workflow import BOTH_GATES, Brief
+from flyball.core.model.effects import Measure, RunAgent, Save
+from flyball.core.model.events import Fact, LimitHit, TaskStopped, TurnSetAside
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Saved, TurnEnded, Usage
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Commit, EffectId, open_items
+
+ASK_FOR_SIGNAL_AFTER = 2
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One row of a workflow's table; `area` begins the subject of its commit, `product` is whether its role writes product code."""
+
+    name: str
+    role: str
+    kind: Literal["red", "green", "refactor", "document", "qa", "gates"]
+    weigh: Weigh
+    brief: Brief
+    area: str = ""
+    product: bool = False
+
+
+def spawn(
+    state: State,
+    lane: Lane,
+    brief: Brief,
+    *,
+    role: str,
+    purpose: str = "",
+    copy: str = "",
+    commit: str = "",
+    product: bool = False,
+) -> RunAgent | Step:
+    """One turn of a role, or what a guard has to say first.
+
+    In a disposable copy of `commit`, where one is named, it reviews what others wrote; `product` is whether it writes the product's code.
+    """
+    held = guards.before_turn(state, lane, role, reviewing=bool(copy))
+    if held is not None:
+        return held
+    player = casting.player_for(state, lane, role, reviewing=bool(copy))
+    assert player is not None
+    agent = player.agent
+    number = state.turns + 1
+    session = "" if copy else lane.sessions.get(agent, "")
+    return RunAgent(
+        EffectId(f"turn/{number}"),
+        lane=lane.name,
+        role=role,
+        stage=lane.stage,
+        agent=agent,
+        model=player.model,
+        prompt=brief(state, lane, role, purpose),
+        iteration=lane.loop.iteration + 1,
+        turn=number,
+        context=lane.context,
+        session=session,
+        session_usage=lane.session_usage.get(agent, Usage()) if session else Usage(),
+        item=lane.item,
+        copy=copy,
+        commit=Commit(commit or lane.head) if copy else Commit(""),
+        purpose=purpose,
+        authors=casting.authors(state, lane) if copy else (),
+        product=product,
+    )
+
+
+def begin(turn: RunAgent | Step) -> Step:
+    return turn if isinstance(turn, Step) else perform(turn)
+
+
+def ended_turn(state: State, lane: Lane) -> Step | TurnEnded:
+    """The lane's turn once its tree is saved and it counts; otherwise what to do about it."""
+    turn = lane.turn
+    assert turn is not None
+    if turn.ended is None:
+        return NOTHING
+    if turn.saved is None:
+        return perform(_save(state, lane, turn.effect, interrupted=_was_interrupted(turn.ended)))
+    return counted(state, lane, turn.effect, turn.ended)
+
+
+def counted(state: State, lane: Lane, effect: RunAgent, outcome: TurnEnded | Interrupted) -> Step | TurnEnded:
+    """A turn that ended, if it counts; one that was limited, absent, crashed or interrupted is set aside."""
+    number = effect.turn
+    if isinstance(outcome, Interrupted) or outcome.kind == "interrupted":
+        return record(TurnSetAside(number, "interrupted", outcome.detail, lane=lane.name))
+    if outcome.kind in LIMITED:
+        aside = TurnSetAside(number, "limited", outcome.detail, lane=lane.name)
+        return record(_limit(state, lane, effect.agent, outcome), aside)
+    if outcome.kind in ABSENT:
+        return record(TurnSetAside(number, "absent", outcome.detail, agent=effect.agent, lane=lane.name))
+    if outcome.kind in FAILED:
+        return record(TurnSetAside(number, "crashed", outcome.detail, lane=lane.name))
+    return outcome
+
+
+def _was_interrupted(outcome: TurnEnded | Interrupted) -> bool:
+    return isinstance(outcome, Interrupted) or outcome.kind == "interrupted"
+
+
+def _save(state: State, lane: Lane, turn: RunAgent, *, interrupted: bool) -> Save:
+    number = turn.turn
+    label = f"interrupted-{number}" if interrupted else f"turn-{number}"
+    return Save(
+        EffectId(f"save/{number}"),
+        lane=lane.name,
+        label=label,
+        message=f"{label}: {state.task.id}",
+        parent=lane.head,
+        turn=number,
+    )
+
+
+def _limit(state: State, lane: Lane, agent: str, turn: TurnEnded) -> LimitHit:
+    """Until the stated reset; an hour for a usage limit without one; else, and where the reset is past, a growing wait.
+
+    A reset that was stated before and did not hold is not believed to the second: the wait grows then, too.
+    """
+    limits = state.task.settings.limits
+    if turn.reset_at is not None and turn.reset_at > state.now:
+        again = guards.backoff(limits.overload_backoff_s, lane.overloads - 1) if lane.overloads else timedelta()
+        return LimitHit(agent, turn.kind, max(turn.reset_at, state.now + again), turn.detail)
+    if turn.reset_at is None and turn.kind == "usage_limit":
+        return LimitHit(agent, turn.kind, state.now + timedelta(seconds=limits.usage_limit_wait_s), turn.detail)
+    known = state.limits.get(casting.account(state, agent)) if lane.overloads else None
+    since = known.since if known is not None and known.since is not None else state.now
+    # A person is asked then; whoever resumes the task wants it tried, not waited for.
+    doublings = 0 if guards.beyond_patience(state, since) else lane.overloads
+    until = state.now + guards.backoff(limits.overload_backoff_s, doublings)
+    return LimitHit(agent, turn.kind, until, turn.detail, backoff=True, since=since)
+
+
+def unsignalled(state: State, lane: Lane) -> Step | None:
+    """The question to put where a gate keeps holding in silence."""
+    if lane.loop.unsignalled >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked:
+        return questions.put(state, lane, questions.no_exit_signal(lane))
+    return None
+
+
+def purpose_of(lane: Lane) -> str:
+    """What the stage's next turn is for, where it is not the stage's work."""
+    return "confirm" if lane.loop.signal_asked else ""
+
+
+def work(state: State, lane: Lane, stage: Stage) -> Step | Measurement:
+    """One iteration of a stage that changes the tree; the workflow takes over when it is measured."""
+    if lane.turn is None:
+        asking = unsignalled(state, lane)
+        turn = asking or spawn(
+            state, lane, stage.brief, role=stage.role, purpose=purpose_of(lane), product=stage.product
+        )
+        return begin(turn)
+    ended = ended_turn(state, lane)
+    if isinstance(ended, Step):
+        return ended
+    if lane.turn.measured is not None:
+        return lane.turn.measured
+    assert lane.turn.saved is not None
+    number = lane.turn.effect.turn
+    wanted = measure(state, lane, stage, EffectId(f"measure/{number}"), lane.turn.saved.commit)
+    return perform(msgspec.structs.replace(wanted, turn=number))
+
+
+def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: Commit) -> Measure:
+    assert state.prepared is not None
+    return Measure(
+        name,
+        lane=lane.name,
+        kind=stage.kind,
+        candidate=candidate,
+        # What a test must be new against is what the round started from; all else is seen since the task began.
+        base=state.round_base if stage.kind == "red" and state.round_base else state.prepared.base,
+        accepted=lane.tests_accepted or lane.head,
+        iteration=lane.loop.iteration + 1,
+        items=open_items(state.items),
+        # Begun midway, tests that fail at the baseline are the work, and no known failures.
+        baseline_ref=state.baseline.tests_ref if state.baseline and not state.midway else "",
+        accepted_ref=lane.tests_ref,
+        rejected=lane.rejected,
+        consented=lane.consented,
+        asked=asked(state),
+        failed_exits=state.baseline.failed_exits if state.baseline else {},
+        midway=state.midway,
+    )
+
+
+def evaluate(state: State, lane: Lane, stage: Stage, measured: Measurement) -> tuple[Fact, ...]:
+    """The facts one measured iteration of the lane's turn gives rise to."""
+    turn = lane.turn
+    assert turn is not None
+    assert isinstance(turn.ended, TurnEnded)
+    return verdict_on(state, lane, stage, turn.effect, turn.ended, measured)
+
+
+def verdict_on(
+    state: State, lane: Lane, stage: Stage, effect: RunAgent, ended: TurnEnded, measured: Measurement
+) -> tuple[Fact, ...]:
+    """The verdict on a turn, and what is learnt from it."""
+    judged = judge(state, lane, stage.weigh, effect, ended, measured)
+    return (judged, *learnings(state, ended, judged))
+
+
+def accept(state: State, lane: Lane, stage: Stage) -> Step | Saved:
+    """Keep what was measured as an accepted checkpoint on the lane's head."""
+    assert lane.loop.last is not None
+    assert lane.loop.judged is not None
+    name = EffectId(f"accept/{lane.loop.judged.turn}")
+    saved = lane.outcomes.get(name)
+    if isinstance(saved, Saved):
+        return saved
+    stays = sum(v.stage == lane.stage for v in lane.visits)
+    label = lane.stage if stays == 1 else f"{lane.stage}-{stays}"
+    message = commit_message(subject(stage.area, state.task.request), label, state.items)
+    tree = lane.loop.last.tree
+    return perform(Save(name, lane=lane.name, label=label, message=message, parent=lane.head, accepted=True, tree=tree))
+
+
+def why_left(lane: Lane) -> str:
+    """What the stage is left for: gate and signal, or a person's word in place of the signal."""
+    if lane.loop.judged is not None and lane.loop.judged.can_exit:
+        return BOTH_GATES
+    return "the gate passed, and a person accepted it though the agent did not say that it is done"
+
+
+def stop(kind: Literal["done", "blocked", "error"], reason: str, *evidence: str) -> Step:
+    return halt(TaskStopped(kind, reason, evidence))

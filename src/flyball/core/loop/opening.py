@@ -1,0 +1,108 @@
+"""What workflows do before their own work: a workspace, gates that can run, and consent to what is protected."""
+
+from __future__ import annotations
+
+from flyball.core.loop import panel, questions
+from flyball.core.loop.junit_hint import SEEN_BY, counted_by
+from flyball.core.loop.questions import CHECKED_BY, tool_failure
+from flyball.core.loop.step import Step, halt, perform, record
+from flyball.core.loop.workflow import Brief
+from flyball.core.model.effects import BASELINE, Measure, Prepare, Restore, Save
+from flyball.core.model.events import Consented, TaskStopped, TurnSetAside
+from flyball.core.model.measurement import GateResult, Measurement
+from flyball.core.model.outcomes import Saved
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import EffectId
+from flyball.core.text.quantities import plural
+
+ANEW = "flyball trust, then the same flyball run with --new"
+"""A task keeps the settings it began with, so `resume` knows nothing of a flyball.toml that was corrected."""
+
+
+def opened(state: State, *, checks: bool = False) -> Step | None:
+    """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
+    if state.prepared is None or state.removed:
+        key = EffectId(f"prepare/{state.removals}" if state.removed else "prepare")
+        return perform(Prepare(key, again=state.prepared is not None))
+    if state.reopened:
+        found = _as_delivered(state, state.main)
+        if found is not None:
+            return found
+    if state.baseline is None:
+        return perform(_baseline(state, checks=checks))
+    if state.baseline.broken:
+        return _broken_baseline(state.baseline)
+    if state.baseline.unusable:
+        return _unusable(state.baseline.unusable)
+    return _regressed(state, state.baseline) if state.regressed else None
+
+
+def _as_delivered(state: State, lane: Lane) -> Step | None:
+    """A reopened task goes on from what it delivered; what somebody did in its checkout since is kept as a checkpoint."""
+    label = f"reopened-{state.rounds}"
+    name = EffectId(f"save/{label}")
+    if not isinstance(lane.outcomes.get(name), Saved):
+        return perform(Save(name, label=label, message=f"{label}: {state.task.id}", parent=lane.head))
+    delivered = next((c.tree for c in reversed(state.checkpoints) if c.commit == lane.head), lane.tree)
+    if state.task.settings.in_place or lane.tree == delivered:
+        return None
+    return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason="reopened by a person"))
+
+
+def _regressed(state: State, baseline: Measurement) -> Step:
+    failing = baseline.counts.known_failing
+    told = f"{plural(failing, 'test')} {'fails' if failing == 1 else 'fail'} on what was delivered, {state.known_failing} before the task"
+    broken = tuple(line for gate in baseline.gates if not gate.passed for line in gate.output.splitlines()[-12:])
+    return halt(TaskStopped("blocked", f"{told} began; repair the set-up or roll back, then go on", broken))
+
+
+def _baseline(state: State, *, checks: bool) -> Measure:
+    assert state.prepared is not None
+    base = state.round_base or state.prepared.base
+    name = EffectId(f"{BASELINE}-{state.rounds + 1}" if state.rounds else BASELINE)
+    return Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
+
+
+def _broken_baseline(baseline: Measurement) -> Step:
+    broken = next(g for g in baseline.gates if g.broken)
+    evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
+    what = "setup" if broken.name == "setup" else f"the gate {broken.name}"
+    reason = f"{what} cannot run: {broken.broken}; correct it in flyball.toml and type: {ANEW}"
+    return halt(TaskStopped("blocked", reason, evidence))
+
+
+def _unusable(tool: GateResult) -> Step:
+    reason = f'{tool_failure(tool)}; install it in `setup` or correct its command, or switch the check off: qa.{CHECKED_BY[tool.name]} = "off"; then type: {ANEW}'
+    return halt(TaskStopped("blocked", reason, (f"command: {tool.command}", *tool.output.splitlines()[-12:])))
+
+
+def told_apart(state: State) -> Step | None:
+    """New tests must be seen to fail: by their number, or by a gate that passes without them and runs new test files."""
+    if state.baseline is None or state.iterations or state.midway:
+        return None
+    if state.baseline.unseen:
+        return halt(TaskStopped("blocked", f"{state.baseline.unseen}; {SEEN_BY}", _commands(state.baseline)))
+    gate = state.baseline.untold
+    if gate is None:
+        return None
+    evidence = (f"command: {gate.command}", *gate.output.splitlines()[-12:])
+    return halt(TaskStopped("blocked", f"{state.baseline.untold_reason}; {counted_by(gate.command)}", evidence))
+
+
+def _commands(baseline: Measurement) -> tuple[str, ...]:
+    return tuple(f"command: {gate.command}" for gate in baseline.gates)
+
+
+def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) -> Step:
+    """A protected path may change with a person's or, where none is there, the reviewer's consent."""
+    if state.task.settings.attended and lane.panel is None:
+        return questions.put(state, lane, questions.protected_change(lane))
+    assert lane.loop.last is not None
+    answers = panel.convene(state, lane, brief, (reviewer,), commit=lane.loop.last.candidate, purpose="consent")
+    if isinstance(answers, Step):
+        return answers
+    effect, turn = answers[reviewer]
+    paths = tuple(c.partition(":")[0] for c in lane.loop.consent_wanted)
+    allowed = turn.kind == "ok" and turn.claim.verdict == "pass"
+    said = Consented(paths, called, allowed=allowed, commit=effect.commit, lane=lane.name)
+    return record(said, TurnSetAside(effect.turn, "consent", lane=lane.name))

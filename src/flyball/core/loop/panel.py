@@ -1,0 +1,60 @@
+"""A panel: reviewers look at one tree, each on a disposable copy of its own, and are weighed together.
+
+    convene   one turn for each seat, as many side by side as the task allows
+    counted   a turn that crashed, was limited or interrupted is set aside and made again
+    answers   once every seat has one that counts, the workflow weighs them
+
+QA is a panel of one, a backlog's validators of four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from flyball.core.loop import kernel
+from flyball.core.loop.step import NOTHING, Step, perform, record
+from flyball.core.loop.workflow import Brief
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Fact, SeatAnswered
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import Lane, Panel, State
+from flyball.core.model.task import MAIN
+
+Answers = Mapping[str, tuple[RunAgent, TurnEnded]]
+Read = Callable[[RunAgent, TurnEnded], tuple[Fact, ...]]
+
+
+def convene(
+    state: State,
+    lane: Lane,
+    brief: Brief,
+    seats: Sequence[str],
+    *,
+    commit: str = "",
+    purpose: str = "",
+    read: Read = lambda _effect, _turn: (),
+) -> Step | Answers:
+    """What the seats answered on `commit` (the lane's head, where none is named), or what comes before that.
+
+    `read` says which facts the workflow makes of an answer as it comes.
+    """
+    panel = lane.panel or Panel()
+    for key, effect in panel.turns.items():
+        if key in panel.ended:
+            turn = kernel.counted(state, lane, effect, panel.ended[key])
+            if isinstance(turn, Step):
+                return turn
+            return record(SeatAnswered(effect.turn, effect.role, lane=lane.name), *read(effect, turn))
+    taken = {*panel.answers, *(effect.role for effect in panel.turns.values())}
+    missing = [seat for seat in seats if seat not in taken]
+    room = (state.task.settings.parallel or len(seats)) - len(panel.turns)
+    if missing and room > 0:
+        copy = missing[0] if lane.name == MAIN else f"{lane.name}-{missing[0]}"
+        wanted = kernel.spawn(state, lane, brief, role=missing[0], purpose=purpose, copy=copy, commit=commit)
+        if isinstance(wanted, RunAgent):
+            return perform(wanted)
+        # A guard holds: those that may run do, and it is asked again when they have ended.
+        return NOTHING if panel.turns else wanted
+    if panel.turns or missing:
+        return NOTHING
+    return {seat: panel.answers[seat] for seat in seats}

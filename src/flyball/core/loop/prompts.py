@@ -1,0 +1,156 @@
+"""What all prompts share, and their `VERSION`, which changes when a sentence of any does; roles stand with their workflow.
+
+A prompt is built from the task, the stage, what was measured, open findings, learnings and guidance, and nothing else. `{nonce}` is
+filled in when the turn starts, so that a report cannot be prepared before it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import open_items
+from flyball.core.text import quantities
+
+VERSION = 6
+DOCUMENT_SHOWN = 12_000
+OUTPUT_SHOWN = 3_000
+NONCE = "{nonce}"
+_PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
+_REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
+
+_PURPOSES = {
+    "confirm": (
+        "The measurements of your stage hold. Change nothing. If you agree that the stage is finished, answer with the report\n"
+        "below and `exit_signal` true (a reviewer repeats its `verdict`); if not, say what is missing in `summary`."
+    ),
+    "consent": (
+        "An implementer asks to change protected files (listed below). Look at the change\n"
+        "and decide whether the change is right and weakens no test. Report `verdict` `pass` to allow it, `fail` to refuse."
+    ),
+}
+
+_REPORT = """## Report
+When you are finished, write a JSON object to the file named in $FLYBALL_REPORT_FILE, or end your answer with it in a block fenced as
+```flyball-report. Set `exit_signal` to true only if this stage is finished; it will be measured.
+{"nonce": "{nonce}", "status": "complete|in_progress|blocked|needs_clarification", "exit_signal": false, "summary": "one line",
+ "blockers": [{"type": "dependency|external|fundamental", "description": ""}], "questions": [{"text": "", "options": [], "default": ""}],
+ "protected_changes": [{"path": "", "reason": ""}], "decisions": [{"title": "", "context": "", "choice": "", "alternatives": [""]}],
+ "verdict": "", "findings": [], "issues": [], "plan": ""}
+All fields but `nonce` are optional."""
+
+
+def compose(
+    state: State, lane: Lane, role: str, purpose: str, *, text: str, context: tuple[str, ...], measured: str
+) -> str:
+    """The prompt a role gets now: what it is asked (`text`), what about, how to check it, and what was found out so far."""
+    parts = [
+        f"# {lane.stage}: {role} for task {state.task.id}, iteration {lane.loop.iteration + 1}",
+        _PURPOSES.get(purpose) or text or f"You are the {role} of this task.",
+        *context,
+        _commands(state),
+        _consent(lane) if purpose == "consent" else "",
+        measured,
+        listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
+        _lesson(lane),
+        listed("Guidance from a person", state.guidance),
+        listed("Learnings so far", tuple(f"{x.title}: {x.choice or x.context}" for x in state.learnings[-6:])),
+        _REPORT,
+    ]
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def request(state: State) -> str:
+    """What a person asked for, with the document it came from."""
+    text = f"## Request\n{state.task.request.strip()}"
+    if state.task.document:
+        document = state.task.document.strip()
+        shown = document[:DOCUMENT_SHOWN]
+        cut = "\n[cut here; the whole document is in the repository]" if len(document) > DOCUMENT_SHOWN else ""
+        where = f" ({state.task.source.path})" if state.task.source else ""
+        text += f"\n\n## Source document{where}\n{shown}{cut}"
+    return text
+
+
+def criteria(state: State) -> str:
+    return listed("Acceptance criteria", tuple(f"{i.id}: {i.text}" for i in open_items(state.items)))
+
+
+def _commands(state: State) -> str:
+    """The commands that flyball measures with, as a shell takes them: an agent need not guess how tests are run here."""
+    settings = state.task.settings
+    gates = [(gate.name, gate.command) for gate in settings.gates]
+    lint = [("lint", settings.lint)] if settings.lint else []
+    told = (f"{name}: `{_PLACEHOLDER.sub(_REPORT_FILE, command)}`" for name, command in (*gates, *lint))
+    return listed("Commands that check the work, run in the root of the repository", tuple(told))
+
+
+def _consent(lane: Lane) -> str:
+    wanted = listed("Protected files the implementer wants to change", lane.loop.consent_wanted)
+    return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {lane.tests_accepted}."
+
+
+def measured(lane: Lane) -> str:
+    """What the last iteration was found to lack, for the role that goes on."""
+    judged = lane.loop.judged
+    lines: list[str] = []
+    if judged is not None:
+        if judged.false_claim:
+            lines.append("You signalled that the stage is finished. It was measured, and it is not:")
+        elif judged.gate_1.held:
+            lines.append(
+                "The measurements of this stage hold. If you agree that it is finished, set `exit_signal` to true."
+            )
+        else:
+            lines.append("The last iteration was measured. Still missing:")
+        lines += [f"- {m}" for m in judged.gate_1.missing]
+        lines += [f"- your report was not taken as you wrote it: {p}" for p in judged.report_problems]
+        lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
+        if lane.loop.breaker.state == "HALF_OPEN":
+            lines.append(f"Nothing moved: {lane.loop.breaker.reason}. If it goes on like this, the loop stops here.")
+    lines += _tricks(lane.loop.last)
+    lines += _put_back(lane)
+    lines += _output(lane.loop.last or lane.loop.entry)
+    if lane.last_interrupted:
+        lines.append(
+            f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {lane.last_interrupted})."
+        )
+    return "## What was measured\n" + "\n".join(lines) if lines else ""
+
+
+def _tricks(measured: Measurement | None) -> list[str]:
+    if measured is None or not measured.tricks:
+        return []
+    return ["Set aside, because it would make the gate say more than is true:"] + [
+        f"- {t.kind}: {t.path}: {t.detail}" for t in measured.tricks
+    ]
+
+
+def _put_back(lane: Lane) -> list[str]:
+    if not lane.put_back:
+        return []
+    kept = "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
+    return [
+        f"These protected files were put back as they were accepted: {quantities.listed(lane.put_back, 20)}. {kept}"
+    ]
+
+
+def _output(measured: Measurement | None) -> list[str]:
+    if measured is None:
+        return []
+    failed = next((g for g in measured.gates if not g.passed and g.output), None)
+    if failed is None:
+        return []
+    return [f"End of the output of `{failed.command}`:", "```", failed.output[-OUTPUT_SHOWN:].strip("\n"), "```"]
+
+
+def _lesson(lane: Lane) -> str:
+    text = listed("An earlier attempt was ended; its lesson", lane.loop.lesson)
+    if "smaller-scope" in lane.loop.rungs:
+        text += "\n\nWork on the first open point only and leave the rest for later turns."
+    return text
+
+
+def listed(title: str, lines: tuple[str, ...]) -> str:
+    return f"## {title}\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

@@ -1,0 +1,158 @@
+"""Putting a question to a person, and every question the kernel itself asks; `answers` says what becomes of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from flyball.core.loop.answers import Follow, take
+from flyball.core.loop.step import NOTHING, Step, halt, perform
+from flyball.core.model.effects import Ask, Option, Question
+from flyball.core.model.events import Judged, LimitHit, TaskStopped
+from flyball.core.model.measurement import GateResult
+from flyball.core.model.state import Asked, Lane, State
+from flyball.core.model.task import EffectId
+from flyball.core.text.quantities import plural
+
+FOUR_CHOICES = (
+    Option("reset", "clear the counters and try again"),
+    Option("skip", "leave this stage unverified and go on; every report will say so"),
+    Option("abort", "end the task"),
+    Option("modify", "give new guidance, then try again: modify TEXT"),
+)
+ROLLBACK = "rollback"
+TRICK_SHOWN = 300
+CONFIRMATIONS_BY_DEFAULT = 2
+OUT_OF_REACH = "out-of-reach"
+TOOL_UNUSABLE = "tool-unusable"
+CHECKED_BY = {"lint": "lint_clean", "complexity": "complexity"}
+"""The criterion of QA that each tool is for."""
+
+
+def choices(state: State, lane: Lane) -> tuple[Option, ...]:
+    """What may be done about a loop that does not move; where a trick was caught, going back is among it."""
+    if lane.loop.caught is None:
+        return FOUR_CHOICES
+    back = f"go back to the last good tree and try again, as does: flyball rollback {state.task.id} --to last-good"
+    return (*FOUR_CHOICES, Option(ROLLBACK, back))
+
+
+def led_by_trick(lane: Lane, reason: str) -> str:
+    """A reason the loop ends for, behind the trick that stands against it, if one does."""
+    caught = lane.loop.caught
+    if caught is None:
+        return reason
+    trick = caught.tricks[0]
+    told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
+    return f"A trick was caught in iteration {caught.iteration}: {told}. {reason[:1].upper()}{reason[1:]}"
+
+
+def find(state: State, lane: Lane, name: str) -> tuple[EffectId, Asked] | None:
+    """The lane's question of that name that is not closed yet."""
+    asked = ((k, a) for k, a in state.questions.items() if a.question.name == name and a.lane == lane.name)
+    return next(asked, None)
+
+
+def put(state: State, lane: Lane, question: Question, follow: Follow | None = None) -> Step:
+    """Ask once; wait while it is open; the lane is BLOCKED when nobody can answer. `follow` says what becomes of the answer."""
+    asked = find(state, lane, question.name)
+    if asked is None:
+        return perform(Ask(lane.effect_id(f"ask/{lane.asks + 1}"), question=question, lane=lane.name))
+    key, known = asked
+    if known.answer is not None:
+        return take(state, lane, key, known, follow)
+    if key in state.open:
+        return NOTHING
+    evidence = tuple(line for line in known.question.detail.splitlines() if line)
+    return halt(TaskStopped("blocked", known.question.text, evidence, key))
+
+
+def confirm_criteria(state: State) -> Question:
+    listed = "\n".join(f"{i.id}: {i.text}" for i in state.items)
+    options = (Option("yes", "work to these"), Option("TEXT", "say what is wrong; they are written again"))
+    return Question("criteria", "Are these the acceptance criteria?", options, default="yes", detail=listed)
+
+
+def no_exit_signal(lane: Lane) -> Question:
+    options = (
+        Option("confirm", "one more turn that asks only for the confirmation"),
+        Option("accept", "accept the stage on your own word"),
+        Option("abort", "end the task"),
+    )
+    text = f"{lane.stage}: the gate holds, but the agent has not signalled that it is done ({lane.loop.unsignalled} times)."
+    default = "confirm" if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
+    return Question("no-exit-signal", text, options, default=default)
+
+
+def protected_change(lane: Lane) -> Question:
+    options = (Option("allow", "take the change as it is"), Option("deny", "keep the accepted version"))
+    text = "The agent asks to change protected files. Allow it?"
+    return Question("protected-change", text, options, detail="\n".join(lane.loop.consent_wanted))
+
+
+def tool_failure(tool: GateResult) -> str:
+    return f"the {tool.name} command cannot be run: {tool.broken}"
+
+
+def tool_unusable(tool: GateResult) -> Question:
+    """Put again on resuming: what was missing may be there without a word from anybody."""
+    options = (
+        Option("reset", "the tool can run now: measure again"),
+        Option("skip", "leave this stage unverified and go on; every report will say so"),
+        Option("abort", "end the task"),
+    )
+    evidence = (f"command: {tool.command}", *tool.output.splitlines()[-12:])
+    return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(evidence), again=True)
+
+
+def rejected(state: State, lane: Lane, by: str) -> Question:
+    """What a person is asked after the last rejection, with the whole report of the reviewers."""
+    checks = lane.loop.last.checks if lane.loop.last else ()
+    lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
+    lines += [f"{f.severity}: {f.message}" for f in lane.loop.findings if not f.check]
+    why = f": {lane.loop.findings[0].message}" if lane.loop.findings else ""
+    text = led_by_trick(lane, f"{by} rejected the work {lane.rejections} times{why}")
+    return Question(f"{by.lower()}-rejected", text, choices(state, lane), detail="\n".join(lines))
+
+
+def hourly_limit(reason: str, ends_at: datetime) -> Question:
+    options = (
+        Option("wait", f"until {ends_at:%H:%M} UTC"),
+        Option("continue", "begin a new window now"),
+        Option("abort", "end the task"),
+    )
+    text = f"The hourly limit is reached ({reason}). Wait, continue or abort?"
+    return Question("hourly-limit", text, options, default="wait")
+
+
+def breaker_open(state: State, lane: Lane) -> Question:
+    judged = lane.loop.judged
+    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, lane, judged)) if judged else ()
+    text = led_by_trick(lane, f"{lane.stage} does not move: {lane.loop.breaker.reason}")
+    return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
+
+
+def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
+    """Where to see the two changes that undo each other."""
+    turns = [c.label for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted][
+        -3:
+    ]
+    if judged.verdict.health != "FLIP-FLOPPING":
+        return ()
+    return tuple(f"one change and the other: flyball diff {state.task.id} {label}" for label in turns[:-1])
+
+
+def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:
+    """Put again on resuming: the network may be back without a word from anybody."""
+    since = min(hit.since for hit in hits if hit.since is not None)
+    names = " and ".join(hit.agent for hit in hits)
+    text = f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({plural(lane.overloads, 'try', 'tries')}): {hits[-1].detail}"
+    options = (Option("reset", "try again for as long again"), Option("abort", "end the task"))
+    return Question(
+        OUT_OF_REACH, text, options, detail="\n".join(f"{hit.agent}: {hit.detail}" for hit in hits), again=True
+    )
+
+
+def crashes(state: State, lane: Lane) -> Question:
+    text = f"The agent crashed {plural(lane.crashes, 'time')} in a row in {lane.stage}: {lane.crash_detail}"
+    return Question("crashes", led_by_trick(lane, text), choices(state, lane), detail=lane.crash_detail)

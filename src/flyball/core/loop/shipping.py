@@ -1,0 +1,69 @@
+"""The end every workflow shares: flyball's own files on the branch, the branch where the user finds it, the task done."""
+
+from __future__ import annotations
+
+from flyball.core.loop import kernel
+from flyball.core.loop.commit_messages import message, subject
+from flyball.core.loop.step import Step, perform
+from flyball.core.model.effects import Deliver, OpenPullRequest, Save
+from flyball.core.model.outcomes import Delivered, PullRequested, Saved, Undelivered
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Commit, EffectId
+
+
+def ship(state: State, lane: Lane, passed: str) -> Step:
+    """Deliver the branch; `passed` says what was verified, and what a person skipped is named beside it."""
+    visit = len(lane.visits)
+    name = EffectId(f"save/report-{visit}")
+    if not isinstance(lane.outcomes.get(name), Saved):
+        return perform(_report(state, lane, name, passed))
+    delivery = EffectId(f"deliver/{visit}")
+    done = lane.outcomes.get(delivery)
+    if isinstance(done, Undelivered):
+        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}")
+    if not isinstance(done, Delivered):
+        return perform(Deliver(delivery, commit=lane.head, push=_is_pushed(state)))
+    reason = _reason(lane, passed, done.branch)
+    if not state.task.settings.pull_request:
+        return kernel.stop("done", reason)
+    requested = EffectId(f"pull-request/{visit}")
+    said = lane.outcomes.get(requested)
+    if not isinstance(said, PullRequested):
+        into = state.prepared.onto if state.prepared else ""
+        return perform(OpenPullRequest(requested, branch=done.branch, into=into))
+    # The work is done and measured whether or not somebody else's program could open a page for it.
+    told = f"pull request {said.url}" if said.url else "no pull request was opened"
+    return kernel.stop("done", f"{reason}; {told}", *((said.detail,) if said.detail else ()))
+
+
+def _is_pushed(state: State) -> bool:
+    return state.task.settings.push or state.task.settings.pull_request
+
+
+def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
+    branch = state.prepared.branch if state.prepared else ""
+    squash = state.task.settings.squash
+    label = f"report-{state.reports + 1}" if state.reports else "report"
+    what = subject("", state.task.request) if squash else subject("docs", f"report on {state.task.request}")
+    return Save(
+        name,
+        label=label,
+        message=message(what, label, state.items),
+        parent=lane.head,
+        accepted=True,
+        closing=_reason(lane, passed, branch),
+        undelivered=_is_pushed(state),
+        squash_onto=_before(state) if squash else Commit(""),
+    )
+
+
+def _before(state: State) -> Commit:
+    """What the user has already: the commit the task started from, or the one it was delivered with before."""
+    return state.shipped or (state.prepared.base if state.prepared else Commit(""))
+
+
+def _reason(lane: Lane, passed: str, branch: str) -> str:
+    forced = list(dict.fromkeys(v.stage for v in lane.visits if v.forced))
+    if forced:
+        return f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {branch}"
+    return f"{passed}; the work is on branch {branch}"

@@ -1,0 +1,210 @@
+"""What may be asked of the world: every effect has a deterministic id, and asking twice for one id does it once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from flyball.core.model.outcomes import Usage
+from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item
+
+BASELINE = "measure/baseline"
+"""The id of the measurement of the untouched tree."""
+
+
+class Option(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer a person may choose."""
+
+    key: str
+    meaning: str
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something only a person can answer; without a default the task is BLOCKED until they do.
+
+    One that can be settled by changing what was read, too, is put `again` when the task is resumed, if it still stands.
+    """
+
+    name: str
+    text: str
+    options: tuple[Option, ...] = ()
+    default: str | None = None
+    deadline_at: datetime | None = None
+    detail: str = ""
+    again: bool = False
+
+
+class _Identified(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
+    id: EffectId
+
+
+class Effect(_Identified, frozen=True, omit_defaults=True, kw_only=True):
+    """What every effect carries, so that whoever performs it needs nothing else.
+
+    `lane` is the line of work it is for, `at` when it was first begun, which dates what it writes, and `attempt` how often.
+    """
+
+    lane: str = MAIN
+    attempt: int = 1
+    at: datetime | None = None
+
+    @property
+    def begun_at(self) -> datetime:
+        assert self.at is not None, f"{self.id} was not begun"
+        return self.at
+
+
+class Prepare(Effect, frozen=True, omit_defaults=True, tag="prepare"):
+    """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command.
+
+    `again`: it was removed, and is made anew from what was saved.
+    """
+
+    again: bool = False
+
+
+class OpenLane(Effect, frozen=True, omit_defaults=True, tag="open_lane"):
+    """Make a lane's own workspace: a checkout of `base` with a git dir of its own."""
+
+    base: Commit
+
+
+class CloseLane(Effect, frozen=True, omit_defaults=True, tag="close_lane"):
+    """Remove a lane's workspace; what was saved of it stays."""
+
+
+class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):
+    """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the lane's own workspace.
+
+    `session_usage` is what the conversation had used before, for agents that only tell its total. A reviewer is told apart from
+    the `authors` of what it reviews; one who writes `product` code is an author from then on.
+    """
+
+    role: str
+    stage: str
+    agent: str
+    model: str
+    prompt: str
+    iteration: int
+    turn: int
+    context: int = 1
+    session: str = ""
+    session_usage: Usage = Usage()
+    item: str = ""
+    copy: str = ""
+    commit: Commit = Commit("")
+    access: Literal["write", "read"] = "write"
+    purpose: str = ""
+    authors: tuple[Author, ...] = ()
+    product: bool = False
+
+
+class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
+    """Measure a candidate: `accepted` supplies the protected paths, `base` the state before the task.
+
+    `consented` maps a path to the commit in which its change was looked at and allowed: nothing later is. `turn` is the turn whose
+    tree this is. Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
+    tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
+    that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
+    where tests failed.
+    `checks`: QA will judge this task, so its tools are tried too. `midway`: the task began in a later stage than the first,
+    so the tests of its criteria may be older than it.
+    """
+
+    kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
+    candidate: Commit
+    base: Commit
+    accepted: Commit
+    iteration: int = 0
+    items: tuple[Item, ...] = ()
+    baseline_ref: str = ""
+    accepted_ref: str = ""
+    rejected: Commit = Commit("")
+    consented: dict[str, Commit] = {}
+    turn: int = 0
+    kept: tuple[str, ...] = ()
+    extendable: bool = False
+    asked: tuple[Item, ...] = ()
+    failed_exits: dict[str, int] = {}
+    checks: bool = False
+    midway: bool = False
+
+
+class Save(Effect, frozen=True, omit_defaults=True, tag="save"):
+    """Keep the workspace's tree as a checkpoint.
+
+    An accepted one keeps `tree`, exactly what was measured, or without one the parent's with flyball's own files in `.loop/`; it
+    advances the task's branch, and the workspace follows it. `closing` is the reason the task is DONE with once this is delivered:
+    the report that is saved says so, since nothing is saved after it, unless it is `undelivered`: then something that may fail is still to
+    be done with the branch. With `squash_onto` all commits since that one become this one.
+    """
+
+    label: str
+    message: str
+    parent: Commit
+    accepted: bool = False
+    tree: str = ""
+    turn: int = 0
+    closing: str = ""
+    undelivered: bool = False
+    squash_onto: Commit = Commit("")
+
+
+class Restore(Effect, frozen=True, omit_defaults=True, tag="restore"):
+    """Make the workspace's tree that of a checkpoint again."""
+
+    to: Commit
+    reason: str
+
+
+class PutBack(Effect, frozen=True, omit_defaults=True, tag="put_back"):
+    """Undo what tricks did to protected `paths`, and nothing else: the workspace becomes `tree`, a checkpoint on `candidate`.
+
+    Paths in `allowed` stay as the candidate has them. `doubtful`: a trick lies elsewhere too, so the tree still holds one.
+    """
+
+    candidate: Commit
+    tree: str
+    label: str
+    message: str
+    paths: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    doubtful: bool = False
+
+
+class Integrate(Effect, frozen=True, omit_defaults=True, tag="integrate"):
+    """Bring the work a lane did since `base`, which is `commit`, onto the commit `onto`; no branch is moved."""
+
+    commit: Commit
+    base: Commit
+    onto: Commit
+    message: str
+
+
+class Deliver(Effect, frozen=True, omit_defaults=True, tag="deliver"):
+    """Let the task's branch in the user's repository be `commit`, and push it where the user asked for that."""
+
+    commit: Commit
+    push: bool = False
+
+
+class OpenPullRequest(Effect, frozen=True, omit_defaults=True, tag="open_pull_request"):
+    """Open a pull request for the pushed branch, or find the one that is open; `into` is the branch the task started from."""
+
+    branch: str
+    into: str = ""
+
+
+class Wait(Effect, frozen=True, omit_defaults=True, tag="wait"):
+    """Do nothing until a time; survives a restart, which waits only what is left."""
+
+    until: datetime
+    reason: str
+
+
+class Ask(Effect, frozen=True, omit_defaults=True, tag="ask"):
+    """Put a question to a person."""
+
+    question: Question

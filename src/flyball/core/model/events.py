@@ -1,0 +1,311 @@
+"""The facts a journal holds: what was seen and what was judged, with names chosen to be stored for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Generic, Literal
+
+import msgspec
+from typing_extensions import TypeVar
+
+from flyball.core.advice.batch import BatchResult
+from flyball.core.advice.loop_page import PastRow
+from flyball.core.claims.findings import Finding
+from flyball.core.health.breaker import Breaker
+from flyball.core.health.monitor import Verdict
+from flyball.core.health.observation import Observation
+from flyball.core.model.effects import Effect, Question
+from flyball.core.model.measurement import Scalar
+from flyball.core.model.outcomes import Outcome
+from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Task
+
+Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback"]
+
+
+class Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):
+    """What a journal holds; those of a workflow stand with it, and `vocabulary` knows all."""
+
+
+Effect_co = TypeVar("Effect_co", bound=Effect, default=Effect, covariant=True)
+Outcome_co = TypeVar("Outcome_co", bound=Outcome, default=Outcome, covariant=True)
+Fact_co = TypeVar("Fact_co", bound=Fact, default=Fact, covariant=True)
+
+
+class TaskOpened(Fact, frozen=True, omit_defaults=True, tag="task.opened"):
+    """A person asked for this."""
+
+    task: Task
+    stage: str
+
+
+class SessionStarted(Fact, frozen=True, omit_defaults=True, tag="session.started"):
+    """A controller took the task up."""
+
+    pid: int
+    host: str
+    version: str
+
+
+class Begun(Fact, Generic[Effect_co], frozen=True, omit_defaults=True, tag="effect.begun"):
+    """An effect was asked for and is under way; it carries its date and attempt itself."""
+
+    effect: Effect_co
+
+
+class Ended(Fact, Generic[Outcome_co], frozen=True, omit_defaults=True, tag="effect.ended"):
+    """An effect has its outcome."""
+
+    id: EffectId
+    outcome: Outcome_co
+    attempt: int = 1
+
+
+class LaneOpened(Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
+    """A line of work begins, from `base`, for one item."""
+
+    lane: str
+    stage: str
+    base: Commit
+    item: str = ""
+
+
+class LaneClosed(Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
+    """A line of work is over; what came of it is said."""
+
+    lane: str
+    reason: str
+
+
+class SeatAnswered(Fact, frozen=True, omit_defaults=True, tag="seat.answered"):
+    """A reviewer of a panel gave an answer that counts."""
+
+    turn: int
+    role: str
+    lane: str = MAIN
+
+
+class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Gate 1: whether the measurements satisfy the stage, and what is missing."""
+
+    held: bool
+    condition: str
+    missing: tuple[str, ...] = ()
+    values: dict[str, Scalar] = {}
+
+
+class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
+    """One iteration was weighed: gates, progress, health, and what follows; a `batch` is a whole item, by its reviews."""
+
+    stage: str
+    iteration: int
+    turn: int
+    gate_1: GateVerdict
+    gate_2: bool
+    observation: Observation
+    verdict: Verdict
+    breaker: Breaker
+    progress: bool = False
+    can_exit: bool = False
+    false_claim: bool = False
+    unsignalled: int = 0
+    score: float = 0.0
+    best: bool = False
+    rejected: bool = False
+    rung: str = ""
+    restore_to: Commit = Commit("")
+    fresh_context: bool = False
+    lesson: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    disagreements: tuple[str, ...] = ()
+    report_problems: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    consent_wanted: tuple[str, ...] = ()
+    batch: bool = False
+    lane: str = MAIN
+
+
+class BatchJudged(Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
+    """A loop that others drive told what came of a batch, and the monitor had its say; in no journal of a task."""
+
+    batch: BatchResult
+    observation: Observation
+    verdict: Verdict
+
+
+class HistoryImported(Fact, frozen=True, omit_defaults=True, tag="history.imported"):
+    """The history so far was read from a `loop-state.md` that flyball did not write; in no journal of a task."""
+
+    path: str
+    sha256: str
+    rows: tuple[PastRow, ...] = ()
+
+
+class TurnSetAside(Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
+    """A turn that is no iteration: limited, crashed, interrupted, or one that planned."""
+
+    turn: int
+    why: Literal["limited", "crashed", "interrupted", "planned", "absent", "consent"]
+    detail: str = ""
+    agent: str = ""
+    lane: str = MAIN
+
+
+class Moved(Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
+    """A lane is in another stage now; `accepts_tests` when the tests that its head holds are protected from then on.
+
+    `completed` is that of a whole item.
+    """
+
+    stage: str
+    previous: str
+    reason: str
+    forced: bool = False
+    rejected: bool = False
+    completed: bool = False
+    accepts_tests: bool = False
+    lane: str = MAIN
+
+
+class Held(Fact, frozen=True, omit_defaults=True, tag="guard.held"):
+    """A guard keeps a lane from its next turn."""
+
+    guard: Literal["paused", "provider", "hourly", "budget", "breaker", "crash"]
+    reason: str
+    until: datetime | None = None
+    lane: str = MAIN
+
+
+class LimitHit(Fact, frozen=True, omit_defaults=True, tag="limit.hit"):
+    """An agent's account may not be called before `until`; `backoff` when nobody said so and the wait is ours.
+
+    `since` is then when it was first tried in vain without a turn that counts in between.
+    """
+
+    agent: str
+    kind: str
+    until: datetime
+    detail: str = ""
+    backoff: bool = False
+    since: datetime | None = None
+
+
+class WindowOpened(Fact, frozen=True, omit_defaults=True, tag="window.opened"):
+    """A new hour of calls begins."""
+
+    forced: bool = False
+
+
+class BreakerChanged(Fact, frozen=True, omit_defaults=True, tag="breaker.changed"):
+    """The breaker moved outside an iteration: a cool-down ended, a person reset it."""
+
+    breaker: Breaker
+    reason: str
+    lane: str = MAIN
+
+
+class ItemsSet(Fact, frozen=True, omit_defaults=True, tag="items.set"):
+    """What the task consists of is known."""
+
+    items: tuple[Item, ...]
+    by: Literal["document", "planner", "request", "person"]
+
+
+class ItemChanged(Fact, frozen=True, omit_defaults=True, tag="item.changed"):
+    """One item has another status."""
+
+    id: str
+    status: Literal["not-started", "in-progress", "completed", "blocked"]
+
+
+class LearningRecorded(Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
+    """A decision or anti-pattern kept for later turns."""
+
+    number: int
+    kind: Literal["decision", "anti-pattern"]
+    title: str
+    context: str = ""
+    choice: str = ""
+    alternatives: tuple[str, ...] = ()
+    consequences: str = ""
+    depends_on: tuple[str, ...] = ()
+    invalidated_if: str = ""
+
+
+class Consented(Fact, frozen=True, omit_defaults=True, tag="change.consented"):
+    """A change to protected paths was allowed or refused, and by whom; allowed is what stands in `commit`, nothing later."""
+
+    paths: tuple[str, ...]
+    by: str
+    allowed: bool = True
+    commit: Commit = Commit("")
+    lane: str = MAIN
+
+
+class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):
+    """A file of the user's was read as it was."""
+
+    path: str
+    sha256: str
+
+
+class PersonSpoke(Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
+    """A person's word reached the task; without a lane it is for all of them."""
+
+    word: Spoken
+    text: str = ""
+    question: str = ""
+    inbox: int = 0
+    lane: str = ""
+
+
+class QuestionClosed(Fact, frozen=True, omit_defaults=True, tag="question.closed"):
+    """An answer was acted upon."""
+
+    id: EffectId
+    name: str
+    answer: str
+    by: Literal["person", "default"] = "person"
+    lane: str = MAIN
+
+
+class SettingsChanged(Fact, frozen=True, omit_defaults=True, tag="settings.changed"):
+    """A person changed what the loop may spend, or whether somebody can be asked."""
+
+    limits: Limits
+    attended: bool = False
+
+
+class TaskReopened(Fact, frozen=True, omit_defaults=True, tag="task.reopened"):
+    """A finished task goes on from what it delivered: a person's feedback became these items of it."""
+
+    feedback: str
+    items: tuple[str, ...] = ()
+
+
+class WorkspaceRemoved(Fact, frozen=True, omit_defaults=True, tag="workspace.removed"):
+    """The task's checkout is gone, with what set-up had installed there: `cleaned` away, or `found` missing.
+
+    It is made again, from what was saved, when the task goes on.
+    """
+
+    by: Literal["cleaned", "found"]
+    parts: tuple[str, ...] = ()
+    freed: int = 0
+
+
+class TaskStopped(Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
+    """The loop ends here; all but `done` and `aborted` can be resumed, and those reopened or rolled back."""
+
+    kind: Literal["done", "blocked", "limit", "paused", "aborted", "no_agent", "error", "interrupted"]
+    reason: str
+    evidence: tuple[str, ...] = ()
+    question: EffectId = EffectId("")
+
+
+class Event(msgspec.Struct, Generic[Fact_co], frozen=True):
+    """A fact with its place in the journal."""
+
+    seq: int
+    at: datetime
+    epoch: int
+    fact: Fact_co

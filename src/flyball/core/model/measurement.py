@@ -1,0 +1,199 @@
+"""What flyball found out itself: the values a measurement is made of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from flyball.core.failures.signature import Signature
+
+Scalar = str | int | float | bool | None
+
+
+class Counts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many tests ended how; `known_failing` are those that failed before the task began."""
+
+    total: int = 0
+    passing: int = 0
+    failing: int = 0
+    skipped: int = 0
+    known_failing: int = 0
+
+
+class GateResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One gate command run against one tree; `broken` says why it could not run at all."""
+
+    name: str
+    command: str
+    passed: bool
+    exit_code: int | None = None
+    seconds: float = 0.0
+    broken: str = ""
+    counts: Counts | None = None
+    output: str = ""
+    log: str = ""
+
+
+TrickKind = Literal[
+    "test-deleted",
+    "test-weakened",
+    "test-skipped",
+    "test-aided",
+    "test-config-changed",
+    "runner-shadowed",
+    "exit-forced",
+    "report-forged",
+    "report-missing",
+    "canary-missed",
+    "wrong-tree",
+    "environment-changed",
+    "protected-changed",
+]
+
+
+class Trick(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something in the candidate that would have made the gate say more than is true."""
+
+    kind: TrickKind
+    path: str
+    detail: str
+    harmless: bool = False
+
+
+class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A test the baseline did not have: how it ended, why, and which criteria it names."""
+
+    id: str
+    file: str
+    outcome: Literal["failing", "passing", "skipped", "uncollected"]
+    reason: Literal["assertion", "missing-name", "error", "vacuous", ""] = ""
+    detail: str = ""
+    criteria: tuple[str, ...] = ()
+    tests_in_source: int = 1
+
+
+class Check(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One QA criterion: `n/a` is shown as unverified, never as passed."""
+
+    name: str
+    status: Literal["pass", "fail", "n/a"]
+    blocking: bool
+    detail: str = ""
+
+
+class Files(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the candidate changed since the task began."""
+
+    created: int = 0
+    modified: int = 0
+    deleted: int = 0
+    documents: int = 0
+    decision_records: int = 0
+    diagrams: int = 0
+    diagrams_valid: int = 0
+    diagrams_broken: tuple[str, ...] = ()
+    documents_empty: tuple[str, ...] = ()
+
+
+class Quality(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Numbers about the changed code; `over_limit` names functions beyond the configured limits."""
+
+    complexity_total: int = 0
+    complexity_worst: int = 0
+    duplicated_lines: int = 0
+    duplication_percent: float = 0.0
+    over_limit: tuple[str, ...] = ()
+    unmeasured: str = ""
+
+
+class Coverage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Lines that can run and those that did, of the tree and of the product code the task changed, as a gate's report has them."""
+
+    lines: int
+    covered: int
+    changed: int = 0
+    changed_covered: int = 0
+
+    @property
+    def percent(self) -> float | None:
+        return round(100 * self.covered / self.lines, 1) if self.lines else None
+
+    @property
+    def changed_percent(self) -> float | None:
+        return round(100 * self.changed_covered / self.changed, 1) if self.changed else None
+
+
+class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
+
+    `unseen` says of a baseline why no new test could be seen to fail there.
+    `tools` are what QA uses beside the gates, with how each ran.
+    `mended` is the candidate's tree with the paths in `put_back`, which tricks changed, as they were accepted.
+    """
+
+    candidate: str
+    tree: str
+    gates: tuple[GateResult, ...] = ()
+    counts: Counts = Counts()
+    tests_ref: str = ""
+    failing: tuple[str, ...] = ()
+    failing_ref: str = ""
+    missing: tuple[str, ...] = ()
+    newly_skipped: tuple[str, ...] = ()
+    new_tests: tuple[NewTest, ...] = ()
+    old_tests_broken: tuple[str, ...] = ()
+    green_runs: int = 0
+    flaky: tuple[str, ...] = ()
+    passing_on_rejected: tuple[str, ...] = ()
+    tricks: tuple[Trick, ...] = ()
+    files: Files = Files()
+    quality: Quality | None = None
+    checks: tuple[Check, ...] = ()
+    tools: tuple[GateResult, ...] = ()
+    signature: Signature | None = None
+    notes: tuple[str, ...] = ()
+    commands_s: float = 0.0
+    unchanged: bool = False
+    unseen: str = ""
+    put_back: tuple[str, ...] = ()
+    mended: str = ""
+    coverage: Coverage | None = None
+
+    @property
+    def caught(self) -> tuple[Trick, ...]:
+        """The tricks that keep the gate from holding."""
+        return tuple(trick for trick in self.tricks if not trick.harmless)
+
+    @property
+    def broken(self) -> str:
+        """Why a gate could not run at all, or an empty string."""
+        return next((f"{g.name}: {g.broken}" for g in self.gates if g.broken), "")
+
+    @property
+    def failed_exits(self) -> dict[str, int]:
+        """What each gate whose counted tests failed ended with."""
+        return {
+            g.name: g.exit_code
+            for g in self.gates
+            if g.exit_code is not None and g.counts and g.counts.failing + g.counts.known_failing
+        }
+
+    @property
+    def unusable(self) -> GateResult | None:
+        """A tool QA needs that could not run, for a reason that is not the candidate's."""
+        return next((tool for tool in self.tools if tool.broken), None)
+
+    @property
+    def untold(self) -> GateResult | None:
+        """A gate that fails where no gate counts its tests: nobody could tell what fails anew from what always did."""
+        if any(g.counts is not None for g in self.gates):
+            return None
+        return next((g for g in self.gates if not g.passed), None)
+
+    @property
+    def untold_reason(self) -> str:
+        """Why tdd cannot begin where a gate fails and counts nothing, or an empty string."""
+        gate = self.untold
+        told = "fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail"
+        return f"the gate {gate.name} {told}: repair it first" if gate else ""

@@ -1,0 +1,275 @@
+"""What is known of a task, grouped by how long it is known.
+
+    State   the task: request, items, checkpoints, learnings, questions, limits, spend, and the workflow's own record
+    Lane    one line of work: a workspace, its stage, its head
+    Loop    since the stage began: iterations, verdicts, breaker, what was tried
+    Turn    one agent run and what was made of it; none between turns
+    Panel   reviewers at work on disposable copies of one tree; none when there are none
+
+What ends with a group goes with it in one assignment. Only the fold writes here (`tests/architecture/test_purity.py` looks), and
+it writes into a copy of its own; everybody else reads. State holds open work and bounded windows, so folding stays linear however
+long a task has run.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.claims.findings import Finding
+from flyball.core.health.breaker import CLOSED, Breaker
+from flyball.core.health.observation import History
+from flyball.core.model.effects import Effect, Question, RunAgent
+from flyball.core.model.events import Held, Judged, LearningRecorded, LimitHit, TaskStopped
+from flyball.core.model.measurement import Measurement, Trick
+from flyball.core.model.outcomes import NOTHING_USED, Failed, Interrupted, Outcome, Prepared, Saved, TurnEnded, Usage
+from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item, Player, Task
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question of a lane and, once there is one, its answer."""
+
+    question: Question
+    lane: str = MAIN
+    answer: str | None = None
+    by: Literal["person", "default"] = "person"
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A saved tree that can be restored, unless it is known to hold a trick."""
+
+    label: str
+    commit: Commit
+    tree: str
+    at: datetime
+    accepted: bool = False
+    stage: str = ""
+    iteration: int = 0
+    tricked: bool = False
+    lane: str = MAIN
+
+
+class Caught(msgspec.Struct, frozen=True):
+    """Tricks of one iteration of the present stage, held against it until an honest one moves."""
+
+    iteration: int
+    tricks: tuple[Trick, ...]
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The present hour of calls."""
+
+    started_at: datetime
+    calls: int = 0
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One stay in a stage."""
+
+    stage: str
+    started_at: datetime
+    completed_at: datetime | None = None
+    iterations: int = 0
+    exit_reason: str = ""
+    forced: bool = False
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a workflow itself remembers of a task; each makes a type of its own and folds it."""
+
+
+class Turn(msgspec.Struct):
+    """One agent run and what was made of it."""
+
+    effect: RunAgent
+    ended: TurnEnded | Interrupted | None = None
+    saved: Saved | None = None
+    measured: Measurement | None = None
+
+
+class Panel(msgspec.Struct):
+    """Reviewers of one tree: their turns under way or not yet read, and the answers that count, by role."""
+
+    turns: dict[EffectId, RunAgent] = {}
+    ended: dict[EffectId, TurnEnded | Interrupted] = {}
+    answers: dict[str, tuple[RunAgent, TurnEnded]] = {}
+
+
+class Loop(msgspec.Struct):
+    """What is known since the stage began.
+
+    `entry` was measured when it began and `last` by the latest verdict; `restored` is whether a tree was put back since then. A gate
+    that held is `unsignalled` until the agent signals; `signal_asked` is whether it was asked for that. A person's word makes it
+    `exiting`, `skipping` or `reset`.
+    """
+
+    entry: Measurement | None = None
+    iteration: int = 0
+    last: Measurement | None = None
+    judged: Judged | None = None
+    judged_at: datetime | None = None
+    best_score: float | None = None
+    breaker: Breaker = CLOSED
+    history: History = History()
+    rungs: tuple[str, ...] = ()
+    lesson: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    consent_wanted: tuple[str, ...] = ()
+    unsignalled: int = 0
+    signal_asked: bool = False
+    exiting: bool = False
+    skipping: bool = False
+    reset: bool = False
+    restore_to: Commit = Commit("")
+    restored: bool = False
+    caught: Caught | None = None
+
+
+class Lane(msgspec.Struct):
+    """One line of work: it has a workspace of its own that starts from `base`, and no other lane touches it.
+
+    `mend` is what was measured with tricks in it, until they are undone, and `put_back` the paths that were. `authors` wrote what is
+    to be reviewed. `outcomes` are those of effects that belong to no turn, since the latest verdict or move. A `failed` effect parks the lane.
+    """
+
+    name: str
+    stage: str
+    visits: tuple[Visit, ...] = ()
+    base: Commit = Commit("")
+    item: str = ""
+    head: Commit = Commit("")
+    tree: str = ""
+    tree_before: str = ""
+    tests_accepted: Commit = Commit("")
+    tests_ref: str = ""
+    best: Checkpoint | None = None
+    rejected: Commit = Commit("")
+    rejections: int = 0
+    mend: Measurement | None = None
+    mends: int = 0
+    put_back: tuple[str, ...] = ()
+    authors: tuple[Author, ...] = ()
+    consented: dict[str, Commit] = {}
+    refused: tuple[str, ...] = ()
+    context: int = 1
+    sessions: dict[str, str] = {}
+    session_usage: dict[str, Usage] = {}
+    crashes: int = 0
+    crashed_at: datetime | None = None
+    crash_detail: str = ""
+    overloads: int = 0
+    last_interrupted: Commit = Commit("")
+    held: Held | None = None
+    to_ask: tuple[Question, ...] = ()
+    waits: int = 0
+    asks: int = 0
+    restores: int = 0
+    outcomes: dict[EffectId, Outcome] = {}
+    attempts: dict[EffectId, int] = {}
+    failed: tuple[EffectId, Failed] | None = None
+    loop: Loop = msgspec.field(default_factory=Loop)
+    turn: Turn | None = None
+    panel: Panel | None = None
+
+    def copy(self) -> Lane:
+        """A lane that takes further facts, which this one does not see."""
+        mine = replace(self, outcomes=self.outcomes.copy(), attempts=self.attempts.copy(), loop=replace(self.loop))
+        if self.turn is not None:
+            mine.turn = replace(self.turn)
+        if self.panel is not None:
+            panel = self.panel
+            mine.panel = Panel(panel.turns.copy(), panel.ended.copy(), panel.answers.copy())
+        return mine
+
+    @property
+    def at_work(self) -> RunAgent | None:
+        """The turn under way or not yet judged; of a panel's the first."""
+        if self.turn is not None:
+            return self.turn.effect
+        return next(iter(self.panel.turns.values()), None) if self.panel is not None else None
+
+    def effect_id(self, name: str) -> EffectId:
+        """An id that no other lane gives."""
+        return EffectId(name if self.name == MAIN else f"{self.name}/{name}")
+
+
+class State(msgspec.Struct):
+    """Everything `decide` may look at."""
+
+    task: Task
+    now: datetime
+    lanes: dict[str, Lane]
+    record: Record = Record()
+    seq: int = 0
+    epoch: int = 0
+    session_began_at: datetime | None = None
+    session_epoch: int | None = None
+    elapsed: timedelta = timedelta(0)
+    iterations: int = 0
+    turns: int = 0
+    open: dict[EffectId, Effect] = {}
+    items: tuple[Item, ...] = ()
+    items_confirmed: bool = False
+    items_own: bool = False
+    prepared: Prepared | None = None
+    removed: bool = False
+    removals: int = 0
+    baseline: Measurement | None = None
+    checkpoints: tuple[Checkpoint, ...] = ()
+    guidance: tuple[str, ...] = ()
+    learnings: tuple[LearningRecorded, ...] = ()
+    learned: int = 0
+    false_claims: int = 0
+    absent: tuple[str, ...] = ()
+    absent_why: str = ""
+    unusable: tuple[Player, ...] = ()
+    window: Window | None = None
+    limits: dict[str, LimitHit] = {}
+    questions: dict[EffectId, Asked] = {}
+    usage: Usage = NOTHING_USED
+    known_usd: float = 0.0
+    unpriced: int = 0
+    untold: int = 0
+    dearest_turn: Usage = NOTHING_USED
+    pausing: bool = False
+    aborting: bool = False
+    shipped: Commit = Commit("")
+    reports: int = 0
+    midway: bool = False
+    feedback: str = ""
+    rounds: int = 0
+    reopened: bool = False
+    round_base: Commit = Commit("")
+    known_failing: int = 0
+    pull_request: str = ""
+    stopped: TaskStopped | None = None
+
+    def copy(self) -> State:
+        """A state that takes further facts, which this one does not see."""
+        lanes = {name: lane.copy() for name, lane in self.lanes.items()}
+        return replace(self, lanes=lanes, open=self.open.copy())
+
+    @property
+    def main(self) -> Lane:
+        """The lane every task has."""
+        return self.lanes[MAIN]
+
+    @property
+    def decision(self) -> str:
+        if self.stopped is None or self.stopped.kind in {"limit", "paused", "interrupted"}:
+            return "CONTINUE"
+        return "DONE" if self.stopped.kind == "done" else "BLOCKED"
+
+    @property
+    def regressed(self) -> bool:
+        """Whether more tests fail on what a reopened task delivered than before it began: they are excused by nothing."""
+        known = self.baseline
+        at_round = known is not None and bool(self.round_base) and known.candidate == self.round_base
+        return at_round and known is not None and known.counts.known_failing > self.known_failing
+
+    def is_working(self, lane: Lane) -> bool:
+        """Whether an effect of the lane is under way."""
+        return any(effect.lane == lane.name for effect in self.open.values())

@@ -1,0 +1,1 @@
+"""Accounts at providers: their limits, reset times and models."""

@@ -1,0 +1,1 @@
+"""The roles flyball knows, independent of any program that plays them."""

@@ -1,0 +1,107 @@
+"""The five roles of the loop as thin agents: each runs one flyball command and passes on what it says.
+
+flyball plays these roles itself, in code. The agents are for programs that know roles by name: they keep the names, models, tools
+and settings that such files usually have, and leave every judgement to the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from flyball.core.roles.workers import Role
+
+Target = Literal["claude", "opencode", "copilot", "gemini", "codex"]
+Setting = tuple[str, object]
+"""A key of a definition file and its value: a text, a number, a truth, or a list of them."""
+
+
+class LoopRole(Role, frozen=True):
+    """A role with the settings that a target's file has beyond those of every role."""
+
+    settings: Mapping[Target, tuple[Setting, ...]] = {}
+
+
+_PASS_ON = (
+    "Pass on its answer as it stands. Do not judge for yourself, do not read the files it reads, and change nothing. If the command\n"
+    "fails, give its error, which names the next step."
+)
+
+LOOP_ROLES: tuple[LoopRole, ...] = (
+    LoopRole(
+        "evaluator",
+        "Decides whether the agent loop over a backlog continues, is done, or is blocked. Runs flyball evaluate.",
+        ("read", "shell"),
+        "Run `flyball evaluate` in the root of the project. Add `--validation FILE` for each validation summary you were given,\n"
+        "`--build pass|fail`, `--gates met|unmet` and `--error TEXT` for what you were told; leave out what you do not know.\n"
+        "Answer with its decision, its reason, the next issue or the blocker, and its `<promise>` line.\n" + _PASS_ON,
+        {
+            "claude": (("model", "haiku"), ("permissionMode", "default")),
+            "opencode": (("mode", "subagent"), ("temperature", 0.0)),
+            "copilot": (("disable-model-invocation", False),),
+            "gemini": (("temperature", 0.0),),
+        },
+    ),
+    LoopRole(
+        "monitor",
+        "Says whether a loop of batches is progressing, stalled, blocked, regressing or flip-flopping. Runs flyball monitor.",
+        ("search", "read", "edit", "shell"),
+        "You are given the result of a batch: `Batch:`, `Review:`, `Passed:`, `Failed:` and `Blocked:` lines, or the same as JSON.\n"
+        "Run `flyball monitor TASK` with that result on its standard input, word for word. It keeps the history and writes\n"
+        "`.loop/TASK/loop-state.md`. Answer with its `Status:` line and its `Blockers:` line.\n" + _PASS_ON,
+        {
+            "copilot": (
+                (
+                    "model",
+                    (
+                        "Gemini 3 Flash (Preview) (copilot)",
+                        "Claude Haiku 4.5 (copilot)",
+                        "GLM 4.7 (preview) (cerebras)",
+                    ),
+                ),
+            ),
+        },
+    ),
+    LoopRole(
+        "controller",
+        "Works through a document with acceptance criteria in a governed loop until it is measured as done. Runs flyball run.",
+        ("read", "edit", "shell", "search", "agent", "todo"),
+        "Run `flyball run --from DOCUMENT --unattended` in the background; it goes on by itself where an earlier session stopped.\n"
+        "It works in a checkout of its own: do not work on the same document meanwhile. `flyball status --json` gives stage,\n"
+        "iteration, breaker and `decision`. When that is BLOCKED, pass on its question and how to answer it; when it is DONE, pass\n"
+        "on `flyball report`.\n" + _PASS_ON,
+    ),
+    LoopRole(
+        "dispatcher",
+        "Names the specialised evaluators that a track needs, and why. Runs flyball dispatch.",
+        ("read", "shell"),
+        "Run `flyball dispatch TRACK --choose` with the folder of the track. Answer with the evaluators it chose and the words that\n"
+        "chose each.\n" + _PASS_ON,
+    ),
+    LoopRole(
+        "orchestrator",
+        "Takes a request or the name of a task, has it worked on in a governed loop, and reports. Runs flyball run and resume.",
+        ("agent", "search", "read", "edit", "shell", "ask", "todo"),
+        "If the message names a task that exists, run `flyball resume WORDS --unattended` with its words; else run\n"
+        '`flyball run "REQUEST" --unattended` with the request as one argument. Do it in the background and look at it with\n'
+        "`flyball status --json`. When its `decision` is BLOCKED, put its question to the person and give the answer with\n"
+        "`flyball answer TASK QUESTION TEXT`; when it is DONE, pass on `flyball report`.\n" + _PASS_ON,
+        {
+            "copilot": (
+                ("agents", ("flyball-planner", "flyball-implementer", "flyball-reviewer", "flyball-monitor")),
+                ("disable-model-invocation", True),
+                (
+                    "handoffs",
+                    (
+                        {
+                            "label": "Orchestrate the loop",
+                            "agent": "flyball-orchestrator",
+                            "prompt": "Go on with the loop.",
+                            "send": True,
+                        },
+                    ),
+                ),
+            ),
+        },
+    ),
+)

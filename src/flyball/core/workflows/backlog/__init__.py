@@ -1,0 +1,1 @@
+"""The `backlog` workflow: SELECT -> IMPLEMENT -> VALIDATE -> EVALUATE, and the evaluator it shares with `flyball evaluate`."""

@@ -1,0 +1,199 @@
+"""What the facts of a backlog add to what is known: the cycle, its reviews, what was written, what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from flyball.core.health.observation import observe
+from flyball.core.model.effects import Effect
+from flyball.core.model.events import Judged, Moved, PersonSpoke, SessionStarted, TaskReopened
+from flyball.core.model.state import Checkpoint, Lane, State
+from flyball.core.model.task import Commit, Item
+from flyball.core.workflows.backlog.edits import Reopen
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.facts import (
+    BlockCleared,
+    Evaluated,
+    ItemReopened,
+    ItemSelected,
+    ItemSettled,
+    Reviewed,
+)
+from flyball.core.workflows.backlog.record import record_of
+
+
+def _read(state: State, _lane: Lane, _effect: Effect, outcome: BacklogRead) -> None:
+    state.record = replace(record_of(state), seen=outcome)
+
+
+def _edited(state: State, _lane: Lane, effect: Effect, outcome: Edited | Stale) -> None:
+    """Written or found changed: what was read before is no longer what there is."""
+    made = effect.edits if isinstance(effect, EditBacklog) and isinstance(outcome, Edited) else ()
+    done = {edit.issue for edit in made if isinstance(edit, Reopen)}
+    reopened = tuple(id for id in record_of(state).reopened if id not in done)
+    work = replace(record_of(state), seen=None, reopened=reopened)
+    if not isinstance(effect, EditBacklog) or isinstance(outcome, Edited):
+        state.record = replace(work, stale=0, stale_files={})
+        return
+    again = work.stale + 1 if effect.seen == work.stale_files else 1
+    state.record = replace(work, stale=again, stale_files=effect.seen)
+
+
+def _reading_begun(state: State, _lane: Lane, effect: ReadBacklog) -> None:
+    record = record_of(state)
+    state.record = replace(record, reads=record.reads + (effect.attempt == 1))
+
+
+def _session_started(state: State, _fact: SessionStarted) -> None:
+    """A new session reads and decides anew: people may have edited their files meanwhile."""
+    state.record = replace(record_of(state), seen=None, evaluated=None, stale=0, stale_files={})
+
+
+def _person_spoke(state: State, fact: PersonSpoke) -> None:
+    """A person's word has what was refused tried once more."""
+    if fact.word in {"reset", "modify"}:
+        state.record = replace(record_of(state), stale=0, stale_files={})
+
+
+def _item_selected(state: State, fact: ItemSelected) -> None:
+    state.record = replace(
+        record_of(state),
+        cycle=fact.cycle,
+        reviews={},
+        passed=False,
+        settled=None,
+        evaluated=None,
+    )
+    state.items = _with(state.items, fact.item)
+    state.main.item = fact.item.id
+    state.main.authors = ()
+    if fact.fresh:
+        state.main.best = _accepted(state)
+
+
+def _with(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
+    if any(known.id == item.id for known in items):
+        return tuple(item if known.id == item.id else known for known in items)
+    return (*items, item)
+
+
+def _accepted(state: State) -> Checkpoint | None:
+    return next((c for c in reversed(state.checkpoints) if c.accepted), state.main.best)
+
+
+def _reviewed(state: State, fact: Reviewed) -> None:
+    record = record_of(state)
+    state.record = replace(record, reviews={**record.reviews, fact.role: fact})
+
+
+def _judged(state: State, fact: Judged) -> None:
+    if not fact.batch:
+        return
+    record, item = record_of(state), state.main.item
+    others = {key: said for key, said in record.rejections.items() if key != item}
+    state.record = replace(
+        record,
+        seen=None,  # whether it is still wanted is seen before it is accepted
+        passed=fact.can_exit,
+        rejections=others if fact.can_exit else {**others, item: fact.gate_1.missing},
+        batches=observe(record.batches, fact.observation),
+    )
+
+
+def _moved(state: State, fact: Moved) -> None:
+    """A decision is for the stay it was made in, and written by its end; a completed item's measurement is the branch's."""
+    record, lane = record_of(state), state.main
+    proven = lane.loop.last or lane.loop.entry if fact.completed else record.proven
+    if fact.stage == "SELECT":
+        record = replace(record, previous=lane.item or record.previous, settled=None)
+        lane.item = ""
+    state.record = replace(record, evaluated=None, forgiven=(), proven=proven)
+
+
+def _item_settled(state: State, fact: ItemSettled) -> None:
+    work, done = record_of(state), fact.status == "completed"
+    status = "completed" if done else "in-progress" if fact.status == "failed" else "blocked"
+    idle = work.idle_cycles if fact.status == "withdrawn" else work.idle_cycles + 1
+    state.record = replace(
+        work,
+        settled=fact,
+        idle_cycles=0 if done else idle,
+        completed=(*work.completed, fact.id) if done else work.completed,
+        created=(*work.created, *(new.issue.id for new in fact.created)),
+        answered=tuple(id for id in work.answered if id != fact.id or fact.status != "blocked"),
+    )
+    state.items = tuple(replace(i, status=status) if i.id == fact.id else i for i in state.items)
+
+
+def _item_reopened(state: State, fact: ItemReopened) -> None:
+    """Rolled back: what was accepted with it no longer stands, so nothing is known of the branch but the baseline."""
+    state.record = replace(
+        record_of(state),
+        completed=tuple(id for id in record_of(state).completed if id != fact.id),
+        reopened=(*record_of(state).reopened, fact.id),
+        previous="",
+        settled=None,
+        seen=None,
+        reviews={},
+        proven=None,
+    )
+    state.items = tuple(replace(i, status="not-started") if i.id == fact.id else i for i in state.items)
+    state.main.item = ""
+    state.main.tests_accepted = Commit("")
+    state.main.tests_ref = state.baseline.tests_ref if state.baseline else ""
+
+
+def _evaluated(state: State, fact: Evaluated) -> None:
+    """The cycle is over; its reviews stay, for the next evaluation looks at them too."""
+    state.record = replace(
+        record_of(state),
+        evaluated=fact,
+        evaluations=fact.number,
+        previous=state.main.item or record_of(state).previous,
+    )
+    state.main.item = ""
+
+
+def _block_cleared(state: State, fact: BlockCleared) -> None:
+    work = replace(record_of(state), evaluated=None, settled=None, seen=None)
+    match fact.trigger:
+        case "failed_3x":
+            work = replace(work, forgiven=(*work.forgiven, *fact.items), idle_cycles=0)
+        case "no_completion":
+            work = replace(work, idle_cycles=0)
+        case "critical_security" | "unrecoverable_error":
+            work = replace(work, reviews={})
+        case "build_failing" | "gates_unmet" | "unverified":
+            state.baseline = state.baseline if work.completed else None
+        case _:
+            work = replace(work, answered=tuple(dict.fromkeys((*work.answered, *fact.items))))
+    state.record = work
+    state.main.loop.reset = False
+
+
+def _task_reopened(state: State, _fact: TaskReopened) -> None:
+    state.record = replace(record_of(state), proven=None)
+
+
+FOLDS: dict[type, Callable[[State, Any], None]] = {
+    SessionStarted: _session_started,
+    PersonSpoke: _person_spoke,
+    Judged: _judged,
+    Moved: _moved,
+    ItemSelected: _item_selected,
+    Reviewed: _reviewed,
+    ItemSettled: _item_settled,
+    ItemReopened: _item_reopened,
+    Evaluated: _evaluated,
+    BlockCleared: _block_cleared,
+    TaskReopened: _task_reopened,
+}
+BEGUN: dict[type, Callable[[State, Lane, Any], None]] = {ReadBacklog: _reading_begun}
+ENDED: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
+    BacklogRead: _read,
+    Edited: _edited,
+    Stale: _edited,
+}

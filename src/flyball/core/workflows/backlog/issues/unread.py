@@ -1,0 +1,332 @@
+"""Accounts for every line of an issue file that is in no header: what names an issue there must be known or finished.
+
+An issue can be written in more ways than a parser knows: in a code fence, behind a comment, as an item of a list, as a row of a
+table, as a heading with a bold status. None of them is guessed at. A line that names an issue is accounted for when
+
+- it says itself that the issue is finished: `status: completed`, a ticked box, a cell or a last word that is final; or
+- it only mentions an issue that a block or the history knows; or
+- it stands in the body of a block, which may mention others, and does not look open.
+
+Every other one is unread: it is told with its line, it forbids DONE, and the block above it ends where it begins, so that
+nothing moves it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.text.lines import LINE
+from flyball.core.workflows.backlog.issues.finality import (
+    gives_status,
+    is_enumeration,
+    is_final,
+    is_final_heading,
+    says_final,
+    status_in,
+    statuses_in,
+)
+from flyball.core.workflows.backlog.issues.names import Known, bare, is_placeholder, names_in, plain
+from flyball.core.workflows.backlog.issues.scan import SECTIONS, Block
+from flyball.core.workflows.backlog.issues.words import number_of, status_of
+from flyball.core.workflows.backlog.values import FINAL, Status
+
+_HINT = re.compile(r"(?i)\bid\b|\bstat(?:us|e)\b|\w-[0-9]|\w@\w|\|")
+_DECORATION = r"[ \t>*+\-_\"'({\[|,#]*"
+_KEY = r"(?i)(?:^{0}|[{{,][ \t]*[\"']?){1}[\"'*_`]*[ \t]*[:=|][ \t*_\"'`]*([^\r\n]*)"
+_ID_KEY = re.compile(_KEY.format(_DECORATION, "id"))
+_TITLE_KEY = re.compile(_KEY.format(_DECORATION, "title"))
+_STATUS_LINE = re.compile(_KEY.format(_DECORATION, "stat(?:us|e)"))
+_FIELD = re.compile(r"[ \t>*+_-]*[A-Za-z][A-Za-z _-]{1,30}[*_]*:")
+_HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+(.*?)[ \t#:]*")
+_BOX = re.compile(r"[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]+\[([ xX~!/-]?)\][ \t]*(.*)|[ \t>*+-]*([\u2610\u2b1c])(.*)")
+_OPEN_WORD = re.compile(
+    r"(?i)(?<![\w-])(?:proposed|in[- _]progress|open|todo|to-do|wip|pending|blocked|deferred|unresolved|not started)(?![\w-])"
+)
+_MARKER = re.compile(r"[ \t>]*(`{3,}|~{3,})|[ \t]*-{3,}[ \t]*$|.*-->")
+_DASH = re.compile(r"[ \t]*-[ \t]+(?=\S)")
+_OPENER = re.compile(r"[ \t>-]*(?:\+{3,}|[\w\"' -]+:|[\[{]+)[ \t]*")
+_RULE = re.compile(r"[ \t]*-{3,}[ \t]*")
+_ID_COLUMN = frozenset({"id", "issue", "issue id", "ticket", "key", "#"})
+_LONGEST_ITEM = 60
+_NEAR = 4
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A place that names an issue and cannot be read: where it begins, its line, and what it looks like."""
+
+    start: int
+    line: int
+    message: str
+
+
+def find_unread(
+    text: str, blocks: Sequence[Block], ids: Sequence[str], known: Known, *, mentions: bool = True
+) -> list[Unread]:
+    """The places of a file that are not accounted for; `ids` are those of its blocks, empty for one that cannot be read.
+
+    A file that only explains something may mention whatever it likes: without `mentions` it is asked as the body of a block.
+    """
+    return _Account(text, blocks, ids, known, mentions=mentions).unread() if _HINT.search(bare(text)) else []
+
+
+def trimmed(text: str, block: Block, unread: Sequence[Unread]) -> Block:
+    """The block up to the first thing in its body that is not its own, and without a rule that may be the end of one above."""
+    inside = (each.start for each in unread if block.body_start <= each.start < block.end)
+    own = replace(block, end=min(inside, default=block.end))
+    above = any(each.start < block.start for each in unread)
+    shared = above and re.search(r"\S[ \t]*(?:\r\n|\n|\r)\Z", text[max(block.start - 200, 0) : block.start])
+    return replace(own, start=block.header_start) if shared else own
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """A line outside all headers: its place, its text, its block if it is in a body, and where its fence or comment begins.
+
+    `apart` is what stands in no body, or below a rule in one.
+    """
+
+    start: int
+    number: int
+    text: str
+    own: str | None = None
+    shell: int | None = None
+    apart: bool = True
+
+
+class _Account:
+    """One pass over the lines of a file that are in no header."""
+
+    def __init__(self, text: str, blocks: Sequence[Block], ids: Sequence[str], known: Known, *, mentions: bool) -> None:
+        self._known = known
+        self._mentions = mentions
+        self._lines = _outside(plain(text), blocks, ids)
+
+    def unread(self) -> list[Unread]:
+        found: list[Unread] = []
+        covered = 0
+        for index, line in enumerate(self._lines):
+            if index < covered or not _HINT.search(bare(line.text)):
+                continue
+            what, covered = self._asked(index)
+            if what:
+                first = self._lines[self._beginning(index)]
+                message = f"{what} is not read as an issue, and does not say that it is finished; write it as a block"
+                found.append(Unread(first.start, line.number, message))
+        return found
+
+    def _asked(self, index: int) -> tuple[str, int]:
+        """What stands in a line that is not accounted for, or nothing; and the line to go on with."""
+        line = self._lines[index]
+        names = [name for name in names_in(line.text, self._known) if name not in (line.own, number_of(line.own or ""))]
+        unknown = [name for name in names if name not in self._known.ids]
+        heading = _HEADING.fullmatch(line.text)
+        key = _ID_KEY.search(line.text) if not heading and (names or self._may_be_field(index)) else None
+        if key and (names or not names_in(line.text, self._known)):
+            end = self._reach(index, _LONGEST_ITEM, key=True)
+            value = re.split(r"[,|\s]", key[1], maxsplit=1)[0]
+            return ("" if is_placeholder(value) else self._definition(index, end, names, key[1])), end
+        if not names:
+            return self._nameless(index), index + 1
+        end = self._reach(index, _LONGEST_ITEM if heading else _NEAR)
+        said = self._statuses(index, end)
+        if heading and said:
+            return ("" if is_final(said) else f"the heading that names {names[0]}"), end
+        if heading:
+            return (
+                f"the heading that names {unknown[0]}" if unknown and not says_final(line.text, unknown[0]) else ""
+            ), end
+        return (self._mention(index, unknown, said) if unknown else ""), end
+
+    def _may_be_field(self, index: int) -> bool:
+        """Whether a line without an id can be a key and its value: any but a row that is the head of a table."""
+        width = len(_cells(self._lines[index].text))
+        below = self._lines[index + 1].text if index + 1 < len(self._lines) else ""
+        return not width or (width == 2 and not re.fullmatch(r"[ \t>|:-]+", below))
+
+    def _definition(self, index: int, end: int, names: list[str], value: str) -> str:
+        """A header of an issue that is no block: in a list, in braces, in a fence, with other spaces."""
+        line, said = self._lines[index], self._statuses(self._item(index), end)
+        titled = any(_TITLE_KEY.search(each.text) for each in self._lines[self._item(index) : end])
+        if (
+            line.own is not None
+            and not names
+            and not any(status in ("proposed", "in-progress", "blocked") for status in said)
+        ):
+            return ""
+        if not said and not titled:
+            unknown = [name for name in names if name not in self._known.ids]
+            return self._mention(index, unknown, ()) if unknown else ""
+        shown = names[0] if names else " ".join(value.split())[:40].strip("\"'*_`,}|] ")
+        return "" if is_final(said) else f"the header that names {shown or 'no issue'}"
+
+    def _mention(self, index: int, unknown: list[str], said: Sequence[Status | None]) -> str:
+        """A line that names an issue nobody knows: a row, a box, an entry, a sentence."""
+        line = self._lines[index]
+        box = _BOX.fullmatch(line.text)
+        unticked = box is not None and (box[1] or "").strip() not in ("x", "X")
+        row = _cells(line.text)
+        stated = [*said, *(status for cell in row if (status := status_of(cell)))]
+        if not unticked and (is_final(stated) or (not stated and self._is_over(index, unknown[0]))):
+            return ""
+        beside = bare(box[2] or box[4] or "").lstrip(" \t[(") if box else ""
+        open_box = unticked and ("@" in unknown[0] or beside.startswith(unknown[0]))
+        looks_open = bool(stated or row or open_box or _OPEN_WORD.search(line.text))
+        if not (line.apart and self._mentions) and not looks_open:
+            return ""
+        kind = "the unticked box" if unticked else "the table row" if row else "the line"
+        return f"{kind} that names {unknown[0]}"
+
+    def _nameless(self, index: int) -> str:
+        """A status under a heading, or a row of a table of issues, that names its issue in words of its own."""
+        line = self._lines[index]
+        cells = _cells(line.text)
+        if cells:
+            columns = _cells(self._lines[self._table(index)].text)
+            stated = [status for cell in cells if (status := status_of(cell))]
+            issues = any(column.casefold() in _ID_COLUMN for column in columns)
+            return f"the table row {cells[0][:40]!r}" if issues and stated and not is_final(stated) else ""
+        found = _STATUS_LINE.search(line.text)
+        said = status_in(found[1]) if found else None
+        if found is None or said is None or said in FINAL or is_enumeration(found[1]) or self._is_named_below(index):
+            return ""
+        above = self._heading_above(index)
+        title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
+        named = title[1] if title else ""
+        if line.own is not None and (not title or named.casefold() in SECTIONS or number_of(line.own) in named):
+            return ""
+        return f"the heading {named[:60]!r} with the status {said}" if title else f"the line with the status {said}"
+
+    def _heading_above(self, index: int) -> int | None:
+        own = self._lines[index].own
+        for above in range(index - 1, max(index - _LONGEST_ITEM, -1), -1):
+            if self._lines[above].own != own:
+                return None
+            if _HEADING.fullmatch(self._lines[above].text):
+                return above
+        return None
+
+    def _is_over(self, index: int, name: str) -> bool:
+        """Whether a line says that what it names is finished, or stands under a heading that does."""
+        line = self._lines[index]
+        if says_final(line.text, name):
+            return True
+        above = self._heading_above(index)
+        title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
+        return line.own is None and title is not None and is_final_heading(title[1])
+
+    def _statuses(self, index: int, end: int) -> list[Status | None]:
+        """Every status given from a line to another; None for a word nobody knows."""
+        return [status for line in self._lines[index:end] for status in statuses_in(line.text)]
+
+    def _reach(self, index: int, limit: int, *, key: bool = False) -> int:
+        """The line after the last status that is said of what a line names: below it, before anything else is named.
+
+        What begins with a key goes on to its title too, and never leaves its fence.
+        """
+        first, end = self._lines[index], index + 1
+        row, heading = bool(_cells(first.text)), _HEADING.fullmatch(first.text)
+        stops = (_HEADING, _BOX) if not key else (_HEADING, _BOX, _MARKER)
+        for later in range(index + 1, min(index + _LONGEST_ITEM, len(self._lines))):
+            line = self._lines[later]
+            near = later - index <= limit or (_indent(line.text) > _indent(first.text) and not heading)
+            apart = line.own != first.own or (key and line.shell != first.shell)
+            other = bool(_cells(line.text)) != (row and key) or any(stop.match(line.text) for stop in stops)
+            named = names_in(line.text, self._known) and not _FIELD.match(line.text)
+            if not near or apart or other or named or _ID_KEY.search(line.text):
+                break
+            if (key and self._is_sibling(index, later)) or (gives_status(line.text) and self._is_named_below(later)):
+                break
+            end = later + 1 if gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
+        return end
+
+    def _item(self, index: int) -> int:
+        """Where an item begins whose id is not its first key: the dash or brace above, over keys of the same indent."""
+        deep, above = _indent(self._lines[index].text), index - 1
+        while deep and above >= 0 and self._lines[above].own == self._lines[index].own:
+            text = self._lines[above].text
+            if _indent(text) < deep:
+                return above if (dash := _DASH.match(text)) and dash.end() == deep else above + 1
+            if not text.strip() or _ID_KEY.search(text):
+                break
+            above -= 1
+        return above + 1
+
+    def _is_named_below(self, index: int) -> bool:
+        """Whether a key belongs to an item whose id comes after it."""
+        later = range(index + 1, min(index + _LONGEST_ITEM, len(self._lines)))
+        named = next((number for number in later if _ID_KEY.search(self._lines[number].text)), None)
+        return named is not None and self._item(named) <= index
+
+    def _is_sibling(self, index: int, later: int) -> bool:
+        """Whether a line begins the next item of the list that the item of another stands in."""
+        first, text = self._lines[index].text, self._lines[later].text
+        deep = _indent(first)
+        inner = later > index + 1 and _indent(self._lines[index + 1].text) > deep
+        dash = _DASH.match(text) is not None
+        return dash and (_indent(text) < deep or (inner and _indent(text) == deep and _DASH.match(first) is not None))
+
+    def _table(self, index: int) -> int:
+        while index and _cells(self._lines[index - 1].text) and self._lines[index - 1].own == self._lines[index].own:
+            index -= 1
+        return index
+
+    def _beginning(self, index: int) -> int:
+        """The first line that belongs to an item: its fence or comment, its table, the rule or heading above it."""
+        line = self._lines[index]
+        if line.shell is not None:
+            index = line.shell
+        elif _cells(line.text):
+            index = self._table(index)
+        elif _ID_KEY.search(line.text):
+            index = self._item(index)
+            while index and self._lines[index - 1].own == line.own and _OPENER.fullmatch(self._lines[index - 1].text):
+                index -= 1
+        elif not names_in(line.text, self._known):
+            above = self._heading_above(index)
+            index = index if above is None else above
+        above = index - 1
+        while above >= 0 and self._lines[above].own == line.own and not self._lines[above].text.strip():
+            above -= 1
+        ruled = above >= 0 and self._lines[above].own == line.own and _RULE.fullmatch(self._lines[above].text)
+        return above if ruled else index
+
+
+def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_Line]:
+    """The lines that are in no header, each with the id of the block in whose body it stands."""
+    lines: list[_Line] = []
+    bodies = iter([*zip(blocks, ids, strict=True), (None, "")])
+    block, id = next(bodies)
+    opened, shell, ruled = "", None, False
+    for number, match in enumerate(LINE.finditer(text), start=1):
+        while block is not None and match.start() >= block.end:
+            block, id = next(bodies)
+            opened, shell = "", None
+        if block is not None and block.start <= match.start() < block.body_start:
+            opened, shell, ruled = "", None, False
+            continue
+        own = id if block is not None and match.start() >= block.body_start else None
+        closes = bool(opened) and (opened in match[1] if opened == "-->" else match[1].strip(" \t>").startswith(opened))
+        if not opened and (marker := re.match(r"[ \t>]*(?:[-*+][ \t]+)?(`{3,}|~{3,}|<!--)", match[1])):
+            comment = marker[1] == "<!--"
+            opened = ("" if "-->" in match[1] else "-->") if comment else marker[1]
+            shell = len(lines) if opened else None
+        ruled = ruled or (not opened and _RULE.fullmatch(match[1]) is not None)
+        lines.append(_Line(match.start(), number, match[1], own, shell, own is None or ruled))
+        if closes:
+            opened, shell = "", None
+    return lines
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a table's row; none where a line is no row."""
+    bare = line.strip(" \t>")
+    if not bare.startswith("|") and bare.count("|") < 2:
+        return []
+    return [cell.strip(" \t*_`") for cell in bare.strip("|").split("|")]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))

@@ -1,0 +1,74 @@
+"""Issues that validators ask for, made ready to be written; what is known already is named and left out."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.claims.values import ProposedIssue
+from flyball.core.workflows.backlog.facts import NewIssue, Reviewed
+from flyball.core.workflows.backlog.issues import new
+from flyball.core.workflows.backlog.reviewing import KINDS
+from flyball.core.workflows.backlog.values import Backlog
+
+_PERSON = "person"
+_TYPES = {"security-auditor": "security", "performance-reviewer": "performance", "spec-auditor": "feature"}
+_PATH = re.compile(r"(?<![\w./-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[A-Za-z]\w{0,7})")
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """What is to be written, and sentences on what is not."""
+
+    issues: tuple[NewIssue, ...]
+    notes: tuple[str, ...]
+
+
+def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
+    """Every issue the reviews propose, each with the next number of its kind."""
+    known = list(backlog.issues)
+    taken = {*(issue.id for issue in known), *backlog.finished}
+    issues: list[NewIssue] = []
+    notes: list[str] = []
+    for role, proposal in ((review.role, each) for review in reviews for each in review.issues):
+        proposed = proposal if proposal.type.strip() else replace(proposal, type=_TYPES.get(role, "bug"))
+        files = _files(proposed)
+        twin = new.duplicate_of(proposed, files, known)
+        if not proposed.title.strip():
+            notes.append(f"{role} proposed an issue without a title; it is not added")
+        elif twin is not None:
+            notes.append(f"{role} proposed {proposed.title!r}, which is {twin.id} already; it is not added")
+        else:
+            mark = hashlib.sha256(f"{proposed.title}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
+            id = new.new_id(proposed.type, taken, mark)
+            made = new.as_issue(proposed, id, at.date().isoformat(), files)
+            issues.append(NewIssue(made, KINDS[role].replace(" ", "-")))
+            known.append(made)
+            taken.add(id)
+    return Drawn(tuple(issues), tuple(notes))
+
+
+def _files(proposed: ProposedIssue) -> tuple[str, ...]:
+    """The files a problem names."""
+    return tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
+
+
+def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple[NewIssue, ...]:
+    """New issues for the files of a backlog; what is an open issue there already needs no second one."""
+    known = list(backlog.issues)
+    taken = {*(issue.id for issue in known), *backlog.finished}
+    made: list[NewIssue] = []
+    for text in texts:
+        wanted = ProposedIssue(title=text[: new.MAX_TITLE], type="enhancement", priority="high", problem=text)
+        if new.duplicate_of(wanted, (), known) is not None:
+            continue
+        mark = hashlib.sha256(f"{text}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
+        issue = new.as_issue(wanted, new.new_id(wanted.type, taken, mark), at.date().isoformat())
+        made.append(NewIssue(issue, _PERSON))
+        known.append(issue)
+        taken.add(issue.id)
+    return tuple(made)

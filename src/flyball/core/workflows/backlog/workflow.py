@@ -1,0 +1,319 @@
+"""The `backlog` workflow: SELECT -> IMPLEMENT -> VALIDATE -> EVALUATE, and round again until nothing is left or a person is needed.
+
+SELECT and EVALUATE are code. The issue files are the user's: what is decided here is read from them each time, and
+written to them by effects that name what they want to be true, so that a crash in between is only a repetition.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.claims.claims import Claim
+from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
+from flyball.core.loop.commit_messages import message, subject
+from flyball.core.loop.feedback import wishes
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.workflow import BOTH_GATES, Workflow
+from flyball.core.model.effects import Effect, Measure, Restore, RunAgent, Save
+from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Saved, TurnEnded
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import EffectId
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.backlog import cycles, proposals, reviewing
+from flyball.core.workflows.backlog.edits import AddIssue, Reopen, SetStatus, WorkEdit
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.evaluator import evaluate
+from flyball.core.workflows.backlog.facts import (
+    BlockCleared,
+    Evaluated,
+    ItemReopened,
+    ItemSelected,
+    ItemSettled,
+    Reviewed,
+)
+from flyball.core.workflows.backlog.fold import BEGUN, ENDED, FOLDS
+from flyball.core.workflows.backlog.prompts import brief
+from flyball.core.workflows.backlog.record import EMPTY, record_of
+
+VALIDATORS = tuple(reviewing.KINDS)
+CONSENTING = "code-reviewer"
+STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
+STALE_THAT_BLOCK = 3
+_COMMIT_TYPES = {
+    "feature": "feat",
+    "enhancement": "feat",
+    "doc": "docs",
+    "docs": "docs",
+    "perf": "perf",
+    "performance": "perf",
+    "refactor": "refactor",
+    "test": "test",
+    "chore": "chore",
+}
+
+
+def _weigh(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """As for every green tree; but an issue is work, and what is accepted already is the work of nobody."""
+    weighed = gates.green(state, lane, measured, claim)
+    if not measured.unchanged:
+        return weighed
+    unchanged = (
+        f"nothing that counts was changed for {lane.item}; if it is done already, its status is to say so in its file"
+    )
+    gate = replace(weighed.gate, held=False, missing=(*weighed.gate.missing[: gates.SHOWN - 1], unchanged))
+    return replace(weighed, gate=gate)
+
+
+IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=True)
+
+
+def next_step(state: State, lane: Lane) -> Step:
+    """What comes next for a backlog task."""
+    first = opening.opened(state)
+    if first is not None:
+        return first
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    if lane.loop.consent_wanted:
+        return opening.consent(state, lane, brief, CONSENTING, "the code reviewer")
+    return _TABLE[lane.stage](state, lane)
+
+
+def _seen(state: State, issue: str = "") -> Step | BacklogRead:
+    """The backlog as it was read since the last edit, with the whole text of `issue`."""
+    seen = record_of(state).seen
+    if seen is not None and (not issue or seen.issue == issue):
+        return seen
+    # An edit that a new session makes again must have ended: what is read beside it may be neither old nor new.
+    if any(isinstance(effect, ReadBacklog | EditBacklog) for effect in state.open.values()):
+        return NOTHING
+    ignore = state.task.settings.evaluate.ignore
+    return perform(ReadBacklog(EffectId(f"read/{record_of(state).reads + 1}"), cycles.folder(state), issue, ignore))
+
+
+def _written(state: State, lane: Lane, name: str, *edits: WorkEdit) -> Step | None:
+    """Have edits made, once; what somebody else changed meanwhile is read again first."""
+    key = EffectId(f"edit/{name}")
+    if isinstance(lane.outcomes.get(key), Edited):
+        return None
+    if key in state.open:
+        return NOTHING
+    seen = _seen(state)
+    if isinstance(seen, Step):
+        return seen
+    if record_of(state).stale >= STALE_THAT_BLOCK:
+        return questions.put(state, lane, cycles.unwritable(edits, record_of(state).stale))
+    return perform(EditBacklog(key, cycles.folder(state), seen.files, edits, state.task.settings.evaluate.ignore))
+
+
+def _select(state: State, lane: Lane) -> Step:
+    """The next issue by the evaluator's order, in progress from now on, in a tree that holds nothing of another one."""
+    seen = _seen(state)
+    if isinstance(seen, Step):
+        return seen
+    if record_of(state).reopened:
+        return NOTHING if state.open else perform(reopening(state, seen))
+    said = evaluate(cycles.situation(state, seen))
+    issue = cycles.find(seen.backlog, said.next_issue or "")
+    if said.decision != "CONTINUE" or issue is None:
+        return record(Moved("EVALUATE", "SELECT", said.reason))
+    other = issue.id != record_of(state).previous
+    if other and lane.tree != _head_tree(state):
+        reason = f"{issue.id} starts from what is accepted"
+        return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason=reason))
+    if issue.status != "in-progress":
+        taken = SetStatus(issue.file, issue.id, issue.status, "in-progress")
+        return _written(state, lane, f"select-{record_of(state).reads}", taken) or NOTHING
+    whole = _seen(state, issue.id)
+    if isinstance(whole, Step):
+        return whole
+    fresh = lane.tree == _head_tree(state)
+    return record(
+        ItemSelected(cycles.as_item(cycles.find(whole.backlog, issue.id) or issue), record_of(state).cycle + 1, fresh),
+        Moved("IMPLEMENT", "SELECT", f"{issue.id}: {issue.title}"),
+    )
+
+
+def reopening(state: State, seen: BacklogRead) -> EditBacklog:
+    """What a rollback has to write: the issues it undid are proposed again."""
+    edits = tuple(Reopen(issue, state.now.date().isoformat()) for issue in record_of(state).reopened)
+    return EditBacklog(EffectId(f"edit/reopen-{state.seq}"), path=cycles.folder(state), seen=seen.files, edits=edits)
+
+
+def _head_tree(state: State) -> str:
+    accepted = next((c.tree for c in reversed(state.checkpoints) if c.accepted), "")
+    return accepted or (state.prepared.tree if state.prepared else "")
+
+
+def _implement(state: State, lane: Lane) -> Step:
+    """Turns until the gates hold and the agent says it is done; then the validators look."""
+    if lane.loop.exiting:
+        return record(Moved("VALIDATE", "IMPLEMENT", BOTH_GATES))
+    known = _seen(state, lane.item)
+    if lane.turn is None and isinstance(known, Step):
+        return known
+    measured = kernel.work(state, lane, IMPLEMENT)
+    if isinstance(measured, Step):
+        return measured._replace(effects=tuple(_narrowed(state, lane, effect) for effect in measured.effects))
+    return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
+
+
+def _narrowed(state: State, lane: Lane, effect: Effect) -> Effect:
+    """What is measured is this issue's work: no other issue exempts a path, nor one that a validator wrote.
+
+    The backlog itself is not the agent's.
+    """
+    if not isinstance(effect, Measure):
+        return effect
+    items = tuple(item for item in state.items if item.id == lane.item)
+    own = items if lane.item not in record_of(state).created else ()
+    return replace(effect, items=items, kept=(cycles.folder(state),), extendable=True, asked=own)
+
+
+def _validate(state: State, lane: Lane) -> Step:
+    """Validators side by side, each on a copy of its own of what was measured; a turn that does not count is made again."""
+    if lane.loop.exiting:
+        return _accept(state, lane)
+    if lane.loop.judged is not None and lane.loop.judged.batch:
+        return record(Moved("EVALUATE", "VALIDATE", "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"))
+    if lane.panel is None:
+        known = _seen(state, lane.item)
+        if isinstance(known, Step):
+            return known
+    assert lane.loop.entry is not None
+    answers = panel.convene(state, lane, brief, VALIDATORS, commit=lane.loop.entry.tree, read=_read)
+    return answers if isinstance(answers, Step) else record(*reviewing.weigh(state, lane))
+
+
+def _read(effect: RunAgent, turn: TurnEnded) -> tuple[Fact, ...]:
+    return (reviewing.review(effect, turn),)
+
+
+def _accept(state: State, lane: Lane) -> Step:
+    """The measured tree becomes one commit that names its issue."""
+    assert lane.loop.entry is not None
+    name, issue = EffectId(f"accept/{record_of(state).cycle}"), lane.item
+    if isinstance(lane.outcomes.get(name), Saved):
+        return record(Moved("EVALUATE", "VALIDATE", f"{issue}: gates and validators pass", completed=True))
+    seen = _seen(state, issue)
+    if isinstance(seen, Step):
+        return seen
+    withdrawn = cycles.withdrawn(lane, seen)
+    if withdrawn is not None:
+        return record(withdrawn, Moved("EVALUATE", "VALIDATE", f"{issue}: {withdrawn.notes[0]}"))
+    item = next(item for item in state.items if item.id == issue)
+    return perform(
+        Save(
+            name,
+            label=issue,
+            message=message(subject(_COMMIT_TYPES.get(item.kind, "fix"), item.text), issue, (item,), f"Fixes: {issue}"),
+            parent=lane.head,
+            accepted=True,
+            tree=lane.loop.entry.tree,
+        )
+    )
+
+
+def _evaluate(state: State, lane: Lane) -> Step:
+    """Write what became of the cycle, read again, decide, write that down, and act upon it."""
+    work = record_of(state)
+    if work.evaluated is not None:
+        return _decided(state, lane, work.evaluated)
+    if lane.item:
+        unwritten = _settle(state, lane)
+        if unwritten is not None:
+            return unwritten
+    seen = _seen(state)
+    if isinstance(seen, Step):
+        return seen
+    freed = [i for i in seen.backlog.issues if i.status == "blocked" and i.id in work.answered]
+    if freed:
+        edits = (SetStatus(i.file, i.id, "blocked", "in-progress") for i in freed)
+        return _written(state, lane, f"unblock-{work.reads}", *edits) or NOTHING
+    said = evaluate(cycles.situation(state, seen))
+    return record(cycles.evaluated(state, said, seen))
+
+
+def _settle(state: State, lane: Lane) -> Step | None:
+    """Complete the issue, or count its failure; add what the validators found. None once all of it is written."""
+    work = record_of(state)
+    seen = _seen(state)
+    if work.settled is None:
+        return seen if isinstance(seen, Step) else record(cycles.settled(state, lane, seen))
+    name = f"settle-{work.cycle}"
+    if isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
+        return None
+    if isinstance(seen, Step):
+        return seen
+    edits = cycles.settling(state, work.settled, seen)
+    return _written(state, lane, name, *edits) if edits else None
+
+
+def _decided(state: State, lane: Lane, said: Evaluated) -> Step:
+    name = f"decision-{said.number}"
+    if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
+        seen = _seen(state)
+        if isinstance(seen, Step):
+            return seen
+        return _written(state, lane, name, *cycles.kept(state, seen, said)) or NOTHING
+    if said.decision == "CONTINUE":
+        return record(Moved("SELECT", "EVALUATE", said.reason))
+    if said.decision == "DONE":
+        return _finished(state, lane, said)
+    if said.trigger == "cycle_limit":
+        return halt(TaskStopped("limit", f"limit reached: {said.reason}"))
+    if lane.loop.reset:
+        return record(BlockCleared(said.trigger, said.items))
+    return questions.put(state, lane, cycles.question(said))
+
+
+def _finished(state: State, lane: Lane, said: Evaluated) -> Step:
+    done = len(record_of(state).completed)
+    if not done:
+        return kernel.stop("done", said.reason)
+    return shipping.ship(state, lane, f"{plural(done, 'issue')} completed; gates and validators passed")
+
+
+def _skipped(_state: State, lane: Lane) -> Moved:
+    """An issue that is skipped is left to a person; between issues there is nothing to skip."""
+    working = lane.stage in {"IMPLEMENT", "VALIDATE"}
+    return Moved("EVALUATE" if working else "SELECT", lane.stage, "skipped by a person", forced=working)
+
+
+def _reopened(state: State, lane: Lane) -> Step:
+    """Feedback is new issues, written where all issues stand, and they are selected like all others."""
+    seen = _seen(state)
+    if isinstance(seen, Step):
+        return seen
+    name, wanted = f"feedback-{state.rounds + 1}", wishes(state.feedback)
+    if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
+        new = proposals.from_feedback(wanted, seen.backlog, state.now)
+        if new:
+            return _written(state, lane, name, *(AddIssue(each.issue, each.source) for each in new)) or NOTHING
+    ids = tuple(issue.id for issue in seen.backlog.issues if " ".join(issue.problem.split()) in wanted)
+    return record(TaskReopened(state.feedback, ids), Moved("SELECT", lane.stage, "reopened by a person"))
+
+
+_TABLE = {"SELECT": _select, "IMPLEMENT": _implement, "VALIDATE": _validate, "EVALUATE": _evaluate}
+
+WORKFLOW = Workflow(
+    name="backlog",
+    stages=STAGES,
+    roles=("implementer", *VALIDATORS),
+    next=next_step,
+    skipped=_skipped,
+    brief=brief,
+    reopened=_reopened,
+    rolled_back_to="SELECT",
+    record=EMPTY,
+    folds=FOLDS,
+    begun=BEGUN,
+    ended=ENDED,
+    facts=(ItemSelected, Reviewed, ItemSettled, ItemReopened, Evaluated, BlockCleared),
+    effects=(ReadBacklog, EditBacklog),
+    outcomes=(BacklogRead, Edited, Stale),
+)

@@ -1,0 +1,1 @@
+"""The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP."""

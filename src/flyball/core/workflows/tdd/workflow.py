@@ -1,0 +1,178 @@
+"""The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP; a QA rejection leads back to GREEN."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.health.monitor import Cure, change_cure
+from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
+from flyball.core.loop.feedback import as_criteria, wishes
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.step import Step, perform, record
+from flyball.core.loop.workflow import Workflow
+from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskReopened, TurnSetAside
+from flyball.core.model.outcomes import Measured
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import EffectId, Item
+from flyball.core.text.criteria import criteria
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.fold import FOLDS
+from flyball.core.workflows.tdd.prompts import brief
+
+QA_ATTEMPTS = 3
+STAGES = {
+    "RED": Stage("RED", "tester", "red", gates.red, brief, area="tests"),
+    "GREEN": Stage("GREEN", "implementer", "green", gates.green, brief, product=True),
+    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", gates.refactor, brief, area="refactor", product=True),
+    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", gates.document, brief, area="docs"),
+    "QA": Stage("QA", "qa", "qa", gates.qa, brief),
+}
+REVIEWER = "qa"
+ORDER = (*STAGES, "SHIP")
+
+
+def next_step(state: State, lane: Lane) -> Step:
+    """What comes next for a tdd task."""
+    first = _opening(state, lane) or _asking(state, lane)
+    if first is not None:
+        return first
+    if lane.loop.exiting:
+        return _leave(state, lane)
+    if lane.stage == "SHIP":
+        return shipping.ship(state, lane, "gates passed")
+    if lane.stage == "QA":
+        return _review(state, lane)
+    return _work(state, lane)
+
+
+def _opening(state: State, lane: Lane) -> Step | None:
+    """Before any work: a workspace, gates that can run, criteria."""
+    first = opening.opened(state, checks=True) or opening.told_apart(state)
+    if first is None and not state.items:
+        return _plan_criteria(state, lane)
+    return first
+
+
+def _asking(state: State, lane: Lane) -> Step | None:
+    """What a person, or the reviewer in their place, must say first."""
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    if state.task.settings.attended and not state.items_confirmed and not state.iterations and lane.turn is None:
+        return questions.put(state, lane, questions.confirm_criteria(state), confirmed)
+    if lane.loop.consent_wanted:
+        return opening.consent(state, lane, brief, REVIEWER, "the QA reviewer")
+    return None
+
+
+def confirmed(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+    """What becomes of the answer whether these are the criteria: anything but yes has them written again."""
+    if answer.lower() in {"yes", "y", "ok"}:
+        return ()
+    return (PersonSpoke("modify", f"Acceptance criteria: {answer}"), ItemsSet((), "person"))
+
+
+def _plan_criteria(state: State, lane: Lane) -> Step:
+    """One planner turn writes the acceptance criteria; without an answer the request itself is the criterion."""
+    if lane.turn is None:
+        return kernel.begin(kernel.spawn(state, lane, brief, role="planner", purpose="criteria"))
+    number = lane.turn.effect.turn
+    turn = kernel.ended_turn(state, lane)
+    if isinstance(turn, Step):
+        return turn
+    found = criteria(turn.claim.plan)
+    if found:
+        items = tuple(Item(c.id, c.text) for c in found)
+        return record(
+            ItemsSet(items, "planner"),
+            TurnSetAside(number, "planned", plural(len(items), "criterion", "criteria")),
+        )
+    request = " ".join(state.task.request.split())
+    return record(
+        ItemsSet((Item("AC-1", request),), "request"),
+        TurnSetAside(number, "planned", "no criteria in the planner's report"),
+    )
+
+
+def _work(state: State, lane: Lane) -> Step:
+    stage = STAGES[lane.stage]
+    measured = kernel.work(state, lane, stage)
+    if isinstance(measured, Step):
+        return measured
+    return record(*kernel.evaluate(state, lane, stage, measured))
+
+
+def _leave(state: State, lane: Lane) -> Step:
+    """Both gates held: keep the tree that was measured, then go on; QA changes none, so there is nothing to keep."""
+    saved = None if lane.stage == "QA" else kernel.accept(state, lane, STAGES[lane.stage])
+    if isinstance(saved, Step):
+        return saved
+    return record(Moved(_following(lane), lane.stage, kernel.why_left(lane), accepts_tests=lane.stage == "RED"))
+
+
+def _following(lane: Lane) -> str:
+    if lane.stage == "GREEN" and lane.rejected:
+        return "QA"
+    return ORDER[ORDER.index(lane.stage) + 1]
+
+
+def _review(state: State, lane: Lane) -> Step:
+    """QA: measure the eleven criteria, then let a reviewer judge a disposable copy with those results before it."""
+    stage = STAGES["QA"]
+    if lane.loop.judged is not None and lane.loop.judged.rejected:
+        return _rejected_for_good(state, lane)
+    name = EffectId(f"measure/qa-{len(lane.visits)}-{lane.loop.iteration + 1}")
+    measured = lane.outcomes.get(name)
+    if not isinstance(measured, Measured):
+        return perform(kernel.measure(state, lane, stage, name, lane.head))
+    if measured.measurement.unusable:
+        return questions.put(state, lane, questions.tool_unusable(measured.measurement.unusable))
+    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
+    if isinstance(answers, Step):
+        return answers
+    effect, turn = answers[REVIEWER]
+    judged, *learned = kernel.verdict_on(state, lane, stage, effect, turn, measured.measurement)
+    assert isinstance(judged, Judged)
+    if judged.rejected and lane.rejections + 1 >= QA_ATTEMPTS:
+        why = f"QA rejected the work {plural(lane.rejections + 1, 'time')}: {'; '.join(judged.gate_1.missing[:1])}"
+        return record(replace(judged, verdict=change_cure(judged.verdict, Cure.STOP, why)), *learned)
+    if not judged.rejected:
+        return record(judged, *learned)
+    return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
+
+
+def _rejected_for_good(state: State, lane: Lane) -> Step:
+    """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
+    if lane.loop.reset:
+        return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
+    return questions.put(state, lane, questions.rejected(state, lane, "QA"))
+
+
+def _skipped(_state: State, lane: Lane) -> Moved:
+    following = "SHIP" if lane.stage == "SHIP" else _following(lane)
+    return Moved(following, lane.stage, "skipped by a person", forced=True)
+
+
+def _reopened(state: State, lane: Lane) -> Step:
+    """Feedback is new criteria beside those that are met, and they begin with their tests."""
+    new = as_criteria(wishes(state.feedback), state.items)
+    met = tuple(replace(item, status="completed") for item in state.items)
+    return record(
+        TaskReopened(state.feedback, tuple(item.id for item in new)),
+        ItemsSet((*met, *new), "person"),
+        Moved("RED", lane.stage, "reopened by a person"),
+    )
+
+
+WORKFLOW = Workflow(
+    name="tdd",
+    stages=ORDER,
+    roles=("planner", *(s.role for s in STAGES.values())),
+    next=next_step,
+    skipped=_skipped,
+    brief=brief,
+    reopened=_reopened,
+    folds=FOLDS,
+    facts=(SessionImported,),
+)
