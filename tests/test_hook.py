@@ -205,7 +205,7 @@ def test_a_backlog_that_changed_is_read_anew_and_an_unchanged_one_is_not(tree, e
     issues(tree, "proposed")
     first = stop(event(tree), environment)
     with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "flyball.wiring.weighing", None)
+        patch.setitem(sys.modules, "flyball.wiring.tools.evaluation", None)
         assert stop(event(tree), environment) == first
     issues(tree, "blocked")
     answer = stop(event(tree), environment)

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.agents.command import Command, CommandAgent
-from flyball.agents.frame import Frame, Patience
+from flyball.agents.run.command import Command, CommandAgent
+from flyball.agents.run.frame import Frame, Patience
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded

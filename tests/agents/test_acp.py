@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.acp import Acp
-from flyball.agents.claude import CLAUDE
-from flyball.agents.dialect import Asked
-from flyball.agents.dialects import speaking_acp
-from flyball.agents.gemini import GEMINI
-from flyball.agents.shown import live_line
+from flyball.agents.dialects.acp import Acp
+from flyball.agents.dialects.claude import CLAUDE
+from flyball.agents.dialects.dialect import Asked
+from flyball.agents.dialects.gemini import GEMINI
+from flyball.agents.dialects.table import speaking_acp
+from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded
 from flyball.testing.recordings import replayed, tokens
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flyball import process
-from flyball.agents.acp import Acp
 from flyball.agents.acp_client import NO_SDK, main
+from flyball.agents.dialects.acp import Acp
 from flyball.core.model.outcomes import TurnEnded
 from flyball.testing.recordings import replayed
 

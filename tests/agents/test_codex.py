@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.codex import CODEX
-from flyball.agents.dialect import Asked, Heard
-from flyball.agents.hearing import Events
-from flyball.agents.homes import guarded_paths
-from flyball.agents.shown import live_line
+from flyball.agents.dialects.codex import CODEX
+from flyball.agents.dialects.dialect import Asked, Heard
+from flyball.agents.display.display import live_line
+from flyball.agents.reading.jsonl import Events
+from flyball.agents.run.homes import guarded_paths
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.process import Exit
 from flyball.testing.recordings import replayed

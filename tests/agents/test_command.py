@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from tests.process.held_clock import hold_time
 
-from flyball.agents.command import Command, CommandAgent
-from flyball.agents.frame import Frame, Patience
-from flyball.agents.own_path import own_programs
+from flyball.agents.run.command import Command, CommandAgent
+from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.own_path import own_programs
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.task import EffectId

@@ -2,8 +2,8 @@
 
 import os
 
-from flyball.agents import echo
-from flyball.agents.echo import Echo
+from flyball.agents.reading import echo
+from flyball.agents.reading.echo import Echo
 
 
 def test_a_text_is_found_across_lines_and_in_any_folder(tmp_path):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.agents.foreign import as_money, as_object, object_in
+from flyball.agents.reading.loose_json import as_money, as_object, object_in
 
 
 @pytest.mark.parametrize("text", [b"", b"\xff", "words", "[1]", "null", "[" * 200_000, '{"a":' * 200_000])

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
-from flyball.agents.goose import GOOSE
-from flyball.agents.shown import live_line
+from flyball.agents.dialects.dialect import Asked
+from flyball.agents.dialects.goose import GOOSE
+from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flyball.agents.live import KEPT, LONGEST_LINE, LiveView
+from flyball.agents.display.live import KEPT, LONGEST_LINE, LiveView
 
 
 class Clock:

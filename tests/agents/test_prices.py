@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from flyball.agents.prices import priced
+from flyball.agents.reading.prices import priced
 from flyball.core.model.outcomes import Usage
 
 TOKENS = Usage(1_000_000, 100_000)

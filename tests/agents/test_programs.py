@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.agents.sample import CRITERIA, make_sample_repository
 
-from flyball.agents.frame import Patience
+from flyball.agents.run.frame import Patience
 from flyball.core.text.criteria import criteria
 from flyball.process import Stop
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from flyball.agents.script import _ACTIONS, CONDITIONS, read_script
+from flyball.agents.scripted.script import _ACTIONS, CONDITIONS, read_script
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "scripted-agent.md").read_text(encoding="utf-8")
 

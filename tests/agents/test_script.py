@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.agents.script import Script, ScriptInvalid, read_script
+from flyball.agents.scripted.script import Script, ScriptInvalid, read_script
 
 GOOD = """
 steps:

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from tests.agents.conftest import A_TURN, NONCE, QUICK
 
-from flyball.agents.frame import Frame
-from flyball.agents.script import ScriptInvalid
-from flyball.agents.scripted import ScriptedAgent, load_script
+from flyball.agents.run.frame import Frame
+from flyball.agents.scripted.script import ScriptInvalid
+from flyball.agents.scripted.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
 from flyball.process import Stop
 from flyball.workspace.sandbox import Unconfined

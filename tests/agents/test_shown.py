@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.agents.dialects import DIALECTS, speaking_acp
-from flyball.agents.shown import BRIEF, Shown, answered, live_line, log_lines, noticed, piece, said
+from flyball.agents.dialects.table import DIALECTS, speaking_acp
+from flyball.agents.display.display import BRIEF, Shown, answered, live_line, log_lines, noticed, piece, said
 
 RECORDED = Path(__file__).parent / "recorded"
 DONE = "Done: it says world now."

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from flyball.agents.codex import CODEX
-from flyball.agents.dialect import Asked, Dialect
-from flyball.agents.opencode import OPENCODE
-from flyball.agents.sleeping import SleepWatch
+from flyball.agents.dialects.codex import CODEX
+from flyball.agents.dialects.dialect import Asked, Dialect
+from flyball.agents.dialects.opencode import OPENCODE
+from flyball.agents.run.retry_watch import SleepWatch
 from flyball.process import Stop
 
 AGAIN = b'{"type":"error","message":"Reconnecting... 1/5 (last status: 429 Too Many Requests)"}\n'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.agents.unreachable import unreachable
+from flyball.agents.reading.unreachable import unreachable
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from flyball.core.model.events import Event, PersonSpoke
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
-from flyball.projections.banner import banner
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.lines import json_line, line
-from flyball.projections.loop_files import phase_status, render
-from flyball.projections.status import status
+from flyball.projections.files.loop_files import phase_status, render
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.banner import banner
+from flyball.projections.views.lines import json_line, line
+from flyball.projections.views.status import status
 from flyball.testing.builders import short_tdd_run
 from flyball.testing.simulator import Simulator, World, suite
 

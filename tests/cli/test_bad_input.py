@@ -10,7 +10,7 @@ import pytest
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import Here, RunFlags, build
-from flyball.wiring.readiness import require_ready
+from flyball.wiring.run.readiness import require_ready
 
 AGENT = ("--agent-command", "true", "--gate", "test=true", "--sandbox", "none", "--unattended")
 

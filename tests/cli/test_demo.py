@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flyball.agents.script import read_script
+from flyball.agents.scripted.script import read_script
 from flyball.workspace.sandbox import Unavailable, available
 
 SOURCES = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from flyball.cli.plain import PlainScreen
 from flyball.clock import system_clock
 from flyball.core.model.effects import Question
 from flyball.process import Stop
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import tdd_task
 
 RUN = ("run", "--from", "docs/discount.md", "--detach")

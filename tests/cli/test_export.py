@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from flyball.projections.exported_agents import TARGETS
+from flyball.projections.export.agents import TARGETS
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -16,11 +16,11 @@ from flyball.core.model.outcomes import Prepared, Saved, TurnEnded
 from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import Story, tdd_task
-from flyball.wiring.hand import Hand, in_hand
-from flyball.wiring.history import NoSuchCheckpoint, checkpoints, named
-from flyball.wiring.site import Site
+from flyball.wiring.run.manual_session import Hand, in_hand
+from flyball.wiring.tasks.history import NoSuchCheckpoint, checkpoints, named
+from flyball.wiring.tasks.site import Site
 
 TASK = TaskId("001-parse-rows")
 

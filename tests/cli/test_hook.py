@@ -14,7 +14,7 @@ from flyball.core.model.events import TaskStopped
 from flyball.core.model.task import TaskId
 from flyball.hook import stop
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
-from flyball.wiring.rendering import catch_up
+from flyball.wiring.run.rendering import catch_up
 
 TASK = TaskId("007-parse-rows")
 

@@ -21,7 +21,7 @@ from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
-from flyball.wiring.site import Site
+from flyball.wiring.tasks.site import Site
 
 TASK = TaskId("007-parse-rows")
 

@@ -16,7 +16,7 @@ from flyball.core.model.events import TaskStopped
 from flyball.core.model.task import TaskId
 from flyball.documents.turn_notes import MOST_QUESTIONS
 from flyball.testing.builders import Story, measurement, short_tdd_run
-from flyball.wiring.rendering import catch_up
+from flyball.wiring.run.rendering import catch_up
 
 if find_spec("mcp") is None:
     pytest.skip("the extra `mcp` is not installed", allow_module_level=True)
@@ -43,7 +43,7 @@ def ask(folder: Path, environment: Mapping[str, str], *calls: tuple[str, dict[st
     """The results of these calls from the same server in this process, which starts sooner."""
     from flyball.cli.choosing import chosen
     from flyball.cli.mcp_server import server
-    from flyball.wiring.desk import desk
+    from flyball.wiring.run.agent_api import desk
 
     return asyncio.run(_conversation(server(desk(folder, environment, chosen)), calls))[1]
 

@@ -17,8 +17,8 @@ from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.builders import Story
-from flyball.wiring import monitoring
-from flyball.wiring.monitoring import Loops
+from flyball.wiring.tools import monitoring
+from flyball.wiring.tools.monitoring import Loops
 
 FLYBALL = [sys.executable, "-m", "flyball"]
 

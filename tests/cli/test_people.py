@@ -17,7 +17,7 @@ from flyball.cli.plain import PlainScreen
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Option, Question
 from flyball.process import Stop
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import tdd_task
 
 BREAKER = Question("breaker", "GREEN does not move", FOUR_CHOICES, detail="no progress in 2 iterations")

@@ -23,8 +23,8 @@ from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question, RunAgent, Wait
 from flyball.core.model.events import Begun, Held, TaskStopped
 from flyball.core.model.task import EffectId
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.standing import health, reason
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.standing import health, reason
 from flyball.testing.builders import Story, changed, measurement, short_tdd_run
 
 

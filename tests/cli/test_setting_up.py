@@ -15,7 +15,7 @@ from flyball.core.model.events import SessionStarted
 from flyball.journal.leases import Lease, this_process
 from flyball.ports import Refusal
 from flyball.testing.builders import OPENED_AT, Story
-from flyball.wiring.checkup import checkup
+from flyball.wiring.tools.checkup import checkup
 
 CONFIG = '[agents.mine]\ncommand = ["mine"]\n\n[gates]\ntest = "make test"\n'
 

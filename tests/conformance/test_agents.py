@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from tests.process.held_clock import hold_time
 
 import flyball
-from flyball.agents.cli import Cli, CliAgent
-from flyball.agents.command import Command, CommandAgent
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
-from flyball.agents.frame import Frame, Patience
-from flyball.agents.scripted import ScriptedAgent
-from flyball.agents.shown import Shown, said
+from flyball.agents.dialects.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.display.display import Shown, said
+from flyball.agents.run.cli import Cli, CliAgent
+from flyball.agents.run.command import Command, CommandAgent
+from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.scripted.scripted import ScriptedAgent
 from flyball.clock import system_clock
 from flyball.ports import Agent, Confine
 from flyball.testing.agent_suite import QUICK, AgentSuite, Factory, Play

@@ -5,7 +5,7 @@ import pytest
 from flyball.core.loop.authorised import asked
 from flyball.core.model.events import ItemsSet, PersonSpoke, QuestionClosed
 from flyball.core.model.task import EffectId, Item
-from flyball.measures.protected import exempt
+from flyball.measures.tampering.protected import exempt
 from flyball.testing.builders import Story, tdd_task
 
 PLANNED = (Item("AC-1", "multiply(6, 7) gives 42; update conftest.py"),)

@@ -22,7 +22,7 @@ from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 

@@ -11,8 +11,8 @@ from flyball.core.model.measurement import Measurement, Trick
 from flyball.core.model.outcomes import Mended, TurnEnded
 from flyball.core.model.state import Checkpoint, State
 from flyball.core.model.task import Commit
-from flyball.projections.banner import banner
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.banner import banner
 from flyball.testing.builders import changed
 from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, ok
 

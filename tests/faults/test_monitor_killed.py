@@ -14,7 +14,7 @@ import json, os, sys
 from pathlib import Path
 from flyball import faults
 from flyball.core.advice.batch import BatchResult, Review
-from flyball.wiring.monitoring import Loops
+from flyball.wiring.tools.monitoring import Loops
 
 def report(item, kill=""):
     child = os.fork()

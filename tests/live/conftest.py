@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from flyball.agents.cli import Cli, CliAgent
-from flyball.agents.dialect import Dialect
-from flyball.agents.frame import Frame, Patience
-from flyball.agents.hearing import Events
-from flyball.agents.shown import live_line
+from flyball.agents.dialects.dialect import Dialect
+from flyball.agents.display.display import live_line
+from flyball.agents.reading.jsonl import Events
+from flyball.agents.run.cli import Cli, CliAgent
+from flyball.agents.run.frame import Frame, Patience
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
@@ -26,7 +26,7 @@ from flyball.process import Stop
 from flyball.testing.model_script import Script, Step
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
-from flyball.wiring.controller import program_folders
+from flyball.wiring.run.controller import program_folders
 from flyball.workspace import sandbox
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flyball-agents"

@@ -7,7 +7,7 @@ import pytest
 from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.dialects import speaking_acp
+from flyball.agents.dialects.table import speaking_acp
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens

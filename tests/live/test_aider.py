@@ -7,7 +7,7 @@ import pytest
 from tests.live.conftest import FILES, MULTIPLY, Live
 from tests.live.looking import files, left_behind, published, terminated, tokens
 
-from flyball.agents.aider import AIDER
+from flyball.agents.dialects.aider import AIDER
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer
 

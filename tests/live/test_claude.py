@@ -6,7 +6,7 @@ import pytest
 from tests.live.conftest import LONG
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.claude import CLAUDE
+from flyball.agents.dialects.claude import CLAUDE
 from flyball.testing.model_script import Call, Fault, Step
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]

@@ -6,7 +6,7 @@ import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
-from flyball.agents.codex import CODEX
+from flyball.agents.dialects.codex import CODEX
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
 

@@ -10,7 +10,7 @@ import pytest
 from tests.live.conftest import BIN, LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.copilot import COPILOT
+from flyball.agents.dialects.copilot import COPILOT
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens

@@ -11,7 +11,7 @@ from tests.live.conftest import Live
 
 from flyball.documents.governed import govern
 from flyball.hook import MOST_ALIKE
-from flyball.projections.exported_agents import EXPORTED
+from flyball.projections.export.agents import EXPORTED
 from flyball.testing.model_script import Step
 from flyball.testing.model_server import ModelServer
 

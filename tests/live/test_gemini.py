@@ -8,7 +8,7 @@ import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.gemini import GEMINI
+from flyball.agents.dialects.gemini import GEMINI
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens

@@ -8,9 +8,9 @@ import pytest
 from tests.live.conftest import Live
 from tests.live.test_exported import asked, claude, codex
 
-from flyball.agents.claude import CLAUDE
-from flyball.agents.codex import CODEX
-from flyball.projections.verdict_file import NAME, TaskVerdict
+from flyball.agents.dialects.claude import CLAUDE
+from flyball.agents.dialects.codex import CODEX
+from flyball.projections.files.verdict_file import NAME, TaskVerdict
 from flyball.testing.model_script import Call, Step
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]

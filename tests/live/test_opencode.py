@@ -7,8 +7,8 @@ import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.frame import Patience
-from flyball.agents.opencode import OPENCODE
+from flyball.agents.dialects.opencode import OPENCODE
+from flyball.agents.run.frame import Patience
 from flyball.core.model.outcomes import Usage
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer

@@ -7,8 +7,8 @@ import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
-from flyball.agents.frame import Patience
-from flyball.agents.qwen import QWEN
+from flyball.agents.dialects.qwen import QWEN
+from flyball.agents.run.frame import Patience
 from flyball.testing.model_script import Call, Fault, Step
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens

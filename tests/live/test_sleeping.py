@@ -4,10 +4,10 @@ import pytest
 from tests.live import test_codex as codex_cli, test_goose as goose_cli, test_opencode as opencode_cli
 from tests.live.conftest import Live
 
-from flyball.agents.codex import CODEX
-from flyball.agents.frame import Patience
-from flyball.agents.goose import GOOSE
-from flyball.agents.opencode import OPENCODE
+from flyball.agents.dialects.codex import CODEX
+from flyball.agents.dialects.goose import GOOSE
+from flyball.agents.dialects.opencode import OPENCODE
+from flyball.agents.run.frame import Patience
 from flyball.testing.model_script import Fault, Step
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C11")]

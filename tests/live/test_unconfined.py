@@ -9,8 +9,8 @@ import pytest
 from tests.live import test_claude as claude_code, test_codex as codex_cli
 from tests.live.conftest import BIN, Live
 
-from flyball.agents.claude import CLAUDE
-from flyball.agents.codex import CODEX
+from flyball.agents.dialects.claude import CLAUDE
+from flyball.agents.dialects.codex import CODEX
 from flyball.testing.model_script import Call, Step
 from flyball.workspace import sandbox
 

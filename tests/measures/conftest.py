@@ -15,8 +15,8 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit, EffectId, Gate, Item, Settings, TaskId
 from flyball.journal.blobs import FileBlobs
-from flyball.measures.expectations import keep, load
-from flyball.measures.junit import Outcome
+from flyball.measures.gates.expectations import keep, load
+from flyball.measures.gates.junit import Outcome
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine
 from flyball.process import Stop

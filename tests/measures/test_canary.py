@@ -5,9 +5,9 @@ import json
 import pytest
 
 from flyball.core.model.measurement import GateResult
-from flyball.measures.canary import Canary, verdict
-from flyball.measures.gates import GateRun
-from flyball.measures.junit import Case
+from flyball.measures.gates.junit import Case
+from flyball.measures.gates.running import GateRun
+from flyball.measures.tampering.canary import Canary, verdict
 
 pytestmark = pytest.mark.req("C42")
 

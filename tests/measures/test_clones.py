@@ -3,7 +3,7 @@
 import pytest
 from tests.measures.conftest import MUL, tricked
 
-from flyball.measures.clones import leads_out
+from flyball.measures.tampering.clones import leads_out
 
 LINKS = {
     "in.py": "calc/real.py",

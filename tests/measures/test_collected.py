@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.collected import Holder, held, patterns
+from flyball.measures.tampering.reported_files import Holder, held, patterns
 
 CHECKS = "from calc import add\n\n\ndef test_seven():\n    assert add(2, 5) == 7\n"
 SUB = 'def sub(a, b):\n    """Subtract."""\n    return a - b\n'

@@ -8,9 +8,9 @@ from tests.measures.conftest import MUL, PYTEST, Lab
 
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import Gate
-from flyball.measures import coverage
-from flyball.measures.coverage import CoverageUnreadable, merged, read_coverage
-from flyball.measures.junit import TreeIndex
+from flyball.measures.gates import coverage
+from flyball.measures.gates.coverage import CoverageUnreadable, merged, read_coverage
+from flyball.measures.gates.junit import TreeIndex
 
 pytestmark = pytest.mark.req("C31")
 

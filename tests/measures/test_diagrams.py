@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.measures.commands import Commands
-from flyball.measures.diagrams import SUPERFICIAL, Diagrams, diagrams_of, shape_of, shapes
+from flyball.measures.gates.commands import Commands
+from flyball.measures.quality.diagrams import SUPERFICIAL, Diagrams, diagrams_of, shape_of, shapes
 from flyball.process import Stop
 from flyball.workspace.sandbox import Unconfined
 

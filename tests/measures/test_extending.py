@@ -4,9 +4,9 @@ import pytest
 
 from flyball.core.model.effects import Measure
 from flyball.core.model.task import Commit, EffectId, Settings
-from flyball.measures.documents import measure_files
-from flyball.measures.protected import protect
-from flyball.measures.weakening import compare
+from flyball.measures.quality.documents import measure_files
+from flyball.measures.tampering.protected import protect
+from flyball.measures.tampering.weakening import compare
 
 pytestmark = pytest.mark.req("C42", "E30")
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST
 
 from flyball.core.model.task import Gate
-from flyball.measures.gates import (
+from flyball.measures.gates.running import (
     CANNOT_COLLECT,
     COMMAND_MISSING,
     NO_TESTS_YET,

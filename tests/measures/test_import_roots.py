@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST, Lab, tricked
 
 from flyball.core.model.task import Gate, Settings
-from flyball.measures.gate_scripts import started_within
-from flyball.measures.import_roots import import_roots, stand_in
-from flyball.measures.protected import is_configuration
+from flyball.measures.tampering.gate_scripts import started_within
+from flyball.measures.tampering.import_roots import import_roots, stand_in
+from flyball.measures.tampering.protected import is_configuration
 
 pytestmark = pytest.mark.req("C42")
 

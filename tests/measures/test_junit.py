@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.measures.junit import ReportUnreadable, TreeIndex, read_report
-from flyball.measures.reasons import Project, reason
+from flyball.measures.gates.junit import ReportUnreadable, TreeIndex, read_report
+from flyball.measures.red.reasons import Project, reason
 
 pytestmark = pytest.mark.req("C31")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.measures import lint
-from flyball.measures.commands import Ran
+from flyball.measures.gates.commands import Ran
+from flyball.measures.quality import lint
 from flyball.process import Exit
 
 PRINTED = {

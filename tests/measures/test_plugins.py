@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from flyball.measures.plugins import plugin_files
+from flyball.measures.tampering.plugins import plugin_files
 
 PLUGIN = "tools/fixtures.py"
 TREE = {

@@ -6,12 +6,12 @@ import tomllib
 import pytest
 
 from flyball.core.model.task import Gate, Item, Settings
-from flyball.measures.gate_scripts import started_within
-from flyball.measures.protected import exempt, is_configuration
-from flyball.measures.sections import restore
-from flyball.measures.shadows import is_shadow, shadow
-from flyball.measures.sources import is_test_file, source_tests
-from flyball.measures.weakening import compare
+from flyball.measures.red.sources import is_test_file, source_tests
+from flyball.measures.tampering.gate_scripts import started_within
+from flyball.measures.tampering.protected import exempt, is_configuration
+from flyball.measures.tampering.sections import restore
+from flyball.measures.tampering.shadows import is_shadow, shadow
+from flyball.measures.tampering.weakening import compare
 
 pytestmark = pytest.mark.req("C42")
 

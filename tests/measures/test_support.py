@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.support import Suite, weakened
+from flyball.measures.tampering.assertion_helpers import Suite, weakened
 
 CHECK = "def check(a, b):\n    assert a == b\n"
 TEST = "from calc import add\nfrom support.check import check\n\n\ndef test_add():\n    check(add(1, 2), 3)\n"

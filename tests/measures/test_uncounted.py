@@ -7,10 +7,10 @@ import pytest
 
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Gate, Item
-from flyball.measures.junit import TreeIndex
-from flyball.measures.probes import FALLBACK, probes
-from flyball.measures.reasons import Project
-from flyball.measures.uncounted import read_new, weighed
+from flyball.measures.gates.junit import TreeIndex
+from flyball.measures.red.probes import FALLBACK, probes
+from flyball.measures.red.reasons import Project
+from flyball.measures.red.uncounted import read_new, weighed
 
 pytestmark = pytest.mark.req("C31", "C41")
 

@@ -3,8 +3,8 @@
 import pytest
 
 from flyball.core.health.breaker import Breaker
-from flyball.projections.banner import BEGIN, END, banner
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.banner import BEGIN, END, banner
 from flyball.testing.builders import Story
 
 pytestmark = pytest.mark.req("C22")

@@ -21,7 +21,7 @@ from flyball.core.model.events import (
 from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Saved
 from flyball.core.model.task import Commit, EffectId
-from flyball.projections.chronicle import Chronicle, shows
+from flyball.projections.history.task_history import Chronicle, shows
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 QUESTION = Question("breaker", "GREEN does not move", (Option("reset", "again"),))

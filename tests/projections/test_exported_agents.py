@@ -10,8 +10,8 @@ import yaml
 
 from flyball.core.roles.loop_roles import LOOP_ROLES, LoopRole, Target
 from flyball.core.roles.workers import ROLES, Role, role_text
-from flyball.projections.exported_agents import EXPORTED, TARGETS, exported
-from flyball.projections.exported_plugin import exported_plugin
+from flyball.projections.export.agents import EXPORTED, TARGETS, exported
+from flyball.projections.export.plugin import exported_plugin
 
 WANTED = {"implementer", "reviewer", "qa", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"}
 MARKDOWN = [target for target in TARGETS if target != "codex"]

@@ -27,8 +27,8 @@ from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Item
 from flyball.core.vocabulary import event_type
 from flyball.core.workflows.backlog.facts import Evaluated
-from flyball.projections.lines import LONGEST, json_line, line
-from flyball.projections.standing import stuck
+from flyball.projections.views.lines import LONGEST, json_line, line
+from flyball.projections.views.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 

@@ -14,10 +14,10 @@ from flyball.core.loop.shipping import ship
 from flyball.core.model.events import Begun, Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit, Item
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.loop_files import render, shows
-from flyball.projections.loop_state import verdict_lines
-from flyball.projections.task_files import LONGEST_CONTEXT
+from flyball.projections.files.loop_files import render, shows
+from flyball.projections.files.loop_state import verdict_lines
+from flyball.projections.files.task_files import LONGEST_CONTEXT
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import Story, short_tdd_run, tdd_task, verdict
 
 ALWAYS = {

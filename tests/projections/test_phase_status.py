@@ -9,7 +9,7 @@ from flyball.core.health.breaker import Breaker
 from flyball.core.model.events import TaskStopped
 from flyball.core.model.measurement import Counts, Measurement
 from flyball.core.model.state import State
-from flyball.projections.phase_status import current_block, phase_status
+from flyball.projections.files.phase_status import current_block, phase_status
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 pytestmark = pytest.mark.req("C70")

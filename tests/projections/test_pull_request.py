@@ -2,8 +2,8 @@
 
 import pytest
 
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.loop_files import render
+from flyball.projections.files.loop_files import render
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import short_tdd_run
 
 

@@ -13,10 +13,10 @@ from flyball.core.model.events import Consented, Ended, Held, LearningRecorded, 
 from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Usage
 from flyball.core.model.task import EffectId
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.report import Report, report
-from flyball.projections.report_markdown import markdown
-from flyball.projections.status import status
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.report import Report, report
+from flyball.projections.views.report_markdown import markdown
+from flyball.projections.views.status import status
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 pytestmark = pytest.mark.req("O61")

@@ -9,11 +9,11 @@ from flyball.core.loop import casting
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun
 from flyball.core.model.task import AgentChoice, EffectId, Settings
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.lines import line
-from flyball.projections.report import report
-from flyball.projections.report_markdown import markdown
-from flyball.projections.state_files import state_files
+from flyball.projections.files.state_files import state_files
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.lines import line
+from flyball.projections.views.report import report
+from flyball.projections.views.report_markdown import markdown
 from flyball.testing.builders import Story, tdd_task
 
 

@@ -13,11 +13,11 @@ from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.measurement import Measurement, NewTest
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
-from flyball.projections.banner import banner
-from flyball.projections.chronicle import Chronicle, shows
-from flyball.projections.lines import json_line, line
-from flyball.projections.loop_files import phase_status, render
-from flyball.projections.status import status
+from flyball.projections.files.loop_files import phase_status, render
+from flyball.projections.history.task_history import Chronicle, shows
+from flyball.projections.views.banner import banner
+from flyball.projections.views.lines import json_line, line
+from flyball.projections.views.status import status
 from flyball.testing.simulator import Simulator, World, suite
 
 NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))

@@ -9,9 +9,9 @@ from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, TaskStopped
 from flyball.core.model.state import State
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.situation import WORDS, Seen, Word, sentence, situation
-from flyball.projections.standing import health, running_state
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.situation import WORDS, Seen, Word, sentence, situation
+from flyball.projections.views.standing import health, running_state
 from flyball.testing.builders import Story, short_tdd_run
 
 HERE, GONE, MERGED = Seen(), Seen(controlled=False), Seen(controlled=False, merged_into="main")

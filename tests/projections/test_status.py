@@ -10,11 +10,11 @@ from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, ItemChanged, ItemsSet, TaskStopped
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import AgentChoice, EffectId, Item, Limits, Settings
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.report import report
-from flyball.projections.report_markdown import markdown
-from flyball.projections.standing import next_command, running_state, task_status
-from flyball.projections.status import Status, status
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.report import report
+from flyball.projections.views.report_markdown import markdown
+from flyball.projections.views.standing import next_command, running_state, task_status
+from flyball.projections.views.status import Status, status
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
 
 PROMISED = {

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question
 from flyball.core.model.events import TaskStopped
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.verdict_file import OUTPUT_SHOWN, verdict_file
+from flyball.projections.files.verdict_file import OUTPUT_SHOWN, verdict_file
+from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import Story, measurement, short_tdd_run
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from flyball import process
-from flyball.agents.cli import CliAgent
-from flyball.agents.command import CommandAgent
-from flyball.agents.homes import home_paths
+from flyball.agents.run.cli import CliAgent
+from flyball.agents.run.command import CommandAgent
+from flyball.agents.run.homes import home_paths
 from flyball.core.model.task import AgentChoice, AgentSpec, Settings, Task, TaskId
 from flyball.ports import Confine
-from flyball.wiring.agents import agents_of, hiding_logins
+from flyball.wiring.run.agents import agents_of, hiding_logins
 from flyball.workspace import sandbox
 
 

@@ -9,10 +9,10 @@ import pytest
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.model.events import Event, Moved
 from flyball.core.model.task import TaskId
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.report import report
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.report import report
 from flyball.testing.simulator import Honest, Simulator
-from flyball.wiring.dossier import Dossier
+from flyball.wiring.tasks.task_view import Dossier
 
 TASK = TaskId("001-it-works")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.wiring.programs import missing_programs, programs_of
+from flyball.wiring.run.programs import missing_programs, programs_of
 
 PROGRAMS = [
     ("pytest -q", ("pytest",)),

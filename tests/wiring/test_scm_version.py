@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.wiring.scm_version import with_version
+from flyball.wiring.run.scm_version import with_version
 from flyball.workspace.repository import Repository
 
 pytestmark = pytest.mark.req("C7")

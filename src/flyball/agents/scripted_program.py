@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flyball import process
-from flyball.agents.script import CONDITIONS, Action, ScriptInvalid, read_script
+from flyball.agents.scripted.script import CONDITIONS, Action, ScriptInvalid, read_script
 
 BAD_SCRIPT = 2
 FAILED = 1

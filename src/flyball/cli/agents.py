@@ -9,13 +9,13 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.wiring.roster import Listed
+    from flyball.wiring.tools.roster import Listed
 
 
 def agents(as_json: AsJson = False) -> None:
     """List the agents flyball knows: installed, version, logged in or not; no token is spent."""
     from flyball.config.home import environment
-    from flyball.wiring.roster import roster
+    from flyball.wiring.tools.roster import roster
 
     with told():
         found = roster(environment())

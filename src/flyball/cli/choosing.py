@@ -8,9 +8,9 @@ from flyball.cli.output import asked, at_terminal, tell
 from flyball.core.model.naming import LOOP, Match, Several, TaskName, resolve
 from flyball.core.model.task import TaskId
 from flyball.documents.loop_folder import rendered_tasks
-from flyball.projections.standing import finished, task_status
-from flyball.projections.wording import plain
-from flyball.wiring.site import NoSuchTask, Site
+from flyball.projections.views.standing import finished, task_status
+from flyball.projections.views.wording import plain
+from flyball.wiring.tasks.site import NoSuchTask, Site
 
 _NO_TASK = 'There is no task in this repository yet. Start one with: flyball run "…"'
 _NEGATIVE = re.compile(r"-[0-9]+")

@@ -13,7 +13,7 @@ from flyball.cli.exits import told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.wiring.cleaning import Tidied
+    from flyball.wiring.tasks.cleaning import Tidied
 
 
 def clean(
@@ -31,8 +31,8 @@ def clean(
     """Remove checkouts, gate folders and environments of finished tasks; journal, checkpoints and branches stay."""
     from flyball.cli.choosing import chosen
     from flyball.ports import Refusal
-    from flyball.wiring.cleaning import clean as cleaned, finished_tasks, would_clean
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.cleaning import clean as cleaned, finished_tasks, would_clean
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -49,7 +49,7 @@ def clean(
 
 
 def _tell(found: list[Tidied], *, only_shown: bool, again: str) -> None:
-    from flyball.projections.wording import size
+    from flyball.projections.views.wording import size
 
     there = [each for each in found if each.removed]
     for each in there:

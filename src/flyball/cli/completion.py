@@ -8,7 +8,7 @@ from pathlib import Path
 
 def task_ids(incomplete: str) -> list[tuple[str, str]]:
     """Ids that begin with, or contain, what was typed so far; each with what was asked for."""
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
 
     with suppress(Exception):
         records = Site.find(Path.cwd()).journal.tasks()

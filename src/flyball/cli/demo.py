@@ -20,9 +20,9 @@ from flyball.cli.output import put
 if TYPE_CHECKING:
     from flyball.cli.seat import Seat
     from flyball.core.model.task import TaskId
-    from flyball.projections.chronicle import Chronicle
-    from flyball.projections.records import Judgement
-    from flyball.wiring.site import Site
+    from flyball.projections.history.records import Judgement
+    from flyball.projections.history.task_history import Chronicle
+    from flyball.wiring.tasks.site import Site
 
 PROJECT = "basket"
 DOCUMENT = "docs/discount.md"
@@ -83,7 +83,7 @@ def _answered(site: Site, task: TaskId, code: int, seat: Seat) -> int:
     """What a person would do now: one issue waits for a word of theirs."""
     from flyball.cli.driving import drive
     from flyball.cli.exits import BLOCKED
-    from flyball.wiring.words import speak
+    from flyball.wiring.tasks.inbox import speak
 
     stopped = site.state(task).stopped
     if code != BLOCKED or stopped is None or not stopped.question:
@@ -101,7 +101,7 @@ def _sample(folder: Path, workflow: str, script: bytes) -> Site:
 
     from flyball.config.home import RepositoryHome
     from flyball.journal.sqlite import SqliteJournal
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
     from flyball.workspace.repository import Repository
 
     (folder / "script.yaml").write_bytes(script)
@@ -145,7 +145,7 @@ def _opened(site: Site, workflow: str) -> TaskId:
     from flyball.config.settings import Here, RunFlags, build
     from flyball.documents.source import read_source
     from flyball.documents.work_source import read_work_source
-    from flyball.wiring.tasks import open_task
+    from flyball.wiring.tasks.opening import open_task
 
     root = site.repository.root
     file = config_file.read(root)
@@ -161,7 +161,7 @@ def _opened(site: Site, workflow: str) -> TaskId:
 def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
     from flyball.core.text.quantities import plural
-    from flyball.projections.report import report
+    from flyball.projections.views.report import report
 
     dossier = site.dossier(task)
     state, chronicle = dossier.state, dossier.chronicle
@@ -201,7 +201,7 @@ def _cycles(site: Site, task: TaskId) -> Iterator[str]:
 
 
 def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:
-    from flyball.projections.wording import plain
+    from flyball.projections.views.wording import plain
 
     if judged.can_exit:
         return f"verified: {conditions.get(judged.stage, 'its gate held')}."

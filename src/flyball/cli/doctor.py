@@ -13,7 +13,7 @@ from flyball.cli.output import put, put_json
 def doctor(as_json: AsJson = False) -> None:
     """Check git, sandbox, clock, disk, journal, configuration, gates and the agents it names."""
     from flyball.core.text.scrubbing import scrub
-    from flyball.wiring.checkup import checkup
+    from flyball.wiring.tools.checkup import checkup
 
     with told():
         found = []

@@ -34,15 +34,15 @@ from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
-from flyball.projections.standing import finished, next_command
-from flyball.projections.status import status
-from flyball.wiring.controller import Controller
-from flyball.wiring.holding import require_free
-from flyball.wiring.readiness import require_keepable_budget, require_ready
-from flyball.wiring.rendering import catch_up
-from flyball.wiring.reopening import made_ready
-from flyball.wiring.site import Site
-from flyball.wiring.tasks import open_task, tasks_asked, tasks_from
+from flyball.projections.views.standing import finished, next_command
+from flyball.projections.views.status import status
+from flyball.wiring.run.controller import Controller
+from flyball.wiring.run.holding import require_free
+from flyball.wiring.run.readiness import require_keepable_budget, require_ready
+from flyball.wiring.run.rendering import catch_up
+from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
+from flyball.wiring.tasks.reopening import made_ready
+from flyball.wiring.tasks.site import Site
 from flyball.workspace.nested import refuse_links
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available

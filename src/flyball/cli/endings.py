@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flyball.core.model.state import State
-from flyball.projections.banner import banner
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.standing import next_command
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.banner import banner
+from flyball.projections.views.standing import next_command
 
 
 def ending(state: State, chronicle: Chronicle) -> str:

@@ -14,7 +14,7 @@ from flyball.cli.exits import BLOCKED, CONTINUE, DONE, told
 from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.wiring.weighing import Evaluated, Given
+    from flyball.wiring.tools.evaluation import Evaluated, Given
 
 _CODES = {"DONE": DONE, "CONTINUE": CONTINUE, "BLOCKED": BLOCKED}
 
@@ -56,7 +56,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, and exit 10, 0 or 3; the decision is written down first."""
-    from flyball.wiring.weighing import Given
+    from flyball.wiring.tools.evaluation import Given
 
     with told():
         given = Given(
@@ -76,15 +76,15 @@ def evaluate(
 
 def _from_folder(root: Path | None, given: Given, *, dry_run: bool) -> Evaluated:
     from flyball.clock import system_clock
-    from flyball.wiring.evaluating import evaluate_folder
+    from flyball.wiring.tools.evaluating import evaluate_folder
 
     return evaluate_folder(root, given, system_clock, write=not dry_run)
 
 
 def _from_input(name: str, given: Given, root: Path | None) -> Evaluated:
     from flyball.documents.errors import EvaluationInputInvalid
-    from flyball.wiring.evaluating import evaluate_input
-    from flyball.wiring.weighing import Given
+    from flyball.wiring.tools.evaluating import evaluate_input
+    from flyball.wiring.tools.evaluation import Given
 
     if given != Given() or root is not None:
         raise EvaluationInputInvalid(
@@ -95,7 +95,7 @@ def _from_input(name: str, given: Given, root: Path | None) -> Evaluated:
 
 def _read(name: str) -> bytes:
     from flyball.documents.errors import EvaluationInputInvalid
-    from flyball.wiring.evaluating import MAX_INPUT
+    from flyball.wiring.tools.evaluating import MAX_INPUT
 
     if name == "-":
         raw = sys.stdin.buffer.read(MAX_INPUT + 1) if sys.stdin is not None else b""
@@ -113,7 +113,7 @@ def _read(name: str) -> bytes:
 
 
 def _show(found: Evaluated, *, as_json: bool) -> None:
-    from flyball.projections.evaluation import evaluation_text
+    from flyball.projections.views.evaluation import evaluation_text
 
     if as_json:
         put_json(found.evaluation)

@@ -44,8 +44,8 @@ def export(
     from flyball import __version__
     from flyball.documents.exported_files import write_exported
     from flyball.ports import Refusal
-    from flyball.projections.exported_agents import exported
-    from flyball.projections.exported_plugin import exported_plugin
+    from flyball.projections.export.agents import exported
+    from flyball.projections.export.plugin import exported_plugin
 
     with told():
         if plugin and target is not Target.CLAUDE:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """List what a task can be rolled back to."""
     from flyball.cli.choosing import chosen
-    from flyball.projections.wording import short, stamp
-    from flyball.wiring import history
-    from flyball.wiring.site import Site
+    from flyball.projections.views.wording import short, stamp
+    from flyball.wiring.tasks import history
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -50,9 +50,9 @@ def rollback(
     """Take a task's tree back to a checkpoint; what is undone stays reachable as one."""
     from flyball.cli.choosing import chosen
     from flyball.core.text.quantities import plural
-    from flyball.projections.wording import short
-    from flyball.wiring import history
-    from flyball.wiring.site import Site
+    from flyball.projections.views.wording import short
+    from flyball.wiring.tasks import history
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -78,8 +78,8 @@ def diff(
 ) -> None:
     """Show what a task has changed, as a patch."""
     from flyball.cli.choosing import chosen
-    from flyball.wiring import history
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks import history
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())

@@ -16,7 +16,7 @@ from flyball.cli.output import put, put_json, tell
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
     from flyball.core.model.measurement import GateResult, Measurement
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
 
 
 def init(
@@ -33,8 +33,8 @@ def init(
     """Detect how this project is tested, try it once, and write flyball.toml."""
     from flyball.config import detect, file as config_file, trust
     from flyball.core.text.scrubbing import scrub
-    from flyball.wiring.proposing import proposed
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
+    from flyball.wiring.tools.proposing import proposed
 
     with told():
         site = Site.find(Path.cwd())
@@ -60,7 +60,7 @@ def init(
 def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
     """Write the rules from what is known of the project, for a person to complete."""
     from flyball.documents.work_source import write_constitution
-    from flyball.wiring.proposing import project_facts
+    from flyball.wiring.tools.proposing import project_facts
 
     path = write_constitution(site.repository.root, project_facts(site), force=force)
     if as_json:
@@ -102,8 +102,8 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     from flyball.config.home import environment
     from flyball.core.text.scrubbing import scrub
-    from flyball.wiring.proposing import trial_settings
-    from flyball.wiring.trial import tried
+    from flyball.wiring.tools.proposing import trial_settings
+    from flyball.wiring.tools.trial import tried
 
     def notify(kind: str, line: str) -> None:
         if kind == "command" and not quiet:
@@ -153,7 +153,7 @@ def _shown(
 
 def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Iterator[str]:
     """What a person does now, in its order, so that the last line works."""
-    from flyball.wiring.proposing import login_wanted
+    from flyball.wiring.tools.proposing import login_wanted
 
     if not proposal.gates:
         yield f'name the command that runs the tests, below [gates] in {path.name}: test = "COMMAND", then: flyball trust'
@@ -196,7 +196,7 @@ def _tool(tool: GateResult) -> Iterator[str]:
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
     from flyball.core.loop.junit_hint import SEEN_BY, counted_by
-    from flyball.wiring.proposing import login_wanted
+    from flyball.wiring.tools.proposing import login_wanted
 
     missing = []
     broken = measured.broken if measured else ""

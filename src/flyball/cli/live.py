@@ -26,11 +26,11 @@ from flyball.core.model.events import Ended, Event, Judged, Moved, PersonSpoke, 
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.lines import PLACE_WIDTH, line
-from flyball.projections.situation import situation
-from flyball.projections.standing import health, next_command, reason
-from flyball.projections.wording import duration
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.lines import PLACE_WIDTH, line
+from flyball.projections.views.situation import situation
+from flyball.projections.views.standing import health, next_command, reason
+from flyball.projections.views.wording import duration
 
 REMEMBERED = 8
 """Lines of a turn that `detail` may show."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flyball.core.model.events import Event
     from flyball.core.model.state import State
     from flyball.core.model.task import TaskId
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
 
 POLL_S = 0.3
 _PIECE = 64 * 1024
@@ -41,8 +41,8 @@ def logs(
     """Show what happened in a task, one line for each event."""
     from flyball.cli.choosing import chosen
     from flyball.ports import Refusal
-    from flyball.projections.lines import json_line, line
-    from flyball.wiring.site import Site
+    from flyball.projections.views.lines import json_line, line
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -61,7 +61,7 @@ def logs(
 def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, State]]:
     """Events with the state after each; following ends with the task."""
     from flyball.core.fold.evolve import evolve
-    from flyball.projections.standing import finished
+    from flyball.projections.views.standing import finished
 
     state: State | None = None
     while True:
@@ -89,7 +89,7 @@ def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool)
 
 def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     """Everything kept of a turn's last attempt, safe for any screen, and how it ended."""
-    from flyball.wiring.transcripts import told_lines
+    from flyball.wiring.tasks.transcripts import told_lines
 
     files = _files(site, task, turn)
     agent, ended, session = _of_turn(site, task, turn)
@@ -108,7 +108,7 @@ def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:
     from flyball.core.model.events import Begun, Ended
     from flyball.core.model.outcomes import TurnEnded
     from flyball.core.text.scrubbing import scrub
-    from flyball.projections.lines import line
+    from flyball.projections.views.lines import line
 
     effect: RunAgent | None = None
     ended = session = ""

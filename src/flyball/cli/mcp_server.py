@@ -20,10 +20,10 @@ from flyball.config.home import environment
 from flyball.core.advice.stream import StreamObservation, advise
 from flyball.core.health.monitor import History
 from flyball.ports import Refusal
-from flyball.wiring.desk import Desk, desk, gates, shown
-from flyball.wiring.evaluating import evaluate_folder
-from flyball.wiring.thresholds import thresholds_in
-from flyball.wiring.weighing import Given
+from flyball.wiring.run.agent_api import Desk, desk, gates, shown
+from flyball.wiring.tools.evaluating import evaluate_folder
+from flyball.wiring.tools.evaluation import Given
+from flyball.wiring.tools.thresholds import thresholds_in
 
 INSTRUCTIONS = (
     "flyball governs this repository's tasks: it measures the work and decides CONTINUE, DONE or BLOCKED. Ask get_task what is "

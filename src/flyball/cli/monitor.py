@@ -39,9 +39,9 @@ def monitor(
 
 def _judged(name: str, *, as_json: bool) -> int:
     from flyball.core.health.monitor import Health
-    from flyball.projections.batch_state import answer
-    from flyball.projections.loop_state import verdict_lines
-    from flyball.wiring.monitoring import Loops
+    from flyball.projections.files.loop_state import verdict_lines
+    from flyball.projections.views.batch_state import answer
+    from flyball.wiring.tools.monitoring import Loops
 
     reported = _batch()
     if reported is None:
@@ -74,7 +74,7 @@ def _answered() -> int:
     """Advice on each line until the input ends; the history lives in this process alone."""
     from flyball.core.advice.stream import advise
     from flyball.core.health.monitor import History
-    from flyball.wiring.thresholds import thresholds_in
+    from flyball.wiring.tools.thresholds import thresholds_in
 
     thresholds, history = thresholds_in(Path.cwd()), History()
     lines, number = _input(), 0

@@ -14,10 +14,10 @@ from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
 from flyball.core.model.state import State
 from flyball.core.text.quantities import listed, plural
 from flyball.core.workflows.registry import WORKFLOWS
-from flyball.projections.records import Tally, Verification
-from flyball.projections.situation import sentence, situation
-from flyball.projections.standing import forced_stages, stuck
-from flyball.projections.wording import duration, guard_name, money, plain
+from flyball.projections.history.records import Tally, Verification
+from flyball.projections.views.situation import sentence, situation
+from flyball.projections.views.standing import forced_stages, stuck
+from flyball.projections.views.wording import duration, guard_name, money, plain
 
 NARROW = 60
 NARROWEST = 24

@@ -17,7 +17,7 @@ from flyball.clock import system_clock
 from flyball.core.model.effects import Question
 from flyball.core.model.task import Task
 from flyball.ports import Clock, Stop
-from flyball.projections.wording import plain, stamp
+from flyball.projections.views.wording import plain, stamp
 
 POLL_S = 0.2
 _LONGEST = 64 * 1024

@@ -14,10 +14,10 @@ from flyball.cli.output import no_output, silence, tell, time_of_day
 from flyball.clock import system_clock
 from flyball.core.model.events import Event
 from flyball.core.model.state import State
-from flyball.projections.banner import BEGIN
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.lines import json_line, line
-from flyball.projections.status import status
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.banner import BEGIN
+from flyball.projections.views.lines import json_line, line
+from flyball.projections.views.status import status
 
 
 class PlainScreen:

@@ -22,8 +22,8 @@ def prompt(
     from flyball.core.loop import prompts
     from flyball.core.workflows.registry import workflow_of
     from flyball.ports import Refusal
-    from flyball.wiring.backlogs import looked_at
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.backlogs import looked_at
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())

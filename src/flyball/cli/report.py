@@ -27,9 +27,9 @@ def report(
 ) -> None:
     """Report what was done, how it was verified, and what is left."""
     from flyball.cli.choosing import chosen
-    from flyball.projections import report as projection
-    from flyball.projections.report_markdown import markdown
-    from flyball.wiring.site import Site
+    from flyball.projections.views import report as projection
+    from flyball.projections.views.report_markdown import markdown
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from flyball.cli.plain import JsonScreen, PlainScreen
 from flyball.core.model.events import Event
 from flyball.core.model.state import State
-from flyball.projections.chronicle import Chronicle
+from flyball.projections.history.task_history import Chronicle
 
 if TYPE_CHECKING:
     from flyball.cli.live import Controls

@@ -20,7 +20,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.ports import Refusal
 from flyball.process import Front, step_behind
-from flyball.wiring.site import Site
+from flyball.wiring.tasks.site import Site
 
 LOG = "output.log"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flyball.core.model.events import PersonSpoke
     from flyball.core.model.state import State
     from flyball.journal.records import Holder
-    from flyball.projections.status import QuestionShown, Status
+    from flyball.projections.views.status import QuestionShown, Status
 
 
 def status(
@@ -30,14 +30,14 @@ def status(
     from flyball.cli.choosing import chosen
     from flyball.clock import system_clock
     from flyball.ports import Refusal
-    from flyball.projections import status as projection
-    from flyball.projections.phase_status import current_block
-    from flyball.projections.situation import sentence
-    from flyball.projections.wording import age
-    from flyball.wiring.presence import controller_of
-    from flyball.wiring.site import Site
-    from flyball.wiring.surroundings import look_around
-    from flyball.wiring.words import waiting
+    from flyball.projections.files.phase_status import current_block
+    from flyball.projections.views import status as projection
+    from flyball.projections.views.situation import sentence
+    from flyball.projections.views.wording import age
+    from flyball.wiring.tasks.inbox import waiting
+    from flyball.wiring.tasks.presence import controller_of
+    from flyball.wiring.tasks.site import Site
+    from flyball.wiring.tasks.surroundings import look_around
 
     with told():
         if block and as_json:
@@ -61,8 +61,8 @@ def status(
 
 def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
     from flyball.core.text.quantities import plural
-    from flyball.projections.standing import is_delivered, stuck
-    from flyball.projections.wording import guard_name, plain, short, stamp
+    from flyball.projections.views.standing import is_delivered, stuck
+    from flyball.projections.views.wording import guard_name, plain, short, stamp
 
     yield f"  request     {plain(shown.request, 200)}"
     yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
@@ -96,7 +96,7 @@ def _question(task: str, question: QuestionShown) -> Iterator[str]:
 
 
 def _said(word: PersonSpoke) -> str:
-    from flyball.projections.wording import plain
+    from flyball.projections.views.wording import plain
 
     to = f" to {word.question}" if word.question else ""
     return f"{word.word}{to}{f': {plain(word.text, 120)}' if word.text else ''}; not taken in yet"
@@ -104,7 +104,7 @@ def _said(word: PersonSpoke) -> str:
 
 def _spent(shown: Status) -> str:
     from flyball.core.text.quantities import plural
-    from flyball.projections.wording import duration, money
+    from flyball.projections.views.wording import duration, money
 
     usage = shown.usage
     spent = f", {money(usage.usd, usage.known_usd, estimated=usage.estimated)}" if usage.usd != 0 else ""

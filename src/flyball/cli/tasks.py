@@ -12,12 +12,12 @@ from flyball.cli.output import put, put_json
 if TYPE_CHECKING:
     from flyball.core.model.state import State
     from flyball.core.model.task import TaskId
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
 
 
 def list_tasks(as_json: AsJson = False) -> None:
     """List the tasks of this repository: state, age, branch, spend, disk space and request of each."""
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -36,12 +36,12 @@ def list_tasks(as_json: AsJson = False) -> None:
 def _cells(site: Site, task: TaskId) -> list[str]:
     """What a person wants to know at a glance, in columns."""
     from flyball.clock import system_clock
-    from flyball.projections.situation import sentence, situation
-    from flyball.projections.standing import is_delivered
-    from flyball.projections.wording import age, plain, size
-    from flyball.wiring.cleaning import space
-    from flyball.wiring.surroundings import look_around
-    from flyball.wiring.words import waiting
+    from flyball.projections.views.situation import sentence, situation
+    from flyball.projections.views.standing import is_delivered
+    from flyball.projections.views.wording import age, plain, size
+    from flyball.wiring.tasks.cleaning import space
+    from flyball.wiring.tasks.inbox import waiting
+    from flyball.wiring.tasks.surroundings import look_around
 
     state = site.state(task)
     seen = look_around(site, state)
@@ -56,17 +56,17 @@ def _cells(site: Site, task: TaskId) -> list[str]:
 def _spent(state: State) -> str:
     """Turns and money; a dash where no agent said what a turn cost."""
     from flyball.core.text.quantities import plural
-    from flyball.projections.wording import money
+    from flyball.projections.views.wording import money
 
     usage = state.usage
     return f"{plural(state.turns, 'turn')}, {money(usage.usd, state.known_usd, estimated=usage.estimated)}"
 
 
 def _row(site: Site, task: TaskId) -> dict[str, object]:
-    from flyball.projections.status import status
-    from flyball.wiring.cleaning import space
-    from flyball.wiring.surroundings import look_around
-    from flyball.wiring.words import waiting
+    from flyball.projections.views.status import status
+    from flyball.wiring.tasks.cleaning import space
+    from flyball.wiring.tasks.inbox import waiting
+    from flyball.wiring.tasks.surroundings import look_around
 
     dossier = site.dossier(task)
     shown = status(dossier.state, dossier.chronicle, waiting(site, task), seen=look_around(site, dossier.state))

@@ -21,7 +21,7 @@ def trust(
     from flyball.core.text.quantities import plural
     from flyball.core.text.scrubbing import scrub
     from flyball.ports import Refusal
-    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())

@@ -13,7 +13,7 @@ from flyball.cli.output import put, put_json
 
 if TYPE_CHECKING:
     from flyball.core.model.events import Spoken
-    from flyball.wiring.words import Heard
+    from flyball.wiring.tasks.inbox import Heard
 
 
 def answer(
@@ -25,8 +25,8 @@ def answer(
     """Answer a question a task has asked."""
     from flyball.cli.answers import understood
     from flyball.cli.choosing import chosen
-    from flyball.wiring.site import Site
-    from flyball.wiring.words import question_of, require_open, speak
+    from flyball.wiring.tasks.inbox import question_of, require_open, speak
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -66,9 +66,9 @@ def pause(task: Task, as_json: AsJson = False) -> None:
     """Let a running task stop after its present step."""
     from flyball.cli.choosing import chosen
     from flyball.ports import Refusal
-    from flyball.wiring.presence import controller_of
-    from flyball.wiring.site import Site
-    from flyball.wiring.words import require_open, speak
+    from flyball.wiring.tasks.inbox import require_open, speak
+    from flyball.wiring.tasks.presence import controller_of
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())
@@ -82,8 +82,8 @@ def pause(task: Task, as_json: AsJson = False) -> None:
 def _speak(words: str, word: Spoken, *, text: str = "", as_json: bool) -> None:
     from flyball.cli.choosing import chosen
     from flyball.ports import Refusal
-    from flyball.wiring.site import Site
-    from flyball.wiring.words import speak
+    from flyball.wiring.tasks.inbox import speak
+    from flyball.wiring.tasks.site import Site
 
     with told():
         site = Site.find(Path.cwd())

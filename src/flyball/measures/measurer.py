@@ -13,16 +13,16 @@ from flyball.core.model.measurement import Coverage, GateResult, Measurement, Tr
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import spelt
-from flyball.measures.collected import held
-from flyball.measures.commands import Commands, MeasurementStopped
-from flyball.measures.coverage import measure_coverage, merged
-from flyball.measures.examination import Examination
-from flyball.measures.expectations import Expectations, keep, load
-from flyball.measures.gate_tree import GateTree
-from flyball.measures.gates import count
-from flyball.measures.junit import Outcome
+from flyball.measures.gates.commands import Commands, MeasurementStopped
+from flyball.measures.gates.coverage import measure_coverage, merged
+from flyball.measures.gates.examination import Examination
+from flyball.measures.gates.expectations import Expectations, keep, load
+from flyball.measures.gates.gate_tree import GateTree
+from flyball.measures.gates.junit import Outcome
+from flyball.measures.gates.running import count
 from flyball.measures.kinds import KINDS, Found, unaided
-from flyball.measures.protected import Protection, changed_paths, protect
+from flyball.measures.tampering.protected import Protection, changed_paths, protect
+from flyball.measures.tampering.reported_files import held
 from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 

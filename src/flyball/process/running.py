@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from flyball import warden
 from flyball.process.errors import why_missing
-from flyball.process.line import start_warden
 from flyball.process.output import OnOutput, open_sink
 from flyball.process.stop import asked
+from flyball.process.warden_channel import start_warden
 from flyball.process.watch import Exit, Limits, Watch
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from flyball.process.errors import WardenFailed
-from flyball.process.line import Line
-from flyball.process.lost import sweep
+from flyball.process.orphans import sweep
 from flyball.process.output import Sink
 from flyball.process.stop import Stop, asked
+from flyball.process.warden_channel import Line
 
 if TYPE_CHECKING:
     from flyball import ports

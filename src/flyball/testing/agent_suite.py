@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import msgspec
 import pytest
 
-from flyball.agents.frame import Patience
-from flyball.agents.transcript import TranscriptExists
+from flyball.agents.run.frame import Patience
+from flyball.agents.run.transcript import TranscriptExists
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded

@@ -11,10 +11,10 @@ from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import CURES
 from flyball.core.model.events import Event, Judged
 from flyball.core.model.state import State
-from flyball.projections.chronicle import Chronicle
-from flyball.projections.lines import line
-from flyball.projections.loop_files import VERDICT, render
-from flyball.projections.status import status
+from flyball.projections.files.loop_files import VERDICT, render
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.lines import line
+from flyball.projections.views.status import status
 
 SICK = {"STALLED", "REGRESSING", "FLIP-FLOPPING"}
 

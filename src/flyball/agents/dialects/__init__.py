@@ -1,0 +1,1 @@
+"""One file for each agent's program: how it is asked, and what its output means."""

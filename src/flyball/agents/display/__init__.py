@@ -1,0 +1,1 @@
+"""What a turn says, for whoever watches."""

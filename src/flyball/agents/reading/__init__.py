@@ -1,0 +1,1 @@
+"""What a program printed, read into how its turn ended."""

@@ -1,0 +1,1 @@
+"""One turn of any agent's program: environment, transcript, time limits."""

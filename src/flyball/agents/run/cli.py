@@ -1,0 +1,113 @@
+"""Drives any agent's command line program whose dialect is known; claims, time limits and endings are as for any command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from flyball.agents.dialects.dialect import Asked, Dialect, Event, Heard, Invocation, Reading
+from flyball.agents.display.live import EventView
+from flyball.agents.reading.jsonl import Events, other_lines
+from flyball.agents.reading.turn_reading import settled
+from flyball.agents.run.frame import Frame, Ran, Turn
+from flyball.agents.run.homes import guarded_paths, home_paths, set_aside
+from flyball.agents.run.retry_watch import SleepWatch
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.text.scrubbing import decode
+from flyball.ports import Notify, Stop
+
+__all__ = ["Asked", "Cli", "CliAgent", "Dialect", "Event", "Heard", "Invocation", "Reading"]
+
+NETWORK = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"),
+)
+"""What a client needs to reach its provider, and to find its own folders."""
+
+
+class Cli(msgspec.Struct, frozen=True):
+    """A program as the user set it up; `command` stands in for the dialect's own program name."""
+
+    name: str
+    dialect: Dialect
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    max_turns: int | None = None
+    budget_usd: float | None = None
+
+
+class CliAgent:
+    """An agent's command line program as an agent of one task."""
+
+    def __init__(self, cli: Cli, frame: Frame) -> None:
+        self._cli, self._dialect, self._frame = cli, cli.dialect, frame
+
+    def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
+        """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
+        turn = Turn(request, tree, folder, nonce)
+        asked = self._asked(turn)
+        environment = self._frame.environment
+        # Without a sandbox its program may write its own settings, and what it may write elsewhere nobody can undo.
+        guarded = self._dialect.guarded if self._frame.sandboxed else ()
+        before = guarded_paths(guarded, environment)
+        ran, slept = self._ran(turn, asked, stop, notify, before)
+        planted = set_aside(guarded, environment, before, ran.transcript.folder)
+        heard = self._heard(asked, ran)
+        reading = self._dialect.read(heard)
+        return settled(reading, heard, ran, slept=slept, before=request.session_usage, planted=planted)
+
+    def _asked(self, turn: Turn) -> Asked:
+        request = turn.request
+        return Asked(
+            model=request.model,
+            folder=turn.shared,
+            tree=turn.tree,
+            nonce=turn.nonce,
+            role=request.role,
+            session=request.session,
+            access=request.access,
+            sandboxed=self._frame.sandboxed,
+            max_turns=self._cli.max_turns,
+            budget_usd=self._cli.budget_usd,
+            args=self._cli.args,
+        )
+
+    def _ran(self, turn: Turn, asked: Asked, stop: Stop, notify: Notify, guarded: Sequence[Path]) -> tuple[Ran, str]:
+        """How it ended, and the reason if that is that it went to sleep on a limit."""
+        invocation = self._dialect.invoke(asked)
+        program = self._cli.command or invocation.argv[:1]
+        live = EventView(notify, self._frame.clock, self._dialect.show)
+        watch = SleepWatch(stop, self._frame.clock, invocation.retrying, self._frame.patience.retry_s)
+
+        def on_output(stream: str, chunk: bytes) -> None:
+            live.take(stream, chunk)
+            watch.take(stream, chunk)
+
+        ran = self._frame.run(
+            turn,
+            msgspec.structs.replace(invocation, argv=(*program, *invocation.argv[1:])),
+            watch,
+            on_output,
+            variables=(*NETWORK, *self._dialect.variables, *self._cli.env),
+            writable=home_paths(self._dialect.homes, self._frame.environment),
+            read_only=[path.resolve() for path in guarded],
+        )
+        live.flush()
+        return ran, watch.reason if watch.sleeping and not stop.is_set() else ""
+
+    def _heard(self, asked: Asked, ran: Ran) -> Heard:
+        return Heard(
+            asked=asked,
+            lines=Events(ran.transcript.stdout),
+            exit=ran.end,
+            now=ran.now,
+            other=other_lines(ran.transcript.stdout),
+            stderr_text=decode(ran.end.stderr_tail),
+            files=ran.files,
+            homes=home_paths(self._dialect.homes, self._frame.environment),
+        )

@@ -1,0 +1,179 @@
+"""Runs one turn of any agent's program: transcript, sandbox, warden, time limits and report are the same for all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from flyball import process
+from flyball.agents.dialects.dialect import Invocation
+from flyball.agents.reading.jsonl import files_in
+from flyball.agents.run.environment import turn_environment
+from flyball.agents.run.own_path import found, launcher, without
+from flyball.agents.run.transcript import SHARED, Transcript
+from flyball.core.loop.prompts import NONCE
+from flyball.core.model.effects import RunAgent
+from flyball.ports import Clock, Confine, Stop
+from flyball.process import Exit, WardenFailed
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """How long a turn may take, how long it may be silent, and how long it has to end when told to; in seconds.
+
+    `retry_s` is how long it may be silent when the last it said was that it will try again: no client waits as long unless it was told to.
+    """
+
+    wall_s: float | None = 3600.0
+    idle_s: float | None = 900.0
+    grace_s: float = 2.0
+    linger_s: float = 1.0
+    retry_s: float = 180.0
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One turn as it is asked for; everything about it is kept in `folder`, which must be new or empty."""
+
+    request: RunAgent
+    tree: Path
+    folder: Path
+    nonce: str
+
+    @property
+    def prompt(self) -> str:
+        return self.request.prompt.replace(NONCE, self.nonce)
+
+    @property
+    def shared(self) -> Path:
+        """The program's own folder, which it can write to."""
+        return self.folder.resolve() / SHARED
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times."""
+
+    turn: Turn
+    transcript: Transcript
+    end: Exit
+    report: bytes | None
+    unreadable: str
+    files: Mapping[str, bytes]
+    now: datetime
+    silent: timedelta
+    sandboxed: bool = False
+
+    @property
+    def said_at(self) -> datetime:
+        """When it said its last word, where it was ended because it was silent."""
+        return self.now - self.silent
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """Where and how the programs of one task are run."""
+
+    task: str
+    workflow: str
+    confine: Confine
+    sandboxed: bool = False
+    environment: Mapping[str, str]
+    clock: Clock
+    patience: Patience = Patience()
+    hold_fds: Sequence[int] = ()
+    own: Path | None = None
+    """Flyball's own programs, which no agent is to find in place of the project's."""
+
+    def run(
+        self,
+        turn: Turn,
+        invocation: Invocation,
+        stop: Stop,
+        on_output: Callable[[str, bytes], None],
+        *,
+        variables: Sequence[str],
+        writable: Sequence[Path] = (),
+        read_only: Sequence[Path] = (),
+    ) -> Ran:
+        """`variables` are those of the user's the program may see; besides the tree and its folder it may write to `writable`."""
+        transcript = Transcript.begin(turn.folder, turn.prompt, invocation.files)
+        begun_at = self.clock.now()
+        argv, path = self._lookup(invocation.argv, transcript)
+        started, cwd, env = self.confine(
+            argv,
+            tree=turn.tree,
+            env={**self._given(turn, transcript, variables), **path, **invocation.env},
+            writable=(*writable, transcript.shared),
+            read_only=read_only,
+            read_only_tree=turn.request.access == "read",
+        )
+        prompt = transcript.prompt if invocation.prompt_on_stdin else b""
+        end = self._ended(started, cwd, env, prompt, transcript, stop, on_output)
+        now = self.clock.now()
+        files = files_in(transcript.shared, invocation.left)
+        report, unreadable = transcript.take_report()
+        transcript.close(argv=invocation.argv, cwd=turn.tree, end=end, begun_at=begun_at, ended_at=now)
+        silent_s = self.patience.idle_s or 0.0 if end.ended_by == "idle" else 0.0
+        return Ran(
+            turn,
+            transcript,
+            end,
+            report,
+            unreadable,
+            files,
+            now.astimezone(),
+            timedelta(seconds=silent_s),
+            self.sandboxed,
+        )
+
+    def _lookup(self, argv: tuple[str, ...], transcript: Transcript) -> tuple[tuple[str, ...], dict[str, str]]:
+        """The program as it is started, and the PATH it gets."""
+        path = self.environment.get("PATH", "")
+        if self.own is None or not path:
+            return argv, {}
+        shorter = without(path, self.own)
+        made = launcher(transcript.shared, self.own)
+        told = os.pathsep.join(filter(None, (shorter, str(made) if made else "")))
+        return (found(argv[0], path, shorter), *argv[1:]), {"PATH": told}
+
+    def _given(self, turn: Turn, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
+        return turn_environment(
+            self.environment,
+            variables,
+            request=turn.request,
+            task=self.task,
+            workflow=self.workflow,
+            nonce=turn.nonce,
+            prompt_file=transcript.prompt_file,
+            report_file=transcript.report_file,
+        )
+
+    def _ended(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        prompt: bytes,
+        transcript: Transcript,
+        stop: Stop,
+        on_output: Callable[[str, bytes], None],
+    ) -> Exit:
+        try:
+            return process.run(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=prompt,
+                stdout=transcript.stdout,
+                stderr=transcript.stderr,
+                wall=self.patience.wall_s,
+                idle=self.patience.idle_s,
+                grace=self.patience.grace_s,
+                linger=self.patience.linger_s,
+                stop=stop,
+                on_output=on_output,
+                hold_fds=self.hold_fds,
+            )
+        except WardenFailed as failure:
+            return Exit(None, None, "exit", 0.0, detail=str(failure))

@@ -1,0 +1,121 @@
+"""What is kept of one attempt at a turn: prompt, raw output, report and how it ended, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from flyball import faults
+from flyball.agents.dialects.dialect import PROMPT_FILE
+from flyball.core.claims.report_object import MAX_REPORT_BYTES
+from flyball.ports import Refusal
+from flyball.process import Exit
+
+SHARED = "shared"
+REPORT_FILE = "report.json"
+
+
+class TranscriptExists(Refusal):
+    """The folder of an attempt is already in use; nothing was written."""
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """One attempt's folder; of it the program can write only to `shared`, which is emptied into it and removed."""
+
+    folder: Path
+    prompt: bytes
+
+    @classmethod
+    def begin(cls, folder: Path, prompt: str, files: Mapping[str, bytes]) -> Transcript:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise TranscriptExists(f"{folder} holds an earlier attempt; each attempt needs a new folder")
+        begun = cls(folder.resolve(), prompt.encode("utf-8", "replace"))
+        faults.point("transcript.begin.before")
+        begun.shared.mkdir()
+        for name, content in {begun.prompt_file.name: begun.prompt, **files}.items():
+            (begun.shared / name).write_bytes(content)
+        (begun.folder / PROMPT_FILE).write_bytes(begun.prompt)
+        faults.point("transcript.begin.after")
+        return begun
+
+    @property
+    def shared(self) -> Path:
+        return self.folder / SHARED
+
+    @property
+    def prompt_file(self) -> Path:
+        return self.shared / PROMPT_FILE
+
+    @property
+    def report_file(self) -> Path:
+        return self.shared / REPORT_FILE
+
+    @property
+    def stdout(self) -> Path:
+        return self.folder / "stdout"
+
+    @property
+    def stderr(self) -> Path:
+        return self.folder / "stderr"
+
+    def take_report(self) -> tuple[bytes | None, str]:
+        """Move the report out of the program's reach and read it; says why it cannot be read if it is no plain file."""
+        kept = self.folder / REPORT_FILE
+        try:
+            faults.point("transcript.report.before")
+            self._move(kept)
+            faults.point("transcript.report.after")
+            with kept.open("rb") as file:
+                report = file.read(MAX_REPORT_BYTES + 1)
+        except FileNotFoundError:
+            return None, ""
+        except OSError as error:
+            return None, f"the report file cannot be read: {error.strerror or error}"
+        finally:
+            self._remove_shared()
+        return report, ""
+
+    def _move(self, kept: Path) -> None:
+        """Without a sandbox the program may have put links anywhere; none is followed."""
+        shared = os.open(self.shared, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            status = os.stat(self.report_file.name, dir_fd=shared, follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(None, "it is not a plain file")
+            os.rename(self.report_file.name, kept, src_dir_fd=shared)
+        finally:
+            os.close(shared)
+        kept.chmod(0o600)
+
+    def _remove_shared(self) -> None:
+        with suppress(OSError):
+            self.shared.unlink() if self.shared.is_symlink() else shutil.rmtree(self.shared)
+
+    def close(self, *, argv: Sequence[str], cwd: Path, end: Exit, begun_at: datetime, ended_at: datetime) -> None:
+        record = {
+            "argv": list(argv),
+            "cwd": str(cwd),
+            "begun_at": begun_at,
+            "ended_at": ended_at,
+            "seconds": round(end.seconds, 3),
+            "exit_code": end.code,
+            "signal": end.signal,
+            "ended_by": end.ended_by,
+            "detail": end.detail,
+            "stdout_bytes": end.stdout_bytes,
+            "stderr_bytes": end.stderr_bytes,
+            "stray_processes": end.strays,
+        }
+        for path in (self.stdout, self.stderr):
+            path.touch(mode=0o600)
+        faults.point("transcript.close.before")
+        (self.folder / "turn.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)) + b"\n")
+        faults.point("transcript.close.after")

@@ -1,0 +1,1 @@
+"""Gates run on a tree, and what their reports say."""

@@ -1,0 +1,171 @@
+"""Reads what a gate's run says of line coverage, Cobertura XML or lcov, and holds it against what the task changed."""
+
+import os
+import re
+import stat
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from xml.parsers import expat
+
+from flyball.core.model.measurement import Coverage
+from flyball.core.model.task import Commit
+from flyball.measures.gates.junit import TreeIndex
+from flyball.measures.red.sources import looks_like_test
+from flyball.measures.trees import Trees
+
+PLACEHOLDER = "{coverage}"
+LARGEST = 64 * 1024 * 1024
+"""Bytes of coverage files that are still read."""
+MOST = 1_000
+"""Files of a report that is a folder, and changed files whose lines are compared."""
+_ENDINGS = (".xml", ".info", ".lcov")
+_HIT = re.compile(rb"DA:(\d{1,9}),(-?\d{1,18})(?:,.*)?")
+_NUMBER = re.compile(r"-?\d{1,18}")
+
+Lines = dict[int, bool]
+"""Which lines can be run, and whether each was."""
+Covered = dict[str, Lines]
+
+
+class CoverageUnreadable(Exception):
+    """A coverage file is there but says nothing that can be used."""
+
+
+def read_coverage(path: Path, index: TreeIndex) -> Covered:
+    """The lines of the tree's files that could run, and those that did; files that are not of the tree do not count."""
+    found: Covered = {}
+    place: dict[tuple[str, ...], str] = {}
+    for file in _files(path):
+        data = file.read_bytes()
+        read = _cobertura(data) if data.lstrip()[:1] == b"<" else _lcov(data)
+        for names, line, hit in read:
+            if names not in place:
+                place[names] = next((known for name in names if (known := index.path(name))), "")
+            if place[names]:
+                lines = found.setdefault(place[names], {})
+                lines[line] = lines.get(line, False) or hit
+    if not found:
+        raise CoverageUnreadable("it tells of no line of any file of the tree")
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    """The file itself, or every coverage file below it where the command made it a folder."""
+    files = [path]
+    if path.is_dir() and not path.is_symlink():
+        every = (Path(above, name) for above, _, names in os.walk(path) for name in names)
+        files = sorted(file for file in every if file.name.endswith(_ENDINGS))
+        files = _preferred(files)
+    if not files or len(files) > MOST or not all(stat.S_ISREG(file.lstat().st_mode) for file in files):
+        raise CoverageUnreadable(f"it is no regular file, or a folder without one or with more than {MOST}")
+    if sum(file.lstat().st_size for file in files) > LARGEST:
+        raise CoverageUnreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
+    return files
+
+
+def _preferred(files: list[Path]) -> list[Path]:
+    """Runners that write a folder put the same numbers into several files; Clover's XML is not Cobertura's."""
+    plain = [file for file in files if file.suffix != ".xml"]
+    return plain or [file for file in files if file.name != "clover.xml"]
+
+
+def _lcov(data: bytes) -> Iterator[tuple[tuple[str, ...], int, bool]]:
+    names: tuple[str, ...] = ()
+    for line in data.splitlines():
+        if line.startswith(b"SF:"):
+            names = (os.fsdecode(line[3:].strip()).removeprefix("./"),)
+        elif line.startswith(b"end_of_record"):
+            names = ()
+        elif names and (hit := _HIT.fullmatch(line.strip())):
+            yield names, int(hit[1]), int(hit[2]) > 0
+
+
+def _cobertura(data: bytes) -> list[tuple[tuple[str, ...], int, bool]]:
+    """Read by expat, which loads no document type; a file that declares entities is refused, for they can grow without bound."""
+    reader = _Cobertura()
+    try:
+        reader.parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise CoverageUnreadable(f"it is not XML: {error}") from error
+    if not reader.is_cobertura:
+        raise CoverageUnreadable("it is XML, but not Cobertura's")
+    return reader.found
+
+
+class _Cobertura:
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.EntityDeclHandler = self._entity
+        self.parser.buffer_text = True
+        self.is_cobertura = False
+        self.found: list[tuple[tuple[str, ...], int, bool]] = []
+        self._sources: list[str] = []
+        self._source: list[str] | None = None
+        self._names: tuple[str, ...] = ()
+
+    def _entity(self, *_declared: object) -> None:
+        raise CoverageUnreadable("it declares entities, which a coverage report has no need of")
+
+    def _start(self, tag: str, given: dict[str, str]) -> None:
+        if tag == "coverage" and "line-rate" in given:
+            self.is_cobertura = True
+        elif tag == "source":
+            self._source = []
+        elif tag == "class":
+            self._names = self._places(given.get("filename", ""))
+        elif tag == "line" and self._names:
+            number, hits = given.get("number", ""), given.get("hits", "")
+            if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(hits):
+                self.found.append((self._names, int(number), int(hits) > 0))
+
+    def _places(self, filename: str) -> tuple[str, ...]:
+        """Where a class may lie: below one of the sources, or as it is named."""
+        if not filename or filename.startswith("/"):
+            return (filename,) if filename else ()
+        return (*(f"{source.rstrip('/')}/{filename}" for source in self._sources[:100] if source), filename)
+
+    def _end(self, tag: str) -> None:
+        if tag == "source" and self._source is not None:
+            self._sources.append("".join(self._source).strip())
+            self._source = None
+        elif tag == "class":
+            self._names = ()
+
+    def _text(self, text: str) -> None:
+        if self._source is not None:
+            self._source.append(text)
+
+
+def merged(parts: Iterable[Covered | None]) -> Covered:
+    """What several gates covered together."""
+    found: Covered = {}
+    for part in parts:
+        for path, lines in (part or {}).items():
+            known = found.setdefault(path, {})
+            for line, hit in lines.items():
+                known[line] = known.get(line, False) or hit
+    return found
+
+
+def measure_coverage(covered: Covered, workspace: Trees, base: Commit, tree: Commit) -> Coverage | None:
+    """How much of the tree's lines ran, and of those product lines the task added or changed; None without any number."""
+    if not covered:
+        return None
+    changed = {path for _, path in workspace.changed(base, tree)}
+    ours = [path for path in sorted(covered) if path in changed and not looks_like_test(path)][:MOST]
+    new = [hit for path in ours for hit in _among(covered[path], workspace.added_lines(base, tree, path))]
+    every = [hit for lines in covered.values() for hit in lines.values()]
+    return Coverage(len(every), sum(every), len(new), sum(new))
+
+
+def _among(lines: Mapping[int, bool], added: Iterable[tuple[int, int]]) -> Iterator[bool]:
+    """The runnable lines within spans, each given by its first line and its length."""
+    spans = sorted(added)
+    for line, hit in lines.items():
+        first, length = spans[at] if (at := bisect_right(spans, (line, LARGEST)) - 1) >= 0 else (0, 0)
+        if first <= line < first + length:
+            yield hit

@@ -1,0 +1,142 @@
+"""The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from flyball.core.model.measurement import GateResult, Trick
+from flyball.core.model.task import Settings
+from flyball.measures.gates.commands import Commands
+from flyball.measures.gates.telling import telling_line
+from flyball.measures.trees import Trees
+
+SETUP_FAILED = "the setup command failed"
+
+_MANIFEST = re.compile(
+    r"pyproject\.toml|setup\.(py|cfg)|.*requirements.*\.(txt|in)|Pipfile|environment\.ya?ml|package\.json|go\.(mod|sum)"
+    r"|Cargo\.toml|Gemfile|composer\.json|mix\.exs|pom\.xml|build\.gradle(\.kts)?|.*\.lock|.*-lock\.(json|yaml)|\.python-version|\.nvmrc"
+)
+_CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache", ".bin-cache"})
+
+Fingerprint = dict[str, tuple[int, int, int]]
+
+
+def gate_folder(directory: Path) -> tuple[Path, ...]:
+    """All that is kept of a gate directory; the mark that its environment is set up goes before the environment does."""
+    return (directory.with_name(directory.name + ".setup"), directory)
+
+
+class GateTree:
+    """Lays out trees in one directory; nobody but the gates' own commands can write there."""
+
+    def __init__(self, directory: Path, *, repository: Path, settings: Settings, workspace: Trees) -> None:
+        self.directory = directory
+        self._repository = repository
+        self._settings = settings
+        self._workspace = workspace
+        self._mark, _ = gate_folder(directory)
+
+    def lay(self, tree: str) -> None:
+        """Make the directory that tree and nothing else but environment folders and carried files."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._workspace.export(tree, self.directory, keep=self._settings.environment_folders)
+        for name in self._settings.carry:
+            self._carry(name)
+        if not self._settings.setup and self._settings.sandbox == "none":
+            self._lend_environment()
+
+    def _carry(self, name: str) -> None:
+        source, target = self._repository / name, self.directory / name
+        if not source.exists() or target.exists() or self.directory not in target.resolve().parents:
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, symlinks=True)
+        else:
+            shutil.copy2(source, target)
+
+    def _lend_environment(self) -> None:
+        """Without a sandbox nothing mounts the user's installed dependencies here, so they are linked."""
+        for name in self._settings.environment_folders:
+            source, target = self._repository / name, self.directory / name
+            if source.is_dir() and not target.exists() and not target.is_symlink():
+                target.symlink_to(source, target_is_directory=True)
+
+    def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
+        """Run the setup command when asked to or when a manifest changed since; a result only if it failed."""
+        command = self._settings.setup
+        wanted = self._manifests()
+        if not command or (not always and self._mark.is_file() and self._mark.read_text() == wanted):
+            return None
+        self._mark.unlink(missing_ok=True)
+        ran = commands.run(
+            command,
+            tree=self.directory,
+            folder=commands.fresh_folder("setup"),
+            timeout_s=self._settings.setup_timeout_s,
+        )
+        if ran.exit.code == 0:
+            self._mark.write_text(wanted)
+            return None
+        ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"
+        why = ended if ran.exit.ended_by == "exit" else ran.exit.detail or ran.exit.ended_by
+        return GateResult(
+            "setup", command, passed=False, exit_code=ran.exit.code, seconds=ran.exit.seconds,
+            broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),
+        )  # fmt: skip
+
+    def _manifests(self) -> str:
+        """A hash of the setup command and of every file that says what is to be installed."""
+        digest = hashlib.sha256(self._settings.setup.encode())
+        for path in sorted(self._files(self.directory, self._settings.environment_folders)):
+            if _MANIFEST.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                digest.update(str(path.relative_to(self.directory)).encode() + b"\0" + path.read_bytes())
+        return digest.hexdigest()
+
+    def _files(self, folder: Path, without: tuple[str, ...] = ()) -> list[Path]:
+        found = []
+        for above, folders, names in os.walk(folder):
+            folders[:] = [f for f in folders if f not in _CACHES and f not in without]
+            found += [Path(above, name) for name in names]
+        return found
+
+    def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """When each of some files was last written."""
+        found = {}
+        for path in paths:
+            try:
+                facts = (self.directory / path).lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            found[path] = (facts.st_ctime_ns, facts.st_ino)
+        return found
+
+    def fingerprint(self) -> Fingerprint:
+        """Which files the environment folders hold and when each was last written; ctime cannot be set back."""
+        found: Fingerprint = {}
+        for folder in self._own_environments():
+            for path in self._files(folder):
+                facts = path.lstat()
+                if path.suffix != ".pyc":
+                    found[str(path.relative_to(self.directory))] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)
+        return found
+
+    def _own_environments(self) -> list[Path]:
+        folders = (self.directory / name for name in self._settings.environment_folders)
+        return [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
+
+    def environment_changes(self, before: Fingerprint) -> tuple[Trick, ...]:
+        """What a gate's own run wrote into the environment; such an environment is not used again."""
+        after = self.fingerprint()
+        changed = sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
+        if not changed:
+            return ()
+        for folder in self._own_environments():
+            shutil.rmtree(folder, ignore_errors=True)
+        self._mark.unlink(missing_ok=True)
+        shown = ", ".join(changed[1:4])
+        detail = "the code under test wrote into the environment" + (f" (also {shown})" if shown else "")
+        return (Trick("environment-changed", changed[0], detail),)

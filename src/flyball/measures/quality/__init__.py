@@ -1,0 +1,1 @@
+"""Code, documents and QA's criteria, measured."""

@@ -1,0 +1,1 @@
+"""Whether new tests are there and fail for the right reason."""

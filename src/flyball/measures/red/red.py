@@ -1,0 +1,153 @@
+"""RED: which tests are new, whether each fails for the right reason, and whether the old ones still pass."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from flyball.core.model.measurement import NewTest
+from flyball.core.model.task import Item
+from flyball.core.text.criteria import Criterion, names_criterion
+from flyball.measures.gates.junit import Case, Outcome
+from flyball.measures.red.declared import declared_tests, is_reported
+from flyball.measures.red.reasons import Project, reason
+from flyball.measures.red.sources import SourceTest
+from flyball.measures.red.vacuous import asking_nothing
+
+
+def new_tests(
+    cases: Mapping[str, Case],
+    baseline: Mapping[str, Outcome],
+    *,
+    tree: Path,
+    files: Iterable[str],
+    items: Iterable[Item],
+    declared: Iterable[SourceTest] = (),
+    text: str = "",
+) -> tuple[NewTest, ...]:
+    """Every test the baseline did not have; a file that could not be loaded counts by the tests in its source.
+
+    Of a build that failed nothing is reported: `declared` are the tests that changed files have gained, `text` what the
+    gates that did not pass said.
+    """
+    project = Project(tree, files)
+    items = tuple(items)
+    declared = tuple(declared)
+    sources: dict[str, dict[str, SourceTest]] = {}
+    found: list[NewTest] = []
+    for case in cases.values():
+        if case.file not in sources:
+            sources[case.file] = {test.id: test for test in _read(tree, case.file)}
+        if case.uncollected:
+            found += _uncollected(case, sources[case.file], baseline, project, items, text)
+        elif case.id not in baseline:
+            written = [*sources[case.file].values(), *([] if case.file else declared)]
+            found.append(_ran(case, written, project, items))
+    if text:
+        found += _unbuilt(declared, cases, text, project, items)
+    return tuple(sorted(without_vacuous(found, tree), key=lambda test: test.id))
+
+
+def without_vacuous(found: Iterable[NewTest], tree: Path) -> tuple[NewTest, ...]:
+    """The same tests, of which those that check nothing are said to fail for no reason of their own."""
+    tests = tuple(found)
+    files = {test.file for test in tests if test.file.endswith(".py") and (tree / test.file).is_file()}
+    vacuous = frozenset(i for file in files for i in asking_nothing((tree / file).read_bytes(), file))
+    return tuple(_weighed(test, vacuous) for test in tests)
+
+
+def _weighed(test: NewTest, vacuous: frozenset[str]) -> NewTest:
+    if test.reason in {"assertion", "missing-name"} and test.id.partition("[")[0] in vacuous:
+        return replace(test, reason="vacuous", detail="it checks nothing")
+    return test
+
+
+def _read(tree: Path, file: str) -> tuple[SourceTest, ...]:
+    path = tree / file
+    return declared_tests(file, path.read_bytes()) if file and path.is_file() and not path.is_symlink() else ()
+
+
+def _unbuilt(
+    declared: Iterable[SourceTest], cases: Mapping[str, Case], text: str, project: Project, items: tuple[Item, ...]
+) -> Iterator[NewTest]:
+    """Tests that no report has since what they stand in was not built: the compiler names their file."""
+    loaded = {case.file for case in cases.values()}
+    for test in declared:
+        file = test.id.partition("::")[0]
+        if file in loaded or file.rpartition("/")[2] not in text or is_reported(test.id, cases):
+            continue
+        why, detail = reason(Case(test.id, file, "failing", text=text, uncollected=True), project)
+        criteria = tuple(item.id for item in items if names(test.words, item))
+        why = why if why == "missing-name" else "error"
+        yield NewTest(test.id, file, "uncollected", why, detail, criteria)
+
+
+def _ran(case: Case, written: Iterable[SourceTest], project: Project, items: tuple[Item, ...]) -> NewTest:
+    plain = case.id.partition("[")[0]
+    words = next((test.words for test in written if test.id == plain), "")
+    if not words:
+        alike = () if case.file.endswith(".py") else (t.words for t in written if is_reported(t.id, (case.id,)))
+        words = "\n".join((case.id, *alike))
+    criteria = tuple(item.id for item in items if names(words, item))
+    if case.outcome == "failing":
+        why, detail = reason(case, project)
+        return NewTest(case.id, case.file, "failing", why, detail, criteria)
+    return NewTest(case.id, case.file, "passing" if case.outcome == "passing" else "skipped", criteria=criteria)
+
+
+def _uncollected(
+    case: Case,
+    source: Mapping[str, SourceTest],
+    baseline: Mapping[str, Outcome],
+    project: Project,
+    items: tuple[Item, ...],
+    text: str,
+) -> list[NewTest]:
+    why, detail = reason(case, project)
+    if why == "error" and not case.file.endswith(".py"):
+        # Node's report says only that the file failed; what it printed says why.
+        told, line = reason(replace(case, message="", text=text), project)
+        why, detail = (told, line) if told == "missing-name" else (why, detail)
+    known = {identifier.partition("[")[0] for identifier in baseline}
+    fresh = [test for test in source.values() if test.id not in known]
+    if not fresh:
+        return (
+            []
+            if case.id in baseline
+            else [NewTest(case.id, case.file, "uncollected", "error", detail, tests_in_source=0)]
+        )
+    return [
+        NewTest(
+            test.id,
+            case.file,
+            "uncollected",
+            why,
+            detail,
+            tuple(item.id for item in items if names(test.words, item)),
+        )
+        for test in fresh
+    ]
+
+
+def names(words: str, item: Item) -> bool:
+    """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
+    if re.fullmatch(r"AC-[0-9]+", item.id):
+        return names_criterion(words, Criterion(item.id, item.text, 0))
+    spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
+    return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))
+
+
+def accepted_outcomes(
+    cases: Mapping[str, Case], found: Iterable[NewTest], baseline: Mapping[str, Outcome]
+) -> dict[str, Outcome]:
+    """What later runs must hold: every reported test, and those that stand in the source of what could not be loaded.
+
+    Where nothing was built, the old tests are those of the baseline.
+    """
+    outcomes: dict[str, Outcome] = {i: case.outcome for i, case in cases.items() if not case.uncollected}
+    unloaded = [test for test in found if test.outcome == "uncollected" and test.tests_in_source]
+    named: dict[str, Outcome] = {t.id: "failing" if t.file.endswith(".py") else "declared" for t in unloaded}
+    loaded = {case.file for case in cases.values()}
+    unbuilt = any(not t.file.endswith(".py") and t.file not in loaded for t in unloaded)
+    return (dict(baseline) if unbuilt else {}) | outcomes | named

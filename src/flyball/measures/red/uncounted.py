@@ -1,0 +1,129 @@
+"""RED where no gate counts its tests: the new ones are read from their source, and the gates are asked with them and without.
+
+Which of them fails is known where the runner says so as Python's own does; elsewhere they are judged as one. Where a source
+does not tell its tests, as a shell script, a new test file is a test of each criterion it names, and the gates are asked about
+each criterion alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.model.measurement import NewTest
+from flyball.core.model.task import Item
+from flyball.core.text.scrubbing import decode
+from flyball.measures.gates.junit import Case, TreeIndex
+from flyball.measures.red.declared import declared_tests, is_countable
+from flyball.measures.red.reasons import Project, reason
+from flyball.measures.red.red import names
+from flyball.measures.red.sources import LARGEST, SourceTest, parse
+
+_FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.MULTILINE)
+_RULE = re.compile(r"^={70}$", re.MULTILINE)
+_RAN = re.compile(r"^Ran \d+ tests? in ", re.MULTILINE)
+_UNREADABLE = re.compile(r"SyntaxError|IndentationError|TabError|[Ss]yntax error|Unexpected token|ParseError")
+_PASSES = "every gate ends with 0 with it: it passes already, or no gate runs it"
+_INVALID = "it is not valid Python"
+_TOGETHER = "the gates fail with the new tests; which of them fails cannot be told"
+
+
+class Read(msgspec.Struct, frozen=True):
+    """A file's new tests as its source has them, of which some say themselves that they are skipped.
+
+    `words` are the path and the text of a new file whose tests cannot be told from its source.
+    """
+
+    file: str
+    tests: tuple[SourceTest, ...]
+    skipped: frozenset[str] = frozenset()
+    invalid: bool = False
+    words: str = ""
+
+
+def read_new(path: str, before: bytes | None, after: bytes | None) -> Read:
+    """The tests a file has gained."""
+    old = {test.id for test in declared_tests(path, before or b"")}
+    found = tuple(test for test in declared_tests(path, after or b"") if test.id not in old)
+    skipped = frozenset(test.id for test in found if re.search(r"\.(?:skip|todo)\b", test.body))
+    if path.endswith(".py"):
+        return Read(path, found, invalid=after is not None and parse(after) is None)
+    whole = before is None and after is not None and not is_countable(path)
+    return Read(path, found, skipped, words=f"{path}\n{decode((after or b'')[:LARGEST])}" if whole else "")
+
+
+def by_criterion(files: Iterable[Read], items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
+    """The new files that are tests as a whole, by the criteria each names in its name or text."""
+    whole = [file for file in files if file.words]
+    named = {item.id: tuple(file.file for file in whole if names(file.words, item)) for item in items}
+    return {criterion: found for criterion, found in named.items() if found}
+
+
+def whole_file(criterion: str, files: tuple[str, ...], *, passed: bool, text: str, project: Project) -> NewTest:
+    """The test a criterion has in whole files, by how the gates ended with these and no other new tests."""
+    new = NewTest(f"{files[0]}::{criterion}", files[0], "passing", detail=_PASSES, criteria=(criterion,))
+    return new if passed else _failed(new, text, project)
+
+
+def weighed(
+    files: Iterable[Read], *, passed: bool, text: str, index: TreeIndex, project: Project, items: tuple[Item, ...]
+) -> tuple[NewTest, ...]:
+    """Each new test with how it ended, as far as the gates' exit and their words tell."""
+    told = dict(_cases(text, index)) if _RAN.search(text) else None
+    found = []
+    for file in files:
+        if file.invalid:
+            found.append(NewTest(file.file, file.file, "uncollected", "error", _INVALID, tests_in_source=0))
+        for test in file.tests:
+            criteria = tuple(item.id for item in items if names(test.words, item))
+            new = NewTest(test.id, file.file, "passing", detail=_PASSES, criteria=criteria)
+            if test.id in file.skipped:
+                new = NewTest(test.id, file.file, "skipped", criteria=criteria)
+            elif not passed:
+                new = _failed(new, text, project) if told is None else _told(new, told, project)
+            found.append(new)
+    return tuple(found)
+
+
+def _failed(test: NewTest, text: str, project: Project) -> NewTest:
+    """A test as one of all that are new, where nobody says which of them failed."""
+    why, line = reason(Case(test.id, "", "failing", text=text), project)
+    if why == "missing-name":
+        return replace(test, outcome="failing", reason=why, detail=line)
+    if _UNREADABLE.search(text):
+        return replace(test, outcome="failing", reason="error", detail=line)
+    return replace(test, outcome="failing", reason="assertion", detail=_TOGETHER)
+
+
+def _told(test: NewTest, told: Mapping[str, Case], project: Project) -> NewTest:
+    """A test by what was said of it, of its class or of its file; those that passed are not spoken of."""
+    parts = test.id.split("::")
+    places = ("::".join(parts[:end]) for end in range(len(parts), 0, -1))
+    case = next((told[place] for place in places if place in told), None)
+    if case is None:
+        return test
+    why, line = reason(case, project)
+    return replace(test, outcome="uncollected" if case.uncollected else "failing", reason=why, detail=line)
+
+
+def _cases(text: str, index: TreeIndex) -> Iterator[tuple[str, Case]]:
+    """What Python's own runner says of each test, class or file that failed."""
+    for part in _RULE.split(text):
+        if not (found := _FAILED.search(part)):
+            continue
+        name, place = found[1], found[2]
+        if "_FailedTest" in place:
+            file, _ = index.module(name)
+            yield file, Case(file, file, "failing", text=part, uncollected=True)
+            continue
+        file, classes = index.module(place.removesuffix(f".{name}"))
+        inner = () if name in {"setUpClass", "setUpModule"} else (name,)
+        identifier = "::".join((file, *classes, *inner))
+        yield identifier, Case(identifier, file, "failing", _raised(part), part)
+
+
+def _raised(part: str) -> str:
+    """The line of the exception: the first after the last traceback's frames."""
+    lines = part.rpartition("Traceback (most recent call last):")[2].splitlines()
+    return next((line for line in lines if line[:1].strip()), "")

@@ -1,0 +1,262 @@
+"""Which paths a candidate may not change, what is measured in their place, and what was tried."""
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import PurePosixPath
+
+import msgspec
+
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Trick
+from flyball.core.model.task import Commit, Item, Settings
+from flyball.measures.red.sources import is_test_file, looks_like_test
+from flyball.measures.tampering.clones import lost_in_a_clone
+from flyball.measures.tampering.gate_scripts import is_gate_file, started_within
+from flyball.measures.tampering.import_roots import Roots, import_roots, stand_in
+from flyball.measures.tampering.plugins import plugin_files
+from flyball.measures.tampering.reported_files import Held
+from flyball.measures.tampering.sections import is_sectioned, restore
+from flyball.measures.tampering.shadows import shadow
+from flyball.measures.tampering.tests_by_report import UnnamedTests
+from flyball.measures.tampering.weakening import compare, forced
+from flyball.measures.trees import Trees
+
+_CONFIGURATION = re.compile(
+    r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
+    r"|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|bunfig\.toml|\.bazelrc"
+    r"|(jest|vitest|cypress|playwright)\.(config|setup|workspace)\..*|\.mocharc.*|karma\.conf\..*|phpunit\.xml(\.dist)?"
+)
+_CI = re.compile(
+    r"\.gitlab-ci\.yml|Jenkinsfile|azure-pipelines.*|\.travis\.yml|bitbucket-pipelines\.yml|\.?appveyor\.yml"
+)
+_CI_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".ci/", ".buildkite/", ".gitlab/ci/")
+_RUNNER_FOLDERS = (".cargo/", ".mvn/")
+_ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)")
+_WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "protected-changed"})
+"""Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
+
+
+_ASKED = re.compile(
+    r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg)\w*",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(r"\b(?:not|never|without|nor|neither)\b|n['’]t\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[.;:!?](?=\s)|\n|\bbut\b")
+_ABOUT_TESTS = re.compile(r"pytest|coverage|jest|vitest|mocha|\btox\b|\btests?\b", re.IGNORECASE)
+
+
+class Protection(msgspec.Struct, frozen=True):
+    """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks.
+
+    `released` paths are the candidate's own: their tests are no longer those that were accepted. `put_back` are those that
+    tricks changed, with where each comes from: they may not stay as they are in the tree the next turn works in.
+    """
+
+    overlay: dict[str, Commit | None]
+    rewritten: dict[str, bytes]
+    released: frozenset[str]
+    tricks: tuple[Trick, ...]
+    notes: tuple[str, ...]
+    put_back: dict[str, Commit | None] = {}
+
+
+def is_ci(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return path.startswith(_CI_FOLDERS) or bool(_CI.fullmatch(name))
+
+
+def is_configuration(path: str, settings: Settings) -> bool:
+    """Whether a path is test or CI configuration as a whole, or what the gate commands are made of."""
+    name = PurePosixPath(path).name
+    if is_ci(path) or path.startswith(_RUNNER_FOLDERS) or _CONFIGURATION.fullmatch(name):
+        return True
+    if any(_matches(path, pattern) for pattern in settings.protected):
+        return True
+    return is_gate_file(path, _gates(settings), settings.lint)
+
+
+def _gates(settings: Settings) -> str:
+    return " ; ".join(gate.command for gate in settings.gates)
+
+
+def _commands(settings: Settings) -> str:
+    return f"{_gates(settings)} ; {settings.lint}"
+
+
+def _matches(path: str, pattern: str) -> bool:
+    folder = pattern.rstrip("/*")
+    return path == pattern or fnmatchcase(path, pattern) or path.startswith(folder + "/")
+
+
+def exempt(path: str, items: Iterable[Item]) -> bool:
+    """Whether an item asks for a change of the path by its name, or for CI where the path is CI configuration."""
+    names = (path, PurePosixPath(path).name)
+    for item in items:
+        text = " ".join((item.text, *item.acceptance))
+        named = path in item.files or any(_is_wanted(name, text) for name in names)
+        asked = path in item.files or _ASKED.search(text) is not None
+        if named and asked and (not is_sectioned(path) or _ABOUT_TESTS.search(text)):
+            return True
+        if is_ci(path) and asked and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
+            return True
+    return False
+
+
+def _is_wanted(name: str, text: str) -> bool:
+    """Whether a text names a path other than to say that it is not to be changed."""
+    found = re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", text)
+    return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in found)
+
+
+class _Sides(msgspec.Struct, frozen=True):
+    """The files of the accepted and of the candidate tree, what differs, what gates start or load, and where it imports from."""
+
+    accepted: frozenset[str]
+    candidate: frozenset[str]
+    written: frozenset[str]
+    changed: tuple[str, ...]
+    scripts: frozenset[str]
+    roots: Roots
+    plugins: frozenset[str]
+    unnamed: UnnamedTests
+
+
+def protect(request: Measure, settings: Settings, workspace: Trees, held: Held | None = None) -> Protection:
+    """Compare the candidate with what was accepted and say what must be measured instead of it.
+
+    `held` says which files hold accepted tests, as far as reports told.
+    """
+    sides = _sides(request, settings, workspace, held or {})
+    overlay: dict[str, Commit | None] = {}
+    put_back: dict[str, Commit | None] = {}
+    rewritten: dict[str, bytes] = {}
+    tricks: list[Trick] = []
+    notes: list[str] = []
+    released: set[str] = set()
+    for path in sides.changed:
+        was = request.accepted if path in sides.accepted else None
+        if _is_kept(path, request.kept):
+            overlay[path] = was
+            notes.append(
+                f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps that folder"
+            )
+        elif path in request.consented:
+            released.add(path)
+            notes.append(f"{path} is taken from the candidate: the change was consented to")
+        elif lost := lost_in_a_clone(path, request.candidate, workspace):
+            tricks.append(lost)
+            overlay[path] = put_back[path] = was
+        elif path not in sides.written and exempt(path, request.asked):
+            released.add(path)
+            notes.append(f"{path} is exempt: the task itself names it")
+        elif is_sectioned(path):
+            content, named = _sectioned(path, request, settings, workspace)
+            rewritten.update(content)
+            tricks += named
+        elif found := _guarded(path, request, settings, workspace, sides):
+            tricks += found
+            if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
+                overlay[path] = was
+            if any(not trick.harmless for trick in found):
+                put_back[path] = was
+    return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes), put_back)
+
+
+def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _sides(request: Measure, settings: Settings, workspace: Trees, held: Held) -> _Sides:
+    accepted = frozenset(workspace.list_files(request.accepted))
+    candidate = frozenset(workspace.list_files(request.candidate))
+    read = partial(workspace.read_file, request.accepted)
+    scripts = started_within(_gates(settings), accepted, read, settings.lint)
+    changed = changed_paths(workspace, request.accepted, request.candidate)
+    loadable = any(path.endswith(".py") for path in changed)
+    written = frozenset(changed_paths(workspace, request.base, request.accepted))
+    plugins = plugin_files(_gates(settings), scripts, accepted | candidate, read) if loadable else frozenset[str]()
+    return _Sides(
+        accepted,
+        candidate,
+        written,
+        changed,
+        scripts,
+        import_roots(_commands(settings), scripts, read),
+        plugins,
+        UnnamedTests(commands=_gates(settings), held=held, files=accepted, plugins=plugins, written=written, read=read),
+    )
+
+
+def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]:
+    """Every path that differs; a moved file is one deleted and one added."""
+    return tuple(sorted({path for _, path in workspace.changed(old, new)})) if old != new else ()
+
+
+def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
+    """The tricks of one changed path; empty when the path is not protected."""
+    if is_configuration(path, settings) or path in sides.scripts or _is_plugin(path, sides):
+        before, after = _versions(path, request, workspace)
+        return (_configuration(path, before, after),)
+    if _ENTRY_POINTS.fullmatch(path):
+        before, after = _versions(path, request, workspace)
+        if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
+            return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
+    if path not in sides.accepted:
+        return _smuggled(path, settings, sides)
+    before, after = _versions(path, request, workspace)
+    compared = compare if is_test_file(path, before, after) else sides.unnamed.compared
+    return compared(path, before, after, rewritable=request.kind == "red", extendable=request.extendable)
+
+
+def _is_plugin(path: str, sides: _Sides) -> bool:
+    """Whether the runner loads a file as a plugin; an accepted one among the tests is compared as they are."""
+    return path in sides.plugins and not (path in sides.accepted and looks_like_test(path))
+
+
+def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | None, bytes | None]:
+    return workspace.read_file(request.accepted, path), workspace.read_file(request.candidate, path)
+
+
+def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]:
+    """What a new file pretends to be, if anything."""
+    if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
+        return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
+    found = shadow(path, sides.accepted, sides.candidate) or stand_in(path, sides.roots, sides.accepted)
+    return (found,) if found else ()
+
+
+def _configuration(path: str, before: bytes | None, after: bytes | None) -> Trick:
+    if found := forced(path, before, after):
+        return found
+    how = "added" if before is None else "deleted" if after is None else "changed"
+    line = _first_new_line(before, after)
+    told = f"test or CI configuration was {how}" + (f": {line}" if line else "")
+    return Trick("test-config-changed", path, f"{told}; {_instead(path)}")
+
+
+def _instead(path: str) -> str:
+    fixtures = PurePosixPath(path).name == "conftest.py"
+    better = "put fixtures into the test file that needs them" if fixtures else "leave it as it was"
+    return f"{better}, or ask for the change in protected_changes"
+
+
+def _first_new_line(before: bytes | None, after: bytes | None) -> str:
+    old = set((before or b"").decode("utf-8", "replace").splitlines())
+    new = (after or b"").decode("utf-8", "replace").splitlines()
+    return next((line.strip()[:120] for line in new if line not in old and line.strip()), "")
+
+
+def _sectioned(
+    path: str, request: Measure, settings: Settings, workspace: Trees
+) -> tuple[Mapping[str, bytes], tuple[Trick, ...]]:
+    candidate = workspace.read_file(request.candidate, path)
+    accepted = workspace.read_file(request.accepted, path)
+    found = restore(path, accepted, candidate or b"", _commands(settings))
+    if found is None:
+        return {}, ()
+    where = ", ".join(found.changed)
+    line = _first_new_line(accepted, candidate)
+    detail = f"test sections were changed ({where})" + (f": {line}" if line else "")
+    return {path: found.content}, (Trick("test-config-changed", path, detail),)

@@ -1,0 +1,98 @@
+"""New files that Python would import in place of something else: the runner, its own modules, tests, or the code under test."""
+
+import re
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from flyball.core.model.measurement import Trick
+from flyball.measures.red.sources import looks_like_test
+
+_RUNNER = re.compile(
+    r"_?pytest|pytest_(asyncio|benchmark|cov|django|mock|randomly|timeout)|pluggy|iniconfig|unittest|sitecustomize|usercustomize|xdist|coverage|junitparser|nose2?|py|doctest"
+)
+_STARTED = frozenset(
+    """
+    abc argparse array ast atexit attr attrs base64 bdb binascii bisect bz2 calendar cmd code codecs codeop collections colorama
+    contextlib copy copyreg csv dataclasses datetime decimal difflib dis email encodings enum errno exceptiongroup execnet
+    faulthandler fcntl fnmatch functools gc genericpath getpass gettext glob hashlib heapq html hypothesis importlib
+    importlib_metadata inspect io ipaddress itertools json keyword linecache locale logging lzma math numbers opcode operator os
+    packaging pathlib pdb pickle platform posixpath pprint pyexpat pygments queue quopri random re readline reprlib runpy select
+    selectors shlex shutil signal site socket stat string struct subprocess sys sysconfig tempfile textwrap threading time token
+    tokenize tomli tomllib traceback types typing typing_extensions unicodedata urllib uuid warnings weakref xml zipfile
+    zipimport zipp zlib
+    """.split()
+)
+"""Modules of Python's own and of others that a test runner imports when it starts or reports."""
+
+_MODULES = (".py", ".so", ".pyd")
+
+
+def shadow(path: str, accepted: frozenset[str], candidate: frozenset[str]) -> Trick | None:
+    """What a new file would be taken for, if anything."""
+    if is_shadow(path, candidate) and not _in_own_package(path, accepted):
+        return Trick("runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own")
+    if hidden := _hides(path, accepted):
+        return Trick("runner-shadowed", path, f"a new file would be imported in place of the accepted {hidden}")
+    if twin := _twin(path, candidate):
+        return Trick("wrong-tree", path, f"a new file would be imported in place of {twin}, or {twin} in its place")
+    return None
+
+
+def is_shadow(path: str, files: frozenset[str]) -> bool:
+    """Whether a new file would be imported in place of the test runner or of Python's own start-up modules."""
+    if path.endswith((".pth", ".pyc")):
+        return True
+    if not path.endswith(_MODULES):
+        return False
+    root, name = _place(path, files)
+    return bool(_RUNNER.fullmatch(name)) or (name in _STARTED and root in _roots(files))
+
+
+def _in_own_package(path: str, accepted: frozenset[str]) -> bool:
+    """Whether the file joins a package that was there: a project may itself be what runners are made of."""
+    root, name = _place(path, accepted)
+    top = name if root == "." else f"{root}/{name}"
+    return path.endswith(_MODULES) and path.startswith(f"{top}/") and f"{top}/__init__.py" in accepted
+
+
+def _place(path: str, files: frozenset[str]) -> tuple[str, str]:
+    """The folder a module is imported from, and the name of it or of the package it lies in."""
+    parts = PurePosixPath(path).parts
+    top = next(
+        (at for at in range(len(parts) - 1) if "/".join((*parts[: at + 1], "__init__.py")) in files), len(parts) - 1
+    )
+    return "/".join(parts[:top]) or ".", parts[top].split(".")[0]
+
+
+@lru_cache(maxsize=2)
+def _roots(files: frozenset[str]) -> frozenset[str]:
+    """The folders that modules are imported from when tests run, as far as names tell."""
+    return frozenset({".", "src", "lib"} | {str(PurePosixPath(f).parent) for f in files if looks_like_test(f)})
+
+
+def _hides(path: str, accepted: frozenset[str]) -> str:
+    """The accepted test module that Python would no longer import, since what is new comes first."""
+    place = PurePosixPath(path)
+    folder = f"{path.removesuffix('.py')}/"
+    if path.endswith(".py") and f"{folder}__init__.py" not in accepted:
+        hidden = sorted(f for f in accepted if f.startswith(folder) and f.endswith(".py") and looks_like_test(f))
+        if hidden:
+            return hidden[0]
+    if place.name == "__init__.py":
+        module = f"{place.parent}.py"
+    elif place.suffix in {".so", ".pyd"}:
+        module = str(place.with_name(place.name.partition(".")[0] + ".py"))
+    else:
+        return ""
+    return module if module in accepted and looks_like_test(module) else ""
+
+
+def _twin(path: str, candidate: frozenset[str]) -> str:
+    """The product's module of the same name below another folder that modules are imported from."""
+    roots = _roots(candidate)
+    root, name = _place(path, candidate)
+    if not path.endswith(_MODULES) or root not in roots or name == "__init__":
+        return ""
+    others = (f"{other}/{name}".removeprefix("./") for other in sorted(roots - {root}))
+    twins = (twin for other in others for twin in (f"{other}.py", f"{other}/__init__.py"))
+    return next((twin for twin in twins if twin in candidate and not looks_like_test(twin)), "")

@@ -1,0 +1,1 @@
+"""Roles as files of the programs people use."""

@@ -1,0 +1,1 @@
+"""The text of every file flyball renders."""

@@ -1,0 +1,135 @@
+"""`loop-state.md`: the monitor's page, at most fifty lines however long the loop has run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from flyball.core.health.monitor import Blocker, Verdict
+from flyball.core.model.state import State
+from flyball.core.text.quantities import listed, plural
+from flyball.projections.history.records import Row
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.standing import health
+from flyball.projections.views.wording import escaped, plain
+
+ROWS_SHOWN = 26
+MOST_IDS = 6
+BLOCKERS_SHOWN = 20
+_TYPES = frozenset({"dependency", "external", "fundamental"})
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What the page says, whoever drives the loop."""
+
+    iteration: int
+    status: str
+    confidence: str
+    attempted: Iterable[str]
+    passed: Iterable[str]
+    failed: Iterable[str]
+    rows: Sequence[Row]
+    failures_running: int
+    streak: int
+    error: str
+    trend: str
+    recommendation: str
+
+
+def loop_state(state: State, chronicle: Chronicle) -> str:
+    """The page of a task of flyball's own after the last event."""
+    last = chronicle.judgements[-1] if chronicle.judgements else None
+    seen = chronicle.judged.observation if chronicle.judged else None
+    errors = chronicle.errors
+    return written(
+        Page(
+            iteration=len(chronicle.judgements),
+            status=health(state, chronicle),
+            confidence=last.confidence if last else "LOW",
+            attempted=seen.batch if seen else (),
+            passed=seen.passed if seen else (),
+            failed=seen.failed if seen else (),
+            rows=chronicle.rows,
+            failures_running=errors.failures_running,
+            streak=errors.streak,
+            error=errors.recent[-1].error if errors.streak else "",
+            trend=last.trend if last else "stable",
+            recommendation=_recommendation(state, chronicle),
+        )
+    )
+
+
+def written(page: Page) -> str:
+    """The page as text."""
+    lines = [
+        "# Loop State",
+        "",
+        f"**Iteration**: {page.iteration}",
+        f"**Status**: {page.status}",
+        f"**Confidence**: {page.confidence}",
+        "",
+        "## Current Batch",
+        f"- Attempted: {_ids(page.attempted)}",
+        f"- Passed: {_ids(page.passed)}",
+        f"- Failed: {_ids(page.failed)}",
+        "",
+        "## History",
+        "| Iter | Attempted | Passed | Failed | Notes |",
+        "|------|-----------|--------|--------|-------|",
+        *_rows(page.rows),
+        "",
+        "## Pattern Detection",
+        f"- Consecutive failures: {page.failures_running}",
+        f"- Same-error streak: {page.streak}" + (f" — {escaped(page.error, 120)}" if page.streak else ""),
+        f"- Trend: {page.trend}",
+        "",
+        "## Recommendation",
+        escaped(page.recommendation, 160),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def verdict_lines(verdict: Verdict) -> str:
+    """What the monitor prints: one line, and the blockers where there are any."""
+    line = f"Status: {verdict.health} | Recommendation: {plain(verdict.recommendation)}\n"
+    if not verdict.blockers:
+        return line
+    return line + f"Blockers: {listed([_blocker(b) for b in verdict.blockers], BLOCKERS_SHOWN)}\n"
+
+
+def _blocker(blocker: Blocker) -> str:
+    """What it says of itself; a type that is none of the three is said with it."""
+    words = blocker.description if blocker.type in _TYPES else f"{blocker.type}: {blocker.description}"
+    return plain(words or blocker.type).rstrip(": ")
+
+
+def _rows(rows: Sequence[Row]) -> list[str]:
+    recent = rows[-ROWS_SHOWN:]
+    folded = len(rows) - len(recent)
+    shown = [_row(row) for row in recent]
+    if not folded:
+        return shown
+    first, last = rows[0], rows[folded - 1]
+    span = f"{first.iteration}–{last.iteration}"
+    note = f"{plural(folded, 'earlier row')}; the journal has them all"
+    return [f"| {span} | | {last.passed_so_far} | {last.failed_so_far} | {note} |", *shown]
+
+
+@lru_cache(maxsize=256)
+def _row(row: Row) -> str:
+    ids = " | ".join(_ids(column) for column in (row.attempted, row.passed, row.failed))
+    return f"| {row.iteration} | {ids} | {escaped(row.notes, 120)} |"
+
+
+def _ids(ids: Iterable[str]) -> str:
+    return escaped(listed([plain(i, 40) for i in ids], MOST_IDS))
+
+
+def _recommendation(state: State, chronicle: Chronicle) -> str:
+    if state.decision == "BLOCKED":
+        return "escalate"
+    if not chronicle.judgements:
+        return "continue"
+    return chronicle.judgements[-1].recommendation

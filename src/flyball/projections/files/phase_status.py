@@ -1,0 +1,184 @@
+"""The status blocks flyball writes: one after each iteration and one when the task stops, with measured numbers."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.claims import status_block
+from flyball.core.claims.status_fields import (
+    Calls,
+    CircuitBreaker,
+    DualGate,
+    Entry,
+    Files,
+    MemoryContext,
+    QaMetrics,
+    RateLimit,
+    Status,
+    StatusBlock,
+    Tests,
+)
+from flyball.core.model.events import Event, Judged, TaskStopped
+from flyball.core.model.measurement import Measurement, Scalar
+from flyball.core.model.state import State
+from flyball.core.workflows.tdd.percentages import PhaseNumbers, phase_percent
+from flyball.projections.views.standing import forced_stages
+from flyball.projections.views.status import progress_percent
+
+_STOPPED: dict[str, Status] = {"done": "COMPLETE", "blocked": "BLOCKED", "aborted": "BLOCKED", "error": "BLOCKED"}
+
+
+def phase_status(state: State, event: Event) -> str | None:
+    """The block this event adds to `phase-status.log`, if it adds one; `state` is the state after the event."""
+    if isinstance(event.fact, Judged):
+        return status_block.render(_judged(state, event.fact))
+    if isinstance(event.fact, TaskStopped):
+        return status_block.render(_stopped(state, event.fact))
+    return None
+
+
+def current_block(state: State) -> str:
+    """The block of where the task stands now: as it stopped, as its last iteration was judged, or before the first of its stage."""
+    if state.stopped is not None:
+        return status_block.render(_stopped(state, state.stopped))
+    if state.main.loop.judged is not None:
+        return status_block.render(_judged(state, state.main.loop.judged))
+    return status_block.render(_unjudged(state))
+
+
+def _unjudged(state: State) -> StatusBlock:
+    waits = (
+        state.main.held.reason
+        if state.main.held is not None
+        else f"no iteration of {state.main.stage} has been judged yet"
+    )
+    return replace(
+        _shared(state, state.main.stage, state.main.loop.iteration + 1),
+        status="IN_PROGRESS",
+        progress_percent=0,
+        dual_gate=DualGate(),
+        recommendation=waits,
+        **_work(state.main.loop.entry or state.baseline),
+    )
+
+
+def _judged(state: State, fact: Judged) -> StatusBlock:
+    measured = state.main.loop.last
+    block = _shared(state, fact.stage, fact.iteration)
+    stuck = fact.breaker.state == "OPEN" or fact.verdict.health == "BLOCKED"
+    blockers = tuple(f"{b.type}: {b.description}" for b in fact.verdict.blockers)
+    if fact.breaker.state == "OPEN":
+        blockers = (*blockers, fact.breaker.reason)
+    return replace(
+        block,
+        status="BLOCKED" if stuck else "IN_PROGRESS",
+        progress_percent=phase_percent(fact.stage, _numbers(state, fact)),
+        dual_gate=_dual_gate(fact),
+        blockers=blockers,
+        recommendation=f"{fact.verdict.recommendation} ({fact.verdict.cure}): {fact.verdict.evidence}",
+        **(_qa(state, fact, measured) if fact.stage == "QA" else _work(measured)),
+    )
+
+
+def _stopped(state: State, fact: TaskStopped) -> StatusBlock:
+    done = fact.kind == "done"
+    status = _STOPPED.get(fact.kind, "IN_PROGRESS")
+    judged = state.main.loop.judged
+    return replace(
+        _shared(state, state.main.stage, max(state.main.loop.iteration, 1)),
+        status=status,
+        progress_percent=100 if done else phase_percent(state.main.stage, _numbers(state, judged)) if judged else 0,
+        dual_gate=_closed_gate(state) if done else _dual_gate(judged),
+        blockers=(fact.reason,) if status == "BLOCKED" else (),
+        exit_signal=done,
+        recommendation=fact.reason,
+        **_work(state.main.loop.last or state.main.loop.entry or state.baseline),
+    )
+
+
+def _shared(state: State, stage: str, iteration: int) -> StatusBlock:
+    window = state.window
+    limited = any(hit.until > state.now for hit in state.limits.values())
+    return StatusBlock(
+        timestamp=state.now.isoformat(),
+        phase=stage,
+        iteration=iteration,
+        circuit_breaker=CircuitBreaker(state.main.loop.breaker.state, state.main.loop.breaker.no_progress),
+        rate_limit=RateLimit(
+            Calls(window.calls if window else 0, state.task.settings.limits.calls_per_hour),
+            "DETECTED" if limited else "OK",
+        ),
+        extra=(Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),),
+    )
+
+
+def _dual_gate(fact: Judged | None) -> DualGate:
+    if fact is None:
+        return DualGate()
+    detail = "; ".join(fact.gate_1.missing[:3]) or fact.gate_1.condition
+    return DualGate(fact.gate_1.held, detail, fact.gate_2, fact.can_exit)
+
+
+def _closed_gate(state: State) -> DualGate:
+    forced = ", ".join(forced_stages(state))
+    detail = (
+        f"skipped by a person, not verified: {forced}"
+        if forced
+        else "every stage passed its gate, and the agent said that it was done"
+    )
+    return DualGate(gate_1=not forced, gate_1_detail=detail, gate_2=True, can_exit=True)
+
+
+def _work(measured: Measurement | None) -> dict[str, object]:
+    if measured is None:
+        return {"tests": Tests(), "files": Files()}
+    counts, files = measured.counts, measured.files
+    failing = max(0, counts.total - counts.passing - counts.skipped)
+    return {
+        "tests": Tests(counts.passing + failing + counts.skipped, counts.passing, failing, counts.skipped),
+        "files": Files(files.created, files.modified, files.deleted),
+    }
+
+
+def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, object]:
+    checks = measured.checks if measured else ()
+    by_status = {status: sum(c.status == status for c in checks) for status in ("pass", "fail", "n/a")}
+    metrics = QaMetrics(
+        checks_total=len(checks),
+        checks_passing=by_status["pass"],
+        checks_failing=by_status["fail"],
+        blocking_issues=_whole(fact.gate_1.values.get("blocking_issues")),
+        warning_issues=sum(c.status == "fail" and not c.blocking for c in checks),
+    )
+    extra: tuple[Entry, ...] = (Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),)
+    if by_status["n/a"]:
+        extra = (Entry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
+    return {
+        "qa_metrics": metrics,
+        "memory_context": MemoryContext(adrs_found=measured.files.decision_records if measured else 0),
+        "verdict": str(fact.gate_1.values.get("verdict") or "NONE"),
+        "attempt": state.main.rejections + (not fact.rejected),
+        "extra": extra,
+    }
+
+
+def _numbers(state: State, fact: Judged) -> PhaseNumbers:
+    values = fact.gate_1.values
+    measured = state.main.loop.last
+    counts = measured.counts if measured else None
+    return PhaseNumbers(
+        criteria=_whole(values.get("criteria_count")),
+        criteria_covered=_whole(values.get("criteria_covered")),
+        tests_total=counts.total - counts.known_failing - counts.skipped if counts else 0,
+        tests_passing=counts.passing if counts else 0,
+        green_runs=measured.green_runs if measured else 0,
+        iteration=fact.iteration,
+        documents=measured.files.documents if measured else 0,
+        checks_total=sum(c.status != "n/a" for c in measured.checks) if measured else 0,
+        checks_passing=_whole(values.get("checks_passing")),
+        approved=values.get("verdict") == "APPROVE",
+    )
+
+
+def _whole(value: Scalar) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,177 @@
+"""The Markdown a task's folder holds for people and agents: `context.md`, `plan.md` and the learnings."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from flyball.core.model.naming import slug
+from flyball.core.model.state import State
+from flyball.core.model.task import Item
+from flyball.projections.history.records import Learning
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.standing import health, live_items, task_status
+from flyball.projections.views.wording import code, escaped, stamp
+
+LONGEST_CONTEXT = 2000
+LEARNING_LINES = 30
+SLUG_WORDS = 4
+MOST_SHOWN = 5
+
+
+def context(state: State, chronicle: Chronicle) -> str:
+    """What is useful now, most useful first; empty for a new task."""
+    if state.prepared is None:
+        return ""
+    items = live_items(state)
+    done = {i.id for i in items if i.status == "completed"}
+    ready = [i for i in items if i.status != "completed" and set(i.depends_on) <= done]
+    lines = [
+        "# Context",
+        "",
+        f"**Task**: {escaped(state.task.request, 200)}",
+        f"**Plan Status**: {task_status(state)}",
+        f"**Active Task**: {state.task.id}",
+        f"**Phase**: {state.main.stage}, iteration {state.main.loop.iteration + 1}",
+        f"**Updated**: {stamp(chronicle.last_activity or state.now)}",
+        *_section("Current State", _current(state, chronicle)),
+        *_section("Ready Subtasks", [_ready(i) for i in ready[:MOST_SHOWN]]),
+        *_section("Anti-Patterns", [escaped(x.title, 140) for x in _recent(chronicle, "anti-pattern")]),
+        *_section("Key Decisions", [_decided(x) for x in _recent(chronicle, "decision")]),
+        *_section("Guidance", [escaped(g, 200) for g in state.guidance[-MOST_SHOWN:]]),
+    ]
+    return _cut(lines, LONGEST_CONTEXT)
+
+
+def _current(state: State, chronicle: Chronicle) -> list[str]:
+    if not chronicle.judgements:
+        return ["no iteration has been judged yet"]
+    last = chronicle.judgements[-1]
+    current = [f"{health(state, chronicle)}: {escaped(last.evidence, 200)}"]
+    counts = last.counts
+    if counts.total:
+        current.append(f"tests: {counts.passing} of {counts.total} pass, {counts.failing} fail")
+    current += [f"missing: {escaped(m, 160)}" for m in (last.missing if last.stage == state.main.stage else ())]
+    if chronicle.errors.streak:
+        current.append(f"last failure: {escaped(chronicle.errors.recent[-1].error, 200)}")
+    return current
+
+
+def _ready(item: Item) -> str:
+    depends = f"after {', '.join(item.depends_on)}" if item.depends_on else "no dependencies"
+    return f"{escaped(item.id, 40)}: {escaped(item.text, 120)} — {escaped(depends, 80)}"
+
+
+def _decided(learning: Learning) -> str:
+    undone = " (rolled back)" if learning.rolled_back else ""
+    return f"{escaped(learning.title, 100)}: {escaped(learning.choice, 120)}{undone}"
+
+
+def _recent(chronicle: Chronicle, kind: str) -> list[Learning]:
+    return [x for x in chronicle.learnings[-4 * MOST_SHOWN :] if x.kind == kind][-MOST_SHOWN:]
+
+
+def _section(title: str, points: list[str]) -> list[str]:
+    return ["", f"## {title}", *(f"- {p}" for p in points)] if points else []
+
+
+def _cut(lines: list[str], most: int) -> str:
+    """Whole lines from the front, as many as there is room for."""
+    kept: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if size > most:
+            break
+        kept.append(line)
+    while kept and (not kept[-1] or kept[-1].startswith("## ")):
+        kept.pop()
+    return "\n".join(kept) + "\n"
+
+
+def plan(state: State, chronicle: Chronicle) -> str:
+    """The plan with its boxes; empty until there is one."""
+    if state.prepared is None or not state.items:
+        return ""
+    status = task_status(state)
+    lines = [
+        "# Plan",
+        "",
+        f"**Iteration:** {max(chronicle.plan_revisions, 1)}",
+        f"**Status:** {'DRAFT' if status == 'DRAFT' else 'APPROVED'}",
+        "",
+        "## Goal",
+        "",
+        escaped(state.task.request, 2000),
+        "",
+        "## Tasks",
+        "",
+        *(_box(item) for item in live_items(state)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _box(item: Item) -> str:
+    mark = "x" if item.status == "completed" else " "
+    parts = [f"Files: {', '.join(code(f) for f in item.files)}"] if item.files else []
+    parts += [f"Acceptance: {escaped('; '.join(item.acceptance), 1000)}"] if item.acceptance else []
+    parts += [code(f"depends_on: {', '.join(item.depends_on)}")] if item.depends_on else []
+    parts += ["`scaffold: true`"] if item.kind == "scaffold" else []
+    tail = f" — {' | '.join(parts)}" if parts else ""
+    return f"- [{mark}] **{escaped(item.id, 40)}** {escaped(item.text, 1000)}{tail}"
+
+
+def learning_files(chronicle: Chronicle) -> dict[str, str]:
+    """One file for each learning; what a file says never changes, so none is written twice."""
+    return dict(_learning(x) for x in chronicle.learnings)
+
+
+@lru_cache(maxsize=4096)
+def _learning(learning: Learning) -> tuple[str, str]:
+    """Path and text; remembered, because all are asked for after every event."""
+    words = slug(learning.title).split("-")[:SLUG_WORDS]
+    lines = _decision(learning) if learning.kind == "decision" else _anti_pattern(learning)
+    return f"learnings/{learning.number:03d}-{'-'.join(words)}.md", "\n".join(lines[:LEARNING_LINES]) + "\n"
+
+
+def _decision(learning: Learning) -> list[str]:
+    rejected = [f"- {escaped(a, 200)}" for a in learning.alternatives] or ["- none was named"]
+    depends = ", ".join(escaped(d, 80) for d in learning.depends_on) or "nothing"
+    return [
+        f"# Decision {learning.number:03d}: {escaped(learning.title, 160)}",
+        "",
+        f"**Date**: {learning.at:%Y-%m-%d}",
+        "**Status**: DECISION",
+        "",
+        "## Context",
+        escaped(learning.context, 400) or "not stated",
+        "",
+        "## Choice",
+        escaped(learning.choice, 400) or "not stated",
+        "",
+        "## Alternatives Rejected",
+        *rejected,
+        "",
+        "## Consequences",
+        escaped(learning.consequences, 400) or "not stated",
+        "",
+        "## Dependencies",
+        f"- Depends On: {depends}",
+        f"- Invalidated If: {escaped(learning.invalidated_if, 200) or 'not stated'}",
+    ]
+
+
+def _anti_pattern(learning: Learning) -> list[str]:
+    return [
+        f"# Anti-Pattern {learning.number:03d}: {escaped(learning.title, 160)}",
+        "",
+        f"**Date**: {learning.at:%Y-%m-%d}",
+        "**Status**: ANTI-PATTERN",
+        "**Source**: rollback",
+        f"**Detected in**: {learning.stage}, turn {learning.turn}",
+        "",
+        "## What happened",
+        escaped(learning.context, 400) or "not stated",
+        "",
+        "## What to Avoid",
+        escaped(learning.choice, 400) or "The same approach again, in the same form.",
+    ]

@@ -1,0 +1,1 @@
+"""The story of a task, folded for screens and reports."""

@@ -1,0 +1,92 @@
+"""Bounded histories the state files show: the breaker's own, and the errors with their streaks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from flyball.core.health.breaker import CLOSED, Breaker
+from flyball.core.model.events import Judged
+from flyball.projections.views.wording import plain
+
+ERRORS_KEPT = 50
+BREAKER_EVENTS_KEPT = 50
+LONGEST_ERROR = 500
+
+
+class BreakerEvent(msgspec.Struct, frozen=True):
+    """A line of the breaker's history, with the stored names of `circuit-breaker.json`."""
+
+    timestamp: datetime
+    event: Literal["state_change", "progress", "error"]
+    from_state: str
+    to_state: str
+    reason: str
+
+
+class ErrorSeen(msgspec.Struct, frozen=True):
+    """A line of the error history, with the stored names of `loop-state.json`; `hash` is the failure's signature."""
+
+    timestamp: datetime
+    phase: str
+    iteration: int
+    error: str
+    hash: str
+
+
+class BreakerLedger:
+    """How the breaker came to stand where it stands."""
+
+    def __init__(self) -> None:
+        self.state: str = CLOSED.state
+        self.opened_at: datetime | None = None
+        self.events: deque[BreakerEvent] = deque(maxlen=BREAKER_EVENTS_KEPT)
+
+    def enter(self, at: datetime, breaker: Breaker, reason: str, *, progress: bool = False) -> None:
+        before, self.state = self.state, breaker.state
+        if before != self.state:
+            self.opened_at = at if self.state == "OPEN" else None
+            self._record(at, "state_change", before, reason)
+        elif progress:
+            self._record(at, "progress", before, reason)
+        elif breaker.no_progress:
+            self._record(at, "error", before, reason)
+
+    def _record(self, at: datetime, kind: Literal["state_change", "progress", "error"], before: str, why: str) -> None:
+        self.events.append(BreakerEvent(at, kind, before, self.state, plain(why)))
+
+
+class ErrorLedger:
+    """The last errors, how many iterations failed running, and how often with the same error."""
+
+    def __init__(self) -> None:
+        self.recent: deque[ErrorSeen] = deque(maxlen=ERRORS_KEPT)
+        self.failures_running = 0
+        self.streak = 0
+        self._last = ""
+
+    def enter(self, at: datetime, stage: str, iteration: int, error: str, signature: str = "") -> None:
+        text = plain(error, LONGEST_ERROR)
+        self.recent.append(ErrorSeen(at, stage, iteration, text, signature or _digest(text)))
+
+    def judged(self, at: datetime, fact: Judged) -> None:
+        if fact.gate_1.held:
+            self.failures_running = self.streak = 0
+            self._last = ""
+            return
+        seen = fact.observation
+        error = seen.summary or next((named.summary for named in seen.failed.values() if named.summary), "")
+        error = error or next(iter(fact.gate_1.missing), fact.verdict.evidence)
+        self.enter(at, fact.stage, fact.iteration, error, seen.fine or fact.breaker.error)
+        self.failures_running += 1
+        signature = self.recent[-1].hash
+        self.streak = self.streak + 1 if signature == self._last else 1
+        self._last = signature
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

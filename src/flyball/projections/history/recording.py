@@ -1,0 +1,155 @@
+"""Makes the chronicle's records from facts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Judged, LearningRecorded
+from flyball.core.model.measurement import Counts, Coverage, Measurement
+from flyball.core.model.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
+from flyball.projections.history.records import (
+    CheckMade,
+    CoverageSeen,
+    FileChanges,
+    GateRun,
+    Judgement,
+    Learning,
+    Tally,
+    Turn,
+    Verification,
+)
+from flyball.projections.views.wording import plain
+
+
+def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> Turn:
+    return Turn(
+        effect.turn,
+        effect.stage,
+        effect.iteration,
+        effect.role,
+        effect.agent,
+        effect.model,
+        effect.context,
+        effect.purpose,
+        effect.item,
+        at,
+        attempt,
+        authors=effect.authors,
+    )
+
+
+def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
+    if not isinstance(outcome, TurnEnded):
+        kind = "interrupted" if isinstance(outcome, Interrupted) else "failed"
+        detail = outcome.detail if isinstance(outcome, Interrupted | Failed) else ""
+        seconds = (at - turn.begun_at).total_seconds()
+        untold = Usage(estimated=True)
+        return replace(turn, ended_at=at, outcome=kind, detail=plain(detail), seconds=seconds, usage=untold)
+    claim = outcome.claim
+    return replace(
+        turn,
+        ended_at=at,
+        model=plain(outcome.model) or turn.model,
+        outcome=outcome.kind,
+        detail=plain(outcome.detail),
+        seconds=outcome.seconds,
+        usage=outcome.usage,
+        status=claim.status,
+        exit_signal=claim.exit_signal,
+        verdict=claim.verdict,
+        summary=plain(claim.summary),
+        session=plain(outcome.session),
+        source=claim.source,
+        problems=len(claim.problems),
+        transcript=outcome.transcript,
+    )
+
+
+def verification(at: datetime, stage: str, measurement: Measurement) -> Verification:
+    gates = tuple(
+        GateRun(
+            g.name, g.command, g.passed, g.exit_code, g.seconds, plain(g.broken), _tally(g.counts) if g.counts else None
+        )
+        for g in measurement.gates
+    )
+    return Verification(
+        at,
+        stage,
+        measurement.candidate,
+        gates,
+        _tally(measurement.counts),
+        measurement.green_runs,
+        tuple(CheckMade(c.name, c.status, c.blocking, plain(c.detail)) for c in measurement.checks),
+        FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
+        coverage=coverage_seen(measurement.coverage),
+    )
+
+
+def coverage_seen(coverage: Coverage | None) -> CoverageSeen | None:
+    if coverage is None:
+        return None
+    return CoverageSeen(
+        coverage.lines,
+        coverage.covered,
+        coverage.percent,
+        coverage.changed,
+        coverage.changed_covered,
+        coverage.changed_percent,
+    )
+
+
+def _tally(counts: Counts) -> Tally:
+    return Tally(counts.total, counts.passing, counts.failing, counts.skipped, counts.known_failing)
+
+
+def judgement(number: int, at: datetime, fact: Judged, measured: Verification | None) -> Judgement:
+    verdict = fact.verdict
+    return Judgement(
+        number=number,
+        at=at,
+        stage=fact.stage,
+        iteration=fact.iteration,
+        turn=fact.turn,
+        counts=measured.counts if measured else Tally(),
+        candidate=measured.candidate if measured else "",
+        held=fact.gate_1.held,
+        signal=fact.gate_2,
+        can_exit=fact.can_exit,
+        false_claim=fact.false_claim,
+        progress=fact.progress,
+        health=str(verdict.health),
+        recommendation=plain(verdict.recommendation),
+        cure=str(verdict.cure),
+        confidence=str(verdict.confidence),
+        trend=str(verdict.trend),
+        evidence=plain(verdict.evidence),
+        missing=tuple(plain(m) for m in fact.gate_1.missing[:3]),
+        breaker=fact.breaker.state,
+        rung=fact.rung,
+        rejected=fact.rejected,
+        disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
+    )
+
+
+def learning(at: datetime, stage: str, turn: int, fact: LearningRecorded) -> Learning:
+    return Learning(
+        fact.number,
+        fact.kind,
+        plain(fact.title, 160),
+        at,
+        stage,
+        turn,
+        plain(fact.context, 400),
+        plain(fact.choice, 400),
+        _texts(fact.alternatives, 200),
+        plain(fact.consequences, 400),
+        _texts(fact.depends_on, 80),
+        plain(fact.invalidated_if, 200),
+    )
+
+
+def _texts(texts: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    return tuple(text for text in (plain(raw, limit) for raw in texts[:8]) if text)

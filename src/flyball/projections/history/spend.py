@@ -1,0 +1,98 @@
+"""Time, turns, tokens and money, by turn and by stage and role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from flyball.core.model.outcomes import NOTHING_USED
+from flyball.projections.history.records import Turn
+
+
+class Spend(msgspec.Struct, frozen=True):
+    """What turns of one role in one stage took; empty names are the total.
+
+    Money is None where that of any turn is not known; `known_usd` is what is known of it.
+    """
+
+    stage: str = ""
+    role: str = ""
+    agents: tuple[str, ...] = ()
+    turns: int = 0
+    seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+    estimated: bool = False
+    known_usd: float = 0.0
+
+
+class TurnSpend(msgspec.Struct, frozen=True):
+    """What one turn took, however it ended."""
+
+    turn: int
+    stage: str
+    role: str
+    agent: str
+    model: str
+    outcome: str
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    estimated: bool
+    session: str = ""
+
+
+def each(turns: Iterable[Turn]) -> tuple[TurnSpend, ...]:
+    """One row for each turn."""
+    return tuple(
+        TurnSpend(
+            turn.number,
+            turn.stage,
+            turn.role,
+            turn.agent,
+            turn.model,
+            turn.outcome,
+            turn.seconds,
+            turn.usage.input_tokens,
+            turn.usage.output_tokens,
+            turn.usage.usd,
+            turn.usage.estimated,
+            turn.session,
+        )
+        for turn in turns
+    )
+
+
+def spend(turns: Iterable[Turn]) -> tuple[Spend, ...]:
+    """One row for each stage and role in the order they first came."""
+    groups: dict[tuple[str, str], list[Turn]] = {}
+    for turn in turns:
+        groups.setdefault((turn.stage, turn.role), []).append(turn)
+    return tuple(_sum(stage, role, group) for (stage, role), group in groups.items())
+
+
+def total(turns: Iterable[Turn]) -> Spend:
+    """All of it in one row."""
+    return _sum("", "", list(turns))
+
+
+def _sum(stage: str, role: str, turns: list[Turn]) -> Spend:
+    usage = NOTHING_USED
+    for turn in turns:
+        usage = usage.plus(turn.usage)
+    names = (f"{t.agent} {t.model}".rstrip() for t in turns)
+    return Spend(
+        stage,
+        role,
+        tuple(dict.fromkeys(names)),
+        len(turns),
+        round(sum(t.seconds for t in turns), 3),
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.usd,
+        usage.estimated,
+        round(sum(t.usage.usd or 0.0 for t in turns), 6),
+    )

@@ -1,0 +1,1 @@
+"""Lines, status, report and the words all screens share."""

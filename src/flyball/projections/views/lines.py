@@ -1,0 +1,353 @@
+"""One line for each event worth telling, for plain output and `logs`; one JSON object for `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.model.effects import Ask, Measure, RunAgent
+from flyball.core.model.events import (
+    Begun,
+    BreakerChanged,
+    Consented,
+    Ended,
+    Event,
+    Held,
+    ItemChanged,
+    ItemsSet,
+    Judged,
+    LearningRecorded,
+    LimitHit,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    SettingsChanged,
+    TaskOpened,
+    TaskReopened,
+    TaskStopped,
+    TurnSetAside,
+    WindowOpened,
+    WorkspaceRemoved,
+)
+from flyball.core.model.measurement import GateResult, Measurement
+from flyball.core.model.outcomes import (
+    Answered,
+    Conflicted,
+    Delivered,
+    Failed,
+    Integrated,
+    Interrupted,
+    Measured,
+    Mended,
+    NothingToIntegrate,
+    Prepared,
+    PullRequested,
+    Restored,
+    Saved,
+    TurnEnded,
+    Unanswered,
+    Undelivered,
+    Usage,
+    Waited,
+)
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, Player
+from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.backlog.effects import Stale
+from flyball.core.workflows.backlog.facts import (
+    BlockCleared,
+    Evaluated,
+    ItemReopened,
+    ItemSelected,
+    ItemSettled,
+    Reviewed,
+)
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import told
+from flyball.projections.history.recording import coverage_seen
+from flyball.projections.history.reviews import apart
+from flyball.projections.views.situation import situation
+from flyball.projections.views.standing import next_command
+from flyball.projections.views.wording import duration, guard_name, money, plain, short, size, stamp
+
+PLACE_WIDTH = 11
+LONGEST = 240
+
+
+def line(event: Event, state: State) -> str | None:
+    """What happened, in one line, or None for what nobody needs to read; `state` is the state after the event."""
+    tell = _FACTS.get(type(event.fact))
+    text = tell(state, event.fact) if tell else None
+    if text is None:
+        return None
+    return f"{_place(state, event):<{PLACE_WIDTH}} {plain(text, LONGEST)}"
+
+
+def json_line(event: Event) -> bytes:
+    """The event as one line of JSON, without its line end."""
+    return msgspec.json.encode(event)
+
+
+def _place(state: State, event: Event) -> str:
+    fact = event.fact
+    if isinstance(fact, Judged):
+        return f"{fact.stage} {fact.iteration}"
+    return f"{state.main.stage} {state.main.loop.iteration + 1}" if state.main.at_work else state.main.stage
+
+
+def _opened(_state: State, fact: TaskOpened) -> str:
+    return f"task {fact.task.id} ({fact.task.workflow}): {fact.task.request}"
+
+
+def _session(_state: State, fact: SessionStarted) -> str:
+    return f"flyball {fact.version} takes it up (pid {fact.pid} on {fact.host})"
+
+
+def _begun(state: State, fact: Begun) -> str | None:
+    effect = fact.effect
+    again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
+    if isinstance(effect, RunAgent):
+        return f"turn {effect.turn} {_who(effect)} begins{again}{_apart(state, effect)}"
+    if isinstance(effect, Measure):
+        return f"measuring {short(effect.candidate)} ({effect.kind}){again}"
+    if isinstance(effect, Ask):
+        return None if again else _question(effect)
+    return None
+
+
+def _question(effect: Ask) -> str:
+    question = effect.question
+    options = f" [{' | '.join(o.key for o in question.options)}]" if question.options else ""
+    default = f" (default: {question.default})" if question.default is not None else ""
+    return f"question {effect.id}: {question.text}{options}{default}"
+
+
+def _apart(state: State, effect: RunAgent) -> str:
+    if not effect.authors:
+        return ""
+    return f": {apart(Player(effect.agent, effect.model), effect.authors, state.task.agents)}"
+
+
+def _who(effect: RunAgent, ran: str = "") -> str:
+    model = ran or effect.model
+    return f"{effect.role} ({effect.agent}, {model})" if model else f"{effect.role} ({effect.agent})"
+
+
+def _ended(state: State, fact: Ended) -> str | None:
+    tell = _OUTCOMES.get(type(fact.outcome))
+    return tell(state, fact.id, fact.outcome) if tell else None
+
+
+def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
+    effect = _turn(state, id_)
+    who = f" {_who(effect, outcome.model)}" if effect else ""
+    ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
+    detail = f": {outcome.detail}" if outcome.detail and ended else ""
+    took = f"{duration(outcome.seconds)}{_spent(outcome.usage)}"
+    return f"turn {id_.partition('/')[2]}{who} … {took}{ended}{detail}{_claimed(outcome)}"
+
+
+def _turn(state: State, id_: str) -> RunAgent | None:
+    """The turn that ended: its lane has not been told what became of it yet."""
+    for lane in state.lanes.values():
+        if lane.turn is not None and lane.turn.effect.id == id_:
+            return lane.turn.effect
+        if lane.panel is not None and id_ in lane.panel.turns:
+            return lane.panel.turns[EffectId(id_)]
+    return None
+
+
+def _spent(usage: Usage) -> str:
+    """Nothing where nothing is known: no turn is free."""
+    if not usage.tokens and not usage.usd:
+        return ""
+    tokens = f", {usage.input_tokens}+{usage.output_tokens} tokens" if usage.tokens else ""
+    return f"{tokens}, {money(usage.usd, estimated=usage.estimated, digits=4)}"
+
+
+def _claimed(outcome: TurnEnded) -> str:
+    claim = outcome.claim
+    words = [claim.status.replace("_", " ")] if claim.status else []
+    words += [f"verdict {claim.verdict}"] if claim.verdict else []
+    words += ["done"] if claim.exit_signal else []
+    said = f"; says {', '.join(words)}" if words else ""
+    told = f"; not taken: {claim.problems[0]}" if claim.problems else ""
+    return (f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said) + told
+
+
+def _measured(_state: State, _id: str, outcome: Measured) -> str:
+    measured = outcome.measurement
+    parts = [_gate(g, measured) for g in measured.gates] or ["measured; no gate is set"]
+    failed = [c.name for c in measured.checks if c.status == "fail"]
+    if measured.checks:
+        passed = sum(c.status == "pass" for c in measured.checks)
+        parts.append(
+            f"checks: {passed} of {len(measured.checks)} pass" + (f", {listed(failed)} fail" if failed else "")
+        )
+    parts += [f"coverage {coverage_seen(measured.coverage)}"] if measured.coverage is not None else []
+    parts += [f"flaky: {listed(measured.flaky)}"] if measured.flaky else []
+    parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
+    return "; ".join(parts)
+
+
+def _gate(gate: GateResult, measured: Measurement) -> str:
+    if gate.broken:
+        return f"gate {gate.name} cannot run: {gate.broken}"
+    if gate.counts is None:
+        return f"gate {gate.name}: {'passed' if gate.passed else f'failed, exit {gate.exit_code}'}"
+    counts = gate.counts
+    names = f" ({listed(_names(measured.failing))})" if counts.failing and measured.failing else ""
+    known = f", {counts.known_failing} known failing" if counts.known_failing else ""
+    skipped = f", {counts.skipped} skipped" if counts.skipped else ""
+    return f"gate {gate.name}: {counts.passing} passed, {counts.failing} failed{names}{skipped}{known}"
+
+
+def _names(failing: tuple[str, ...]) -> list[str]:
+    return [test.rpartition("::")[2] or test for test in failing]
+
+
+def _judged(_state: State, fact: Judged) -> str:
+    verdict = fact.verdict
+    if fact.can_exit:
+        return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
+    decision = "BLOCKED" if verdict.cure in {"ask", "stop"} else "CONTINUE"
+    parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
+    parts += ["the work was rejected"] if fact.rejected else []
+    if fact.false_claim:
+        parts.append(f"false claim: {listed(list(fact.gate_1.missing), 1)}")
+    elif fact.gate_1.held:
+        parts.append("the gate passes, but the agent does not say that it is done")
+    elif fact.gate_1.missing:
+        parts.append(f"missing: {listed(list(fact.gate_1.missing), 1)}")
+    parts += [f"cure: {fact.rung}"] if fact.rung else []
+    if fact.breaker.state != "CLOSED":
+        why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
+        parts.append(f"{_BREAKER[fact.breaker.state]}{why}")
+    return "; ".join(parts)
+
+
+def _reviewed(_state: State, fact: Reviewed) -> str:
+    said = fact.summary or "; ".join(f.message for f in fact.findings[:1])
+    asked = f"; proposes {plural(len(fact.issues), 'issue')}" if fact.issues else ""
+    return f"{fact.role}: {fact.validation.result}{f': {said}' if said else ''}{asked}"
+
+
+def _settled(_state: State, fact: ItemSettled) -> str:
+    count = f" ({plural(fact.failures, 'time')})" if fact.failures else ""
+    created = f"; new: {listed([new.issue.id for new in fact.created])}" if fact.created else ""
+    notes = f"; {listed(list(fact.notes), 2)}" if fact.notes else ""
+    return f"{fact.id} {fact.status}{count}{created}{notes}"
+
+
+def _evaluated(_state: State, fact: Evaluated) -> str:
+    causes = f": {listed(list(fact.blocked_on))}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
+    following = f"; next: {fact.next_issue}" if fact.next_issue else ""
+    told = f"; {listed(list(fact.deviations), 1)}" if fact.deviations else ""
+    rest = f"{causes}{following}{told}"
+    return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
+
+
+def _set_aside(_state: State, fact: TurnSetAside) -> str:
+    detail = f" ({fact.detail})" if fact.detail else ""
+    return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}; not counted"
+
+
+_SET_ASIDE = {
+    "limited": "hit a limit of its provider",
+    "crashed": "crashed",
+    "interrupted": "was interrupted",
+    "planned": "planned",
+    "absent": "found no agent",
+    "consent": "waits for your consent",
+}
+_BREAKER = {"CLOSED": "it may go on", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
+
+
+def _moved(_state: State, fact: Moved) -> str:
+    forced = " (forced, not verified)" if fact.forced else ""
+    return f"{fact.previous} -> {fact.stage}: {fact.reason}{forced}"
+
+
+def _held(_state: State, fact: Held) -> str:
+    until = f" until {stamp(fact.until)}" if fact.until else ""
+    return f"waits{until} ({guard_name(fact.guard)}): {fact.reason}"
+
+
+def _limit_hit(_state: State, fact: LimitHit) -> str:
+    return f"{fact.agent} hit its {fact.kind.replace('_', ' ')}; not before {stamp(fact.until)}"
+
+
+def _stopped(state: State, fact: TaskStopped) -> str:
+    word = situation(state)
+    following = next_command(state)
+    reason = plain(fact.reason, 140)
+    return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
+
+
+def _spoke(_state: State, fact: PersonSpoke) -> str | None:
+    return None if fact.word == "answer" else f"a person says {fact.word} {fact.text}".rstrip()
+
+
+def _removed(_state: State, fact: WorkspaceRemoved) -> str:
+    if fact.by == "found":
+        return "the checkout is gone; it is made again from what was saved"
+    return f"cleaned up: {listed(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
+
+
+def _saved(_state: State, _id: str, outcome: Saved) -> str | None:
+    return f"checkpoint {outcome.label} {short(outcome.commit)} accepted" if outcome.accepted else None
+
+
+_OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
+    Prepared: lambda _s, _i, o: f"workspace ready on {o.branch} at {short(o.base)}",
+    TurnEnded: _turn_ended,
+    Measured: _measured,
+    Saved: _saved,
+    Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
+    Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
+    Integrated: lambda _s, _i, o: f"integrated as {short(o.commit)}",
+    NothingToIntegrate: lambda _s, _i, _o: "nothing to integrate",
+    Delivered: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
+    Undelivered: lambda _s, _i, o: f"could not be delivered: {o.detail}",
+    PullRequested: lambda _s, _i, o: f"pull request {o.url}" if o.url else o.detail,
+    Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
+    Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",
+    Waited: lambda _s, _i, _o: "the wait is over",
+    Answered: lambda _s, i, o: f"{i} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),
+    Unanswered: lambda _s, i, _o: f"{i}: nobody is there to answer",
+    Interrupted: lambda _s, i, o: f"{i} was interrupted" + (f": {o.detail}" if o.detail else ""),
+    Failed: lambda _s, i, o: f"{i} failed: {o.detail}",
+}
+
+_FACTS: dict[type, Callable[[State, Any], str | None]] = {
+    TaskOpened: _opened,
+    SessionStarted: _session,
+    Begun: _begun,
+    Ended: _ended,
+    Judged: _judged,
+    TurnSetAside: _set_aside,
+    Moved: _moved,
+    Held: _held,
+    LimitHit: _limit_hit,
+    WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
+    BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
+    ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
+    ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
+    ItemSelected: lambda _s, f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",
+    Reviewed: _reviewed,
+    ItemSettled: _settled,
+    ItemReopened: lambda _s, f: f"{f.id} was rolled back and is proposed again",
+    Evaluated: _evaluated,
+    BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
+    LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
+    Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
+    PersonSpoke: _spoke,
+    SettingsChanged: lambda _s, _f: "settings changed by a person",
+    SessionImported: lambda _s, f: f"begun from {told(f.session)}",
+    TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
+    WorkspaceRemoved: _removed,
+    TaskStopped: _stopped,
+}

@@ -1,0 +1,231 @@
+"""The report of a task as a value: what was done, how it was verified, decided, forced and spent, and what is left."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.state import State
+from flyball.core.text.quantities import plural
+from flyball.projections.history.records import (
+    Consent,
+    FileChanges,
+    Hold,
+    Judgement,
+    Learning,
+    Move,
+    Put,
+    Rollback,
+    TrickSeen,
+    Verification,
+    Word,
+)
+from flyball.projections.history.reviews import Review, reviews
+from flyball.projections.history.spend import Spend, TurnSpend, each, spend, total
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views import standing
+from flyball.projections.views.status import UnverifiedShown, unverified
+from flyball.projections.views.wording import plain
+
+NOT_IN_CHECKPOINTS = "Checkpoints hold no submodule contents and no ignored files."
+
+
+class Criterion(msgspec.Struct, frozen=True):
+    id: str
+    text: str
+    state: str
+
+
+class CommitMade(msgspec.Struct, frozen=True):
+    label: str
+    sha: str
+    at: datetime
+
+
+class StageTime(msgspec.Struct, frozen=True):
+    """One stay in a stage."""
+
+    stage: str
+    started_at: datetime
+    completed_at: datetime | None
+    seconds: float
+    iterations: int
+    exit_reason: str
+    forced: bool
+
+
+class FalseClaim(msgspec.Struct, frozen=True):
+    """A turn that signalled exit while the gate did not hold."""
+
+    at: datetime
+    stage: str
+    iteration: int
+    turn: int
+    missing: tuple[str, ...]
+
+
+class Disagreement(msgspec.Struct, frozen=True):
+    """Numbers a turn reported that are not what was measured."""
+
+    stage: str
+    iteration: int
+    turn: int
+    numbers: tuple[str, ...]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """Everything a person needs to judge the work without having watched it."""
+
+    task: str
+    workflow: str
+    goal: str
+    source: str
+    outcome: str
+    decision: str
+    reason: str
+    evidence: tuple[str, ...]
+    stage: str
+    base: str
+    branch: str
+    head: str
+    started_at: datetime
+    updated_at: datetime
+    elapsed_s: float
+    criteria: tuple[Criterion, ...]
+    commits: tuple[CommitMade, ...]
+    files: FileChanges
+    verifications: tuple[Verification, ...]
+    last_measured: Verification | None
+    decisions: tuple[Learning, ...]
+    anti_patterns: tuple[Learning, ...]
+    stages: tuple[StageTime, ...]
+    forced: tuple[Move, ...]
+    unverified: tuple[UnverifiedShown, ...]
+    tricks: tuple[TrickSeen, ...]
+    false_claims: tuple[FalseClaim, ...]
+    disagreements: tuple[Disagreement, ...]
+    reviews: tuple[Review, ...]
+    consents: tuple[Consent, ...]
+    rollbacks: tuple[Rollback, ...]
+    questions: tuple[Put, ...]
+    words: tuple[Word, ...]
+    waits: tuple[Hold, ...]
+    iterations: int
+    turns: tuple[TurnSpend, ...]
+    spend: tuple[Spend, ...]
+    total: Spend
+    notes: tuple[str, ...]
+    left: tuple[str, ...]
+    next_command: str
+
+
+def report(state: State, chronicle: Chronicle) -> Report:
+    """The report as of the last event."""
+    stopped = state.stopped
+    source = state.task.source
+    measured = chronicle.measured
+    learnings = chronicle.learnings
+    return Report(
+        task=state.task.id,
+        workflow=state.task.workflow,
+        goal=state.task.request,
+        source=source.path if source else "",
+        outcome=_outcome(state),
+        decision=state.decision,
+        reason=plain(standing.reason(state, chronicle), 2000),
+        evidence=tuple(plain(e, 500) for e in stopped.evidence[:20]) if stopped else (),
+        stage=state.main.stage,
+        base=state.prepared.base if state.prepared else "",
+        branch=state.prepared.branch if state.prepared and standing.is_delivered(state) else "",
+        head=state.main.head,
+        started_at=state.task.opened_at,
+        updated_at=chronicle.last_activity or state.now,
+        elapsed_s=round(state.elapsed.total_seconds(), 3),
+        criteria=tuple(Criterion(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
+        commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.accepted),
+        files=measured.files if measured else FileChanges(),
+        verifications=tuple(chronicle.verified),
+        last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,
+        decisions=tuple(x for x in learnings if x.kind == "decision"),
+        anti_patterns=tuple(x for x in learnings if x.kind == "anti-pattern"),
+        stages=_stages(state),
+        forced=tuple(m for m in chronicle.moves if m.forced),
+        unverified=unverified(chronicle),
+        tricks=tuple(chronicle.tricks.values()),
+        false_claims=tuple(_false_claim(j) for j in chronicle.judgements if j.false_claim),
+        disagreements=tuple(
+            Disagreement(j.stage, j.iteration, j.turn, j.disagreements) for j in chronicle.judgements if j.disagreements
+        ),
+        reviews=reviews(chronicle.turns, state.task.agents),
+        consents=tuple(chronicle.consents),
+        rollbacks=tuple(chronicle.rollbacks),
+        questions=tuple(chronicle.questions.values()),
+        words=tuple(chronicle.words),
+        waits=tuple(chronicle.holds),
+        iterations=state.iterations,
+        turns=each(chronicle.turns),
+        spend=spend(chronicle.turns),
+        total=total(chronicle.turns),
+        notes=(*chronicle.notes, NOT_IN_CHECKPOINTS),
+        left=_left(state, chronicle),
+        next_command=standing.next_command(state),
+    )
+
+
+def _outcome(state: State) -> str:
+    """One sentence; gates pass, and no sentence says more than that."""
+    forced = ", ".join(standing.forced_stages(state))
+    doubt = f"; not verified, skipped by a person: {forced}" if forced else ""
+    passed = f"the gates of all other stages passed{doubt}" if forced else "gates passed"
+    if state.decision == "DONE":
+        return f"Done: {passed}."
+    if state.stopped is None:
+        return f"Closing: {passed}." if standing.is_closing(state) else f"Under way in {state.main.stage}{doubt}."
+    kinds = {
+        "blocked": "Blocked: a person is needed",
+        "aborted": "Aborted by a person",
+        "limit": "Stopped at a limit",
+        "paused": "Paused",
+        "no_agent": "Stopped: no agent is available",
+        "error": "Stopped by an internal error",
+        "interrupted": "Interrupted",
+    }
+    return f"{kinds[state.stopped.kind]} in {state.main.stage}{doubt}."
+
+
+def _stages(state: State) -> tuple[StageTime, ...]:
+    return tuple(
+        StageTime(
+            v.stage,
+            v.started_at,
+            v.completed_at,
+            ((v.completed_at or state.now) - v.started_at).total_seconds(),
+            v.iterations if v.completed_at else state.main.loop.iteration,
+            plain(v.exit_reason),
+            v.forced,
+        )
+        for v in state.main.visits
+    )
+
+
+def _false_claim(judgement: Judgement) -> FalseClaim:
+    return FalseClaim(judgement.at, judgement.stage, judgement.iteration, judgement.turn, judgement.missing)
+
+
+def _left(state: State, chronicle: Chronicle) -> tuple[str, ...]:
+    """What somebody would still have to do or look at."""
+    left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
+    judged = state.main.loop.judged
+    if judged is not None and not judged.can_exit:
+        left += [plain(m) for m in judged.gate_1.missing]
+    left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
+    left += [f"check {c.name} was not made" for c in unverified(chronicle)]
+    baseline = state.baseline.counts.known_failing if state.baseline else 0
+    now = chronicle.measured.counts.known_failing if chronicle.measured else baseline
+    if now:
+        left.append(f"{plural(now, 'test')} failed before the task began and still {'fails' if now == 1 else 'fail'}")
+    asked = [f"question {key} waits for an answer" for key, a in state.questions.items() if a.answer is None]
+    working = [effect for effect in state.open.values() if isinstance(effect, RunAgent)]
+    return (*left, *asked, *(f"turn {w.turn} is under way" for w in working))

@@ -1,0 +1,193 @@
+"""Where a task stands, in the few words every screen shares."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from flyball.core.loop.guards import limit_reached
+from flyball.core.model.effects import Save
+from flyball.core.model.events import PersonSpoke, TaskStopped
+from flyball.core.model.state import State
+from flyball.core.model.task import Item
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.backlog.record import record_of
+from flyball.projections.history.task_history import Chronicle
+
+Running = Literal["running", "paused", "completed", "halted"]
+TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
+
+_LAST_STAGES = frozenset({"SHIP", "REPORT", "COMPLETE"})
+_VERIFYING = frozenset({"RED", "GREEN", "QA"})
+_STATES: dict[str, Running] = {
+    "done": "completed",
+    "blocked": "halted",
+    "aborted": "halted",
+    "error": "halted",
+    "limit": "paused",
+    "paused": "paused",
+    "no_agent": "paused",
+    "interrupted": "paused",
+}
+
+_AMOUNTS = {"max_hours": "H", "budget_usd": "X"}
+
+
+def finished(state: State) -> TaskStopped | None:
+    """How a task ended that is over for good; None for one that runs or can be taken up again."""
+    return state.stopped if state.stopped is not None and state.stopped.kind in {"done", "aborted"} else None
+
+
+def running_state(state: State) -> Running:
+    """The word of `loop-state.json`: running, paused, completed or halted; a loop that waits for a guard is paused."""
+    if state.stopped is not None:
+        return _STATES[state.stopped.kind]
+    return "paused" if state.main.held is not None else "running"
+
+
+def task_status(state: State) -> TaskStatus:
+    """The word of the list that tasks are chosen from, and of a plan."""
+    if state.decision == "DONE":
+        return "COMPLETE"
+    if state.decision == "BLOCKED":
+        return "BLOCKED"
+    if is_worked_on(state):
+        return "IN_PROGRESS"
+    agreed = state.items_confirmed or not state.task.settings.attended
+    return "APPROVED" if state.items and agreed else "DRAFT"
+
+
+def is_worked_on(state: State) -> bool:
+    """Whether any turn but planning has begun."""
+    begun = state.main.at_work is not None and state.main.at_work.role != "planner"
+    return begun or state.iterations > 0 or len(state.main.visits) > 1
+
+
+def is_closing(state: State) -> bool:
+    """Whether the work is over and only the report and the branch are left."""
+    return state.main.stage in _LAST_STAGES or _closing(state) is not None
+
+
+def closed(state: State) -> State:
+    """The task as it will stand once the report that is being saved is delivered: that report is the last one on the branch.
+
+    Where delivery may still fail, the report says what is true already, and no more.
+    """
+    saving = _closing(state)
+    if saving is None or saving.undelivered or state.stopped is not None:
+        return state
+    return replace(state, stopped=TaskStopped("done", saving.closing))
+
+
+def _closing(state: State) -> Save | None:
+    """The saving of the last report, while it is under way."""
+    saving = (effect for effect in state.open.values() if isinstance(effect, Save))
+    return next((effect for effect in saving if effect.closing), None)
+
+
+def health(state: State, chronicle: Chronicle) -> str:
+    """The monitor's last word, which never contradicts the decision (M22); before the first there is none to quote.
+
+    A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a cure.
+    """
+    last = chronicle.judgements[-1].health if chronicle.judgements else "INITIALIZING"
+    if state.decision == "DONE":
+        return "PROGRESSING"
+    if state.decision == "BLOCKED" and last in {"PROGRESSING", "INITIALIZING"}:
+        return "BLOCKED"
+    return last
+
+
+def reason(state: State, chronicle: Chronicle) -> str:
+    """Why the decision is what it is."""
+    if state.stopped is not None:
+        return state.stopped.reason
+    if state.main.held is not None:
+        return state.main.held.reason
+    return chronicle.judgements[-1].evidence if chronicle.judgements else "no iteration has been judged yet"
+
+
+def stuck(state: State) -> str:
+    """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
+    breaker = state.main.loop.breaker
+    strikes = state.task.settings.breaker.strikes(state.main.stage)
+    if breaker.state == "OPEN":
+        return f"yes, stopped repeating: {breaker.reason}"
+    if not breaker.no_progress and not breaker.same_error:
+        return "no"
+    counted = (
+        f"{breaker.no_progress} of {plural(strikes.no_progress, 'iteration')} without progress, "
+        f"{breaker.same_error} of {strikes.same_error} with the same error"
+    )
+    return f"{'nearly' if breaker.state == 'HALF_OPEN' else 'not yet'}: {counted}"
+
+
+def forced_stages(state: State) -> tuple[str, ...]:
+    """Stages whose last visit a person ended by force: never counted as verified."""
+    last = {visit.stage: visit.forced for visit in state.main.visits if visit.completed_at is not None}
+    return tuple(stage for stage, forced in last.items() if forced)
+
+
+def live_items(state: State) -> tuple[Item, ...]:
+    """Items with their present status.
+
+    A status that was recorded stands. Criteria of a tdd task have none of their own: they are worked on together, and
+    completed when the task has left QA with nothing forced.
+    """
+    if state.task.workflow != "tdd":
+        return state.items
+    if (is_closing(state) or state.decision == "DONE") and not _VERIFYING & set(forced_stages(state)):
+        now: Literal["not-started", "in-progress", "completed"] = "completed"
+    else:
+        now = "in-progress" if is_worked_on(state) else "not-started"
+    return tuple(replace(i, status=now) if i.status == "not-started" else i for i in state.items)
+
+
+def is_delivered(state: State) -> bool:
+    """Whether there is a branch: something was accepted, if only the report."""
+    return state.prepared is not None and (state.main.head != state.prepared.base or _closing(state) is not None)
+
+
+def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False) -> str:
+    """What a person would type next; empty while the loop runs. `said` are words that it has not taken in yet."""
+    task = state.task.id
+    stopped = state.stopped
+    if stopped is None:
+        return ""
+    if stopped.kind == "done":
+        return f"flyball report {task}" if merged else _merging(state)
+    if stopped.kind == "blocked" and said:
+        return f"flyball resume {task}"
+    if stopped.kind == "aborted":
+        return f"flyball checkpoints {task}"
+    return _way_on(state, stopped)
+
+
+def _merging(state: State) -> str:
+    if state.prepared is None or not is_delivered(state):
+        return f"flyball report {state.task.id}"
+    in_place = state.task.settings.in_place
+    return f"flyball diff {state.task.id}" if in_place else f"git merge {state.prepared.branch}"
+
+
+def _way_on(state: State, stopped: TaskStopped) -> str:
+    task = state.task.id
+    if stopped.kind == "limit":
+        return f"flyball resume {task} {_raised(state)}".rstrip()
+    asked = state.questions.get(stopped.question) if stopped.question else None
+    if asked is None:
+        return f"flyball resume {task}"
+    first = next((option.key for option in asked.question.options), "TEXT")
+    if {option.key for option in asked.question.options} >= {"reset", "skip", "abort", "modify"}:
+        return f"flyball reset {task}"
+    return f"flyball answer {task} {stopped.question} {shlex.quote(first)}"
+
+
+def _raised(state: State) -> str:
+    """The option that raises the limit at which the loop stopped."""
+    said = record_of(state).evaluated
+    name = "max_cycles" if said is not None and said.trigger == "cycle_limit" else limit_reached(state)[0]
+    return f"--{name.replace('_', '-')} {_AMOUNTS.get(name, 'N')}" if name else ""

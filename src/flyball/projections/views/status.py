@@ -1,0 +1,275 @@
+"""The object of `status --json`: every field is always there, whatever its value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from flyball.core.loop.guards import HOUR
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Held, PersonSpoke, TaskStopped
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId
+from flyball.core.workflows.tdd.percentages import overall_percent
+from flyball.projections.history.records import CoverageSeen
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views import standing
+from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
+from flyball.projections.views.wording import plain
+
+
+class CheckpointShown(msgspec.Struct, frozen=True):
+    label: str
+    sha: str
+    at: datetime
+    accepted: bool
+    stage: str
+
+
+class OptionShown(msgspec.Struct, frozen=True):
+    key: str
+    meaning: str
+
+
+class QuestionShown(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    text: str
+    detail: str
+    options: tuple[OptionShown, ...]
+    default: str | None
+    asked_at: datetime | None
+    deadline_at: datetime | None
+
+
+class BreakerShown(msgspec.Struct, frozen=True):
+    state: str
+    no_progress: int
+    same_error: int
+    reason: str
+
+
+class UsageShown(msgspec.Struct, frozen=True):
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    estimated: bool
+    known_usd: float
+
+
+class Subtask(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    state: str
+
+
+class StoppedShown(msgspec.Struct, frozen=True):
+    kind: str
+    reason: str
+    evidence: tuple[str, ...]
+
+
+class HeldShown(msgspec.Struct, frozen=True):
+    guard: str
+    reason: str
+    until: datetime | None
+
+
+class Forced(msgspec.Struct, frozen=True):
+    stage: str
+    at: datetime
+    reason: str
+
+
+class UnverifiedShown(msgspec.Struct, frozen=True):
+    name: str
+    detail: str
+
+
+class TrickShown(msgspec.Struct, frozen=True):
+    kind: str
+    path: str
+    detail: str
+    stage: str
+    times: int
+
+
+class LimitsShown(msgspec.Struct, frozen=True):
+    """What the loop may spend, and what of the present hour is spent; null is no limit."""
+
+    calls_per_hour: int
+    calls_this_hour: int
+    window_ends_at: datetime | None
+    max_iterations: int | None
+    max_turns: int | None
+    max_cycles: int | None
+    max_hours: float | None
+    budget_usd: float | None
+    budget_tokens: int | None
+
+
+class TurnShown(msgspec.Struct, frozen=True):
+    number: int
+    stage: str
+    role: str
+    agent: str
+    model: str
+    begun_at: datetime
+
+
+class Status(msgspec.Struct, frozen=True):
+    """Where a task stands."""
+
+    task: str
+    request: str
+    workflow: str
+    state: Word
+    stage: str
+    stage_iteration: int
+    decision: str
+    reason: str
+    health: str
+    progress_percent: int
+    iterations: int
+    turns: int
+    running_turns: tuple[TurnShown, ...]
+    false_claims: int
+    branch: str
+    head: str
+    merged_into: str
+    pull_request: str
+    subtasks: tuple[Subtask, ...]
+    checkpoints: tuple[CheckpointShown, ...]
+    questions: tuple[QuestionShown, ...]
+    breaker: BreakerShown
+    usage: UsageShown
+    elapsed_s: float
+    limits: LimitsShown
+    held: HeldShown | None
+    stopped: StoppedShown | None
+    forced: tuple[Forced, ...]
+    unverified: tuple[UnverifiedShown, ...]
+    tricks: tuple[TrickShown, ...]
+    coverage: CoverageSeen | None
+    next_command: str
+    started_at: datetime
+    updated_at: datetime
+
+
+def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
+    """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
+    answered = {word.question for word in said if word.word == "answer"}
+    usage = state.usage
+    breaker = state.main.loop.breaker
+    return Status(
+        task=state.task.id,
+        request=state.task.request,
+        workflow=state.task.workflow,
+        state=situation(state, seen, answered),
+        stage=state.main.stage,
+        stage_iteration=state.main.loop.iteration,
+        decision=state.decision,
+        reason=plain(standing.reason(state, chronicle), 2000),
+        health=standing.health(state, chronicle),
+        progress_percent=progress_percent(state),
+        iterations=state.iterations,
+        turns=state.turns,
+        running_turns=_running_turns(state),
+        false_claims=state.false_claims,
+        branch=state.prepared.branch if state.prepared else "",
+        head=state.main.head,
+        pull_request=state.pull_request,
+        merged_into=seen.merged_into if state.decision == "DONE" else "",
+        subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
+        checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),
+        questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
+        breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
+        usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated, state.known_usd),
+        elapsed_s=round(state.elapsed.total_seconds(), 3),
+        limits=_limits(state),
+        held=_held(state.main.held),
+        stopped=_stopped(state.stopped),
+        forced=_forced(state),
+        unverified=unverified(chronicle),
+        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
+        coverage=chronicle.measured.coverage if chronicle.measured else None,
+        next_command=standing.next_command(state, said, merged=bool(seen.merged_into)),
+        started_at=state.task.opened_at,
+        updated_at=state.now,
+    )
+
+
+def progress_percent(state: State) -> int:
+    """How far the whole task is, by the weights of its stages."""
+    if state.decision == "DONE":
+        return 100
+    completed = {visit.stage for visit in state.main.visits if visit.completed_at is not None}
+    return overall_percent(state.main.stage, state.main.loop.iteration, completed)
+
+
+def open_questions(state: State, chronicle: Chronicle) -> tuple[QuestionShown, ...]:
+    """Questions without an answer, oldest first."""
+    return tuple(_question(key, state, chronicle) for key, asked in state.questions.items() if asked.answer is None)
+
+
+def _question(key: EffectId, state: State, chronicle: Chronicle) -> QuestionShown:
+    question = state.questions[key].question
+    put = chronicle.questions.get(key)
+    return QuestionShown(
+        id=key,
+        name=question.name,
+        text=plain(question.text, 4000),
+        detail="\n".join(plain(line, 1000) for line in question.detail.splitlines()[:60]),
+        options=tuple(OptionShown(plain(o.key), plain(o.meaning)) for o in question.options),
+        default=question.default,
+        asked_at=put.asked_at if put else None,
+        deadline_at=question.deadline_at,
+    )
+
+
+def unverified(chronicle: Chronicle) -> tuple[UnverifiedShown, ...]:
+    """Checks that were not made, as of the last time QA was measured."""
+    checks = chronicle.checked.checks if chronicle.checked else ()
+    return tuple(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a")
+
+
+def _running_turns(state: State) -> tuple[TurnShown, ...]:
+    return tuple(
+        TurnShown(effect.turn, effect.stage, effect.role, effect.agent, effect.model, effect.begun_at)
+        for effect in state.open.values()
+        if isinstance(effect, RunAgent)
+    )
+
+
+def _limits(state: State) -> LimitsShown:
+    limits = state.task.settings.limits
+    window = state.window
+    return LimitsShown(
+        limits.calls_per_hour,
+        window.calls if window else 0,
+        window.started_at + HOUR if window else None,
+        limits.max_iterations,
+        limits.max_turns,
+        limits.max_cycles,
+        limits.max_hours,
+        limits.budget_usd,
+        limits.budget_tokens,
+    )
+
+
+def _held(held: Held | None) -> HeldShown | None:
+    return HeldShown(held.guard, plain(held.reason), held.until) if held else None
+
+
+def _stopped(stopped: TaskStopped | None) -> StoppedShown | None:
+    if stopped is None:
+        return None
+    return StoppedShown(stopped.kind, plain(stopped.reason, 2000), tuple(plain(e, 1000) for e in stopped.evidence))
+
+
+def _forced(state: State) -> tuple[Forced, ...]:
+    return tuple(
+        Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
+    )

@@ -1,0 +1,136 @@
+"""Where an agent asks about its task and leaves its word: within a turn that flyball drives, or in anybody's conversation.
+
+In a turn the journal is out of the agent's reach, so the desk reads what was rendered into the tree and writes into the
+turn's own report. Outside it reads the journal; nothing that is said there reaches a task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from flyball.core.model.naming import LOOP
+from flyball.core.model.task import TaskId
+from flyball.documents.errors import NotesRefused
+from flyball.documents.turn_notes import TurnNotes
+from flyball.ports import Refusal
+from flyball.projections.files.verdict_file import NAME as VERDICT, GateShown, TaskVerdict, task_verdict
+from flyball.wiring.tasks.site import Site
+
+
+class Desk(Protocol):
+    """What an agent may ask and say."""
+
+    def verdict(self, task: str) -> TaskVerdict: ...
+    def turn(self) -> dict[str, str]: ...
+    def progress(self, summary: str) -> str: ...
+    def question(self, text: str, options: tuple[str, ...], default: str) -> str: ...
+
+
+class NoVerdict(Refusal):
+    """Nothing is known of the task here."""
+
+
+class TurnDesk(msgspec.Struct, frozen=True):
+    """In a turn: what its environment names."""
+
+    start: Path
+    environment: dict[str, str]
+
+    def verdict(self, task: str) -> TaskVerdict:
+        """The verdict as rendered into the tree; a turn knows its own task and no other."""
+        own = self.environment["FLYBALL_TASK"]
+        if task and task not in own:
+            raise NoVerdict(f"this turn works on {own}; of {task!r} nothing is known here")
+        for folder in (self.start, *self.start.parents):
+            path = folder / LOOP / own / VERDICT
+            if path.is_file():
+                return _rendered(path)
+        raise NoVerdict(f"nothing is rendered of {own} in this copy; what is known stands in your prompt")
+
+    def turn(self) -> dict[str, str]:
+        names = ("TASK", "WORKFLOW", "STAGE", "ROLE", "SUBTASK", "ITERATION", "TURN", "PROMPT_FILE")
+        return {name.lower(): self.environment.get(f"FLYBALL_{name}", "") for name in names}
+
+    def progress(self, summary: str) -> str:
+        self._notes.progress(summary)
+        return "Noted as your claim. What counts is measured when your turn ends."
+
+    def question(self, text: str, options: tuple[str, ...], default: str) -> str:
+        self._notes.question(text, options, default)
+        rest = f"if nobody answers, {default!r} is taken" if default else "without an answer the task waits for one"
+        return (
+            f"Noted; a person is asked when your turn ends, and the answer stands in a later prompt ({rest}). Go on with what does "
+            "not depend on it, or end your turn. A report of your own that you write to the file later must repeat it."
+        )
+
+    @property
+    def _notes(self) -> TurnNotes:
+        return TurnNotes(Path(self.environment["FLYBALL_REPORT_FILE"]), self.environment["FLYBALL_NONCE"])
+
+
+def _rendered(path: Path) -> TaskVerdict:
+    """A verdict from the tree, where an agent can write too; what it did to the file it did to itself."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
+    except (OSError, msgspec.DecodeError) as error:
+        raise NoVerdict(f"{path} cannot be read ({error}); what is known stands in your prompt") from error
+
+
+class SiteDesk(msgspec.Struct, frozen=True):
+    """Outside a turn: the journal of the repository around `start`; `choose` finds the task that words mean."""
+
+    start: Path
+    choose: Callable[[Site, str], TaskId]
+
+    def verdict(self, task: str) -> TaskVerdict:
+        site = Site.find(self.start)
+        try:
+            found = self.choose(site, task)
+            dossier = site.dossier(found)
+            return task_verdict(dossier.state, dossier.chronicle)
+        finally:
+            site.journal.close()
+
+    def turn(self) -> dict[str, str]:
+        return {}
+
+    def progress(self, summary: str) -> str:  # noqa: ARG002 - the desk's words
+        raise NotesRefused(
+            "flyball does not drive this conversation, so there is no turn your progress would belong to, and nothing was kept. "
+            "Tell the person; what is true of the work is measured by: flyball resume"
+        )
+
+    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - the desk's words
+        raise NotesRefused(
+            "flyball does not drive this conversation, so nothing was asked. Ask the person here. A question the task itself has "
+            "asked is answered by: flyball answer"
+        )
+
+
+def desk(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> Desk:
+    """The desk that fits where the agent is."""
+    needed = ("FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE")
+    if all(environment.get(name) for name in needed):
+        return TurnDesk(start, dict(environment))
+    return SiteDesk(start, choose)
+
+
+def gates(verdict: TaskVerdict, name: str) -> tuple[GateShown, ...]:
+    """The gates as last measured, or the one of that name."""
+    if not verdict.gates:
+        raise NoVerdict(f"no gate of {verdict.task} has been measured yet")
+    found = tuple(gate for gate in verdict.gates if not name or gate.name == name)
+    if not found:
+        names = ", ".join(gate.name for gate in verdict.gates)
+        raise NoVerdict(f"{verdict.task} has no gate {name!r}; there are: {names}")
+    return found
+
+
+def shown(value: Any) -> dict[str, Any]:
+    """A value as JSON knows it."""
+    plain: dict[str, Any] = msgspec.to_builtins(value)
+    return plain

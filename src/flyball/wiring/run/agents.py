@@ -1,0 +1,71 @@
+"""Makes the agents a task was opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from flyball.agents.dialects.table import DIALECTS, speaking_acp
+from flyball.agents.run.cli import Cli, CliAgent
+from flyball.agents.run.command import Command, CommandAgent
+from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.homes import known_paths
+from flyball.agents.run.own_path import own_programs
+from flyball.agents.scripted.scripted import ScriptedAgent, load_script
+from flyball.clock import system_clock
+from flyball.core.model.task import AgentSpec, Task
+from flyball.ports import Agent, Confine
+from flyball.workspace.sandbox import Confined
+
+
+def hiding_logins(confine: Confine, environment: Mapping[str, str]) -> Confine:
+    """The sandbox of whoever needs no agent's login: gates, set-up, and each known agent but for its own."""
+    if not isinstance(confine, Confined):
+        return confine
+    names = [name for dialect in DIALECTS.values() for name in (*dialect.homes, *dialect.guarded)]
+    return msgspec.structs.replace(confine, hidden=(*confine.hidden, *known_paths(names, environment)))
+
+
+def agents_of(
+    task: Task, *, confine: Confine, environment: Mapping[str, str], root: Path, hold_fds: Sequence[int]
+) -> dict[str, Agent]:
+    """Every agent of a task by its name; scripts are looked for below `root`.
+
+    A command may be a wrapper round a known agent, so it sees every login.
+    """
+    limits = task.settings.limits
+    frame = Frame(
+        task=task.id,
+        workflow=task.workflow,
+        confine=confine,
+        sandboxed=isinstance(confine, Confined),
+        environment=environment,
+        clock=system_clock,
+        patience=Patience(limits.turn_timeout_s, limits.idle_timeout_s),
+        hold_fds=hold_fds,
+        own=own_programs(root),
+    )
+    own = msgspec.structs.replace(frame, confine=hiding_logins(confine, environment))
+    return {spec.name: _agent(spec, own if _keeps_to_its_own(spec) else frame, root) for spec in task.agents}
+
+
+def _keeps_to_its_own(spec: AgentSpec) -> bool:
+    """Whether an agent is shown its own login by its dialect, and so needs to see no other's."""
+    return spec.type in DIALECTS or (spec.type == "acp" and bool(speaking_acp(spec.command).homes))
+
+
+def _agent(spec: AgentSpec, frame: Frame, root: Path) -> Agent:
+    if spec.type == "scripted":
+        return ScriptedAgent(load_script(root / spec.script), frame, name=spec.name)
+    if spec.type in DIALECTS or spec.type == "acp":
+        return CliAgent(cli_of(spec), frame)
+    return CommandAgent(Command(spec.name, spec.command, spec.env, spec.exit_signal), frame)
+
+
+def cli_of(spec: AgentSpec) -> Cli:
+    """A known agent's program as the user set it up, or any that speaks the Agent Client Protocol."""
+    if spec.type == "acp":
+        return Cli(spec.name, speaking_acp(spec.command), env=spec.env)
+    return Cli(spec.name, DIALECTS[spec.type], spec.command, spec.args, spec.env, spec.max_turns, spec.budget_usd)

@@ -1,0 +1,222 @@
+"""One controller for one task: leases, adapters, driver, signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from flyball import __version__, process
+from flyball.clock import system_clock
+from flyball.core.loop.opening import ANEW
+from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
+from flyball.core.model.state import State
+from flyball.core.model.task import Settings, Task, TaskId
+from flyball.core.text.scrubbing import decode, scrub
+from flyball.documents.backlog_folder import BacklogFolders
+from flyball.engine.driver import Driver, Listener
+from flyball.engine.performer import Performer
+from flyball.measures.gates.commands import cleaned
+from flyball.measures.gates.telling import telling_line
+from flyball.measures.measurer import TreeMeasurer
+from flyball.ports import Confine, Notify, People, Refusal, Stop
+from flyball.wiring.run.agents import agents_of, hiding_logins
+from flyball.wiring.run.github import GitHub
+from flyball.wiring.run.holding import Holding, holding
+from flyball.wiring.run.rendering import Rendering
+from flyball.wiring.run.scm_version import with_version
+from flyball.wiring.tasks.site import Site
+from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
+from flyball.workspace.workspace import GitWorkspace
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ONE_WORD_S = 0.3
+"""Signals that come within this time are one: who signals a process group reaches the controller twice, through its front too."""
+
+
+class SandboxMissing(Refusal):
+    """The task wants a sandbox and this machine has none that works."""
+
+
+class Controller:
+    """Holds a task's leases while it runs it; a second one is told who holds them."""
+
+    def __init__(
+        self,
+        site: Site,
+        task: TaskId,
+        *,
+        environment: Mapping[str, str],
+        people: People,
+        notify: Notify,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self._site = site
+        self._task = task
+        self._environment = environment
+        self._people = people
+        self._notify = notify
+        self._listeners = listeners
+
+    def run(self, *said: Fact) -> State:
+        """Take the task up, with what was said on the command line, and drive it until it stops."""
+        task = self._site.state(self._task).task
+        with holding(self._site, task) as held:
+            dossier = self._site.dossier(self._task)
+            workspace = self._site.workspace(task, self._environment)
+            if dossier.state.prepared is not None:
+                self._note_if_gone(workspace, held)
+                workspace.prepare()
+                dossier = self._site.dossier(self._task)
+            rendering = Rendering(self._site, self._task, workspace.root)
+            driver = Driver(
+                self._task,
+                epoch=held.lease.epoch,
+                journal=self._site.journal,
+                inbox=self._site.journal,
+                clock=system_clock,
+                perform=self._performer(task, workspace, held),
+                make_stop=process.Stop,
+                known=dossier.state,
+                listeners=(dossier.heard, rendering, *self._listeners),
+                settled=rendering.settle,
+                check=held.lease.check,
+            )
+            return asyncio.run(_driven(driver, self._task, said, self._notify))
+
+    def _note_if_gone(self, workspace: GitWorkspace, held: Holding) -> None:
+        """Put it down before the checkout is made again that what set-up installed there is gone with it."""
+        if not workspace.is_made:
+            gone = WorkspaceRemoved("found")
+            self._site.journal.append(self._task, [gone], epoch=held.lease.epoch, at=system_clock.now())
+
+    def _performer(self, task: Task, workspace: GitWorkspace, held: Holding) -> Performer:
+        settings, home = task.settings, self._site.home
+        confine = confinement(self._site, settings, workspace, self._environment)
+        private = hiding_logins(confine, self._environment)
+        building = with_version(self._environment, self._site.repository, self._site.repository.require_commit())
+        agents = agents_of(
+            task,
+            confine=confine,
+            environment=self._environment,
+            root=self._site.repository.root,
+            hold_fds=held.locks,
+        )
+        return Performer(
+            task,
+            workspace=workspace,
+            agents=agents,
+            measurer=TreeMeasurer(
+                directory=home.gate_tree(self._task),
+                repository=self._site.repository.root,
+                confine=private,
+                blobs=self._site.blobs,
+                environment=building,
+                nonce=system_clock.nonce,
+                hold_fds=held.locks,
+            ),
+            people=self._people,
+            setup=_SetUp(settings, private, cleaned(building), held.locks),
+            clock=system_clock,
+            folder=home.task(self._task),
+            notify=self._notify,
+            backlogs=BacklogFolders(self._site.repository.root),
+            pull_requests=GitHub(self._site, self._task, self._environment),
+        )
+
+
+async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Notify) -> State:
+    """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
+    loop = asyncio.get_running_loop()
+    seen: list[float] = []
+
+    def on_signal(number: int) -> None:
+        if seen and system_clock.monotonic() - seen[0] < ONE_WORD_S:
+            return
+        if seen:
+            process.kill_captured()
+            with suppress(OSError):
+                os.write(2, f"ended at once; go on with: flyball resume {task}\n".encode())
+            os._exit(130)
+        seen.append(system_clock.monotonic())
+        again = "press Ctrl-C again" if number == signal.SIGINT else "a second signal is needed"
+        notify("stopping", f"stopping: what is under way is ended and saved; {again} to end at once")
+        driver.interrupt(f"interrupted by {signal.Signals(number).name}")
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, on_signal, number)
+    started = SessionStarted(os.getpid(), os.uname().nodename, __version__)
+    try:
+        return await driver.run(started, *said)
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environment: Mapping[str, str]) -> Confine:
+    """How this task's commands are confined."""
+    if settings.sandbox == "none":
+        return Unconfined()
+    program = available()
+    if isinstance(program, Unavailable):
+        raise SandboxMissing(f"{program.reason}. Or run without one: --sandbox none")
+    root = site.repository.root
+    user = Path(environment.get("HOME", "/")).expanduser()
+    return Confined(
+        program,
+        root,
+        hidden=(*secret_paths(user), site.home.home),
+        programs=program_folders(environment),
+        git_dirs=workspace.git_dirs,
+        nested=workspace.guard_nested,
+        environments=environment_folders(root, settings.environment_folders),
+        network=settings.network,
+    )
+
+
+def program_folders(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where programs and their libraries lie: this Python, this package, and the folders of PATH."""
+    found = [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[3]]
+    for entry in environment.get("PATH", os.defpath).split(os.pathsep):
+        folder = Path(entry)
+        if folder.is_absolute() and folder.is_dir():
+            found.append(folder.parent if folder.name in {"bin", "Scripts", ".bin"} else folder)
+    return tuple(found)
+
+
+class _SetUp:
+    """The project's setup command, run once in the task's own tree."""
+
+    def __init__(
+        self, settings: Settings, confine: Confine, environment: Mapping[str, str], hold_fds: Sequence[int]
+    ) -> None:
+        self._settings = settings
+        self._confine = confine
+        self._environment = environment
+        self._hold_fds = hold_fds
+
+    def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
+        if not self._settings.setup:
+            return ""
+        folder.mkdir(parents=True, exist_ok=True)
+        argv, cwd, env = self._confine(["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment)
+        done = process.run(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdout=folder / "stdout",
+            stderr=folder / "stderr",
+            wall=self._settings.setup_timeout_s,
+            stop=stop,
+            hold_fds=self._hold_fds,
+        )
+        if done.ended_by == "exit" and done.code == 0:
+            return ""
+        said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
+        why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
+        said_so = f"{why}; correct setup in flyball.toml and type: {ANEW}"
+        return f"{said_so} (all it said: {folder}; the command: {self._settings.setup})"

@@ -1,0 +1,78 @@
+"""The right to work on a task: its lease, and that of what it changes of the user's: the tree in place, or a backlog."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from flyball.clock import system_clock
+from flyball.core.model.task import Source, Task
+from flyball.journal.errors import LeaseHeld
+from flyball.journal.leases import Lease, this_process, tree_scope
+from flyball.journal.records import Holder, task_scope
+from flyball.wiring.tasks.presence import controller_of
+from flyball.wiring.tasks.site import Site
+
+PATIENCE = 5.0
+"""Seconds to wait while the work of a killed controller is being ended: its wardens hold the locks until then."""
+
+
+class Holding(msgspec.Struct, frozen=True):
+    """What a process that works on a task holds; `locks` are for the wardens it starts, to keep others out as long as they live."""
+
+    lease: Lease
+    locks: tuple[int, ...]
+
+
+@contextmanager
+def holding(site: Site, task: Task) -> Iterator[Holding]:
+    """Take a task's leases, or say who holds them."""
+    with ExitStack() as held:
+        lease = held.enter_context(_taken(site, task_scope(task.id), f"The task {task.id}", site.home.locks))
+        folders = _folders(site, task.workflow, task.source, in_place=task.settings.in_place)
+        leases = [lease, *(held.enter_context(_taken_folder(site, folder)) for folder in folders)]
+        yield Holding(lease, tuple(each.fileno() for each in leases))
+
+
+def require_free(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> None:
+    """Refuse a task that is not opened yet if another one works on what it would change of the user's."""
+    for folder in _folders(site, workflow, source, in_place=in_place):
+        _taken_folder(site, folder).release()
+
+
+def _folders(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> list[Path]:
+    """What a task changes of the user's."""
+    root = site.repository.root
+    backlog = [root / source.path] if workflow == "backlog" and source is not None else []
+    return [*([root] if in_place else []), *backlog]
+
+
+def _taken_folder(site: Site, folder: Path) -> Lease:
+    what = f"The folder {folder}"
+    try:
+        return _taken(site, tree_scope(folder), what, site.home.shared_locks)
+    except LeaseHeld as held:
+        raise LeaseHeld(held.scope, held.holder, what=what, task=_worked_on(site, held.holder)) from None
+
+
+def _taken(site: Site, scope: str, what: str, locks: Path) -> Lease:
+    until = system_clock.monotonic() + PATIENCE
+    while True:
+        try:
+            return Lease.take(site.journal, locks, scope, this_process(system_clock.now()))
+        except LeaseHeld as held:
+            if held.holder is None or held.holder.is_alive() or system_clock.monotonic() > until:
+                raise LeaseHeld(scope, held.holder, what=what) from None
+            threading.Event().wait(0.05)
+
+
+def _worked_on(site: Site, holder: Holder | None) -> str:
+    """The task a process works on, where it is one of this repository."""
+    if holder is None:
+        return ""
+    at_work = ((record.id, controller_of(site, record.id)) for record in site.journal.tasks())
+    return next((task for task, known in at_work if known and (known.pid, known.host) == (holder.pid, holder.host)), "")

@@ -1,0 +1,75 @@
+"""Acting on a task without a controller: its leases, its journal, its folder, for one short deed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from flyball.clock import system_clock
+from flyball.core.decide import begin
+from flyball.core.fold.evolve import evolve
+from flyball.core.model.effects import Ask, Effect
+from flyball.core.model.events import Ended, Event, Fact
+from flyball.core.model.outcomes import Interrupted, Outcome
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.journal.leases import Lease
+from flyball.wiring.run.holding import holding
+from flyball.wiring.run.rendering import Rendering
+from flyball.wiring.tasks.site import Site
+from flyball.workspace.workspace import GitWorkspace
+
+
+class Hand:
+    """Holds a task for one deed: what it appends is folded and rendered as the loop would do it."""
+
+    def __init__(self, site: Site, lease: Lease, task: TaskId, workspace: GitWorkspace) -> None:
+        self._site = site
+        self._lease = lease
+        self._task = task
+        self._dossier = site.dossier(task)
+        self.workspace = workspace
+        tree = workspace.root if workspace.root.is_dir() else site.repository.root
+        self._rendering = Rendering(site, task, tree)
+
+    @property
+    def state(self) -> State:
+        return self._dossier.state
+
+    def append(self, *facts: Fact, taking: Sequence[int] = ()) -> list[Event]:
+        """Make facts durable, then believe and show them."""
+        events = self._site.journal.append(
+            self._task, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
+        )
+        for event in events:
+            self._dossier.heard(event, evolve(self.state, event))
+            self._rendering(event, self.state)
+        self._rendering.settle(self.state)
+        return events
+
+    def perform(self, effect: Effect, do: Callable[[datetime], Outcome], *before: Fact) -> Outcome:
+        """One effect as the loop knows it: begun, done, ended. `before` goes into the journal together with the beginning.
+
+        What is done is dated with the time it was begun at.
+        """
+        at = system_clock.now()
+        begun = begin(self.state, effect, at)
+        self.append(*before, begun)
+        outcome = do(at)
+        self.append(Ended(effect.id, outcome, begun.effect.attempt))
+        return outcome
+
+    def interrupt_all(self, detail: str) -> None:
+        """Account for what a controller that is gone left under way; questions stay open."""
+        for effect in list(self.state.open.values()):
+            if not isinstance(effect, Ask):
+                self.append(Ended(effect.id, Interrupted(detail), effect.attempt))
+
+
+@contextmanager
+def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
+    """Take a task's leases, or say who holds them."""
+    opened = site.state(task).task
+    with holding(site, opened) as held:
+        yield Hand(site, held.lease, task, site.workspace(opened))

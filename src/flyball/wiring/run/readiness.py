@@ -1,0 +1,138 @@
+"""Whether a task could run here, looked at before anything of it exists: its agents, and the programs its commands start.
+
+No program is started for it and no token is spent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from flyball.agents.dialects.dialect import Dialect
+from flyball.agents.dialects.table import DIALECTS
+from flyball.agents.reading.prices import has_price, has_prices
+from flyball.agents.scripted.scripted import load_script
+from flyball.config.errors import AgentMissing, ConfigError
+from flyball.config.settings import Configured
+from flyball.core.extras import install_command
+from flyball.core.model.task import AgentChoice, AgentSpec, Settings
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.wiring.run.programs import missing_programs
+
+
+class BudgetUnkept(ConfigError):
+    """Nobody would know what of the budget is spent."""
+
+
+class ProgramMissing(ConfigError):
+    """A gate, the linter or the set-up starts a program that is not here."""
+
+
+def require_ready(configured: Configured, environment: Mapping[str, str], root: Path) -> None:
+    """Refuse a task that is not opened yet and could not run."""
+    for problem in lacking_agents(configured, environment):
+        raise AgentMissing(f"{problem}. See what is there with: flyball agents")
+    for spec in configured.agents:
+        if spec.type == "scripted":
+            load_script(root / spec.script)
+    require_keepable_budget(configured.settings, configured.agents, WORKFLOWS[configured.workflow].roles)
+    for what, word in lacking_programs(configured.settings, environment, root):
+        raise ProgramMissing(
+            f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
+            f"{_place(what)} in flyball.toml. See all that is missing with: flyball doctor"
+        )
+
+
+def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], roles: Iterable[str]) -> None:
+    """Refuse a budget of money where an agent that may work tells none and its model has no known price."""
+    specs = {spec.name: spec for spec in agents}
+    if settings.limits.budget_usd is None:
+        return
+    for choice in map(settings.choice, roles):
+        for name in (choice.agent, *choice.fallback):
+            spec = specs.get(name)
+            model = choice.model if name == choice.agent else spec.model if spec else ""
+            dialect = DIALECTS.get(spec.type) if spec else None
+            if dialect is not None and not dialect.tells_money and not has_price(model):
+                raise BudgetUnkept(
+                    f"The budget of {settings.limits.budget_usd:g} USD cannot be kept: {_no_price(name, model)}"
+                )
+
+
+def _no_price(agent: str, model: str) -> str:
+    tokens = "Limit the tokens instead: --budget-tokens N"
+    if not has_prices():
+        command = install_command("prices", sys.executable)
+        return (
+            f"{agent} does not tell what a turn costs, and no prices are installed here. {tokens}; or type: {command}"
+        )
+    if not model:
+        return f"{agent} does not tell what a turn costs, and no model is named. {tokens}; or name one: --model MODEL"
+    return f"{agent} does not tell what a turn costs, and no price of {model} is published. {tokens}"
+
+
+def lacking_agents(configured: Configured, environment: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each role that nobody could play: neither its agent nor one that stands in for it."""
+    specs = {spec.name: spec for spec in configured.agents}
+    told = set()
+    for role in WORKFLOWS[configured.workflow].roles:
+        choice = configured.settings.choice(role)
+        candidates = [specs[name] for name in (choice.agent, *choice.fallback) if name in specs]
+        reasons = [
+            why_not(spec, configured.settings, environment) or _without_model(spec, choice) for spec in candidates
+        ]
+        problem = "; ".join(reasons)
+        if reasons and all(reasons) and problem not in told:
+            told.add(problem)
+            yield problem
+
+
+def lacking_programs(settings: Settings, environment: Mapping[str, str], root: Path) -> Iterator[tuple[str, str]]:
+    """What starts a program that is not here, and the program."""
+    for what, command, setup in _commands(settings):
+        for word in missing_programs(command, root, environment, setup):
+            yield what, word
+
+
+def why_not(spec: AgentSpec, settings: Settings, environment: Mapping[str, str]) -> str:
+    """Why an agent cannot work here; nothing is said of one that the tree or its set-up may bring."""
+    known = DIALECTS.get(spec.type)
+    program = spec.command[0] if spec.command else known.program if known else ""
+    folder, _, name = program.rpartition("/")
+    if not program or (folder and not folder.startswith("/")) or (known is None and settings.setup):
+        return ""
+    if not shutil.which(program, path=environment.get("PATH", os.defpath)):
+        hint = f" ({known.install})" if known and not spec.command else ""
+        return f"The agent {spec.name} needs {program}, which is not installed{hint}"
+    # Another program may log in by itself.
+    if known is not None and name == known.program and _is_logged_out(known, environment):
+        return f"The agent {spec.name} is not logged in; log in with: {known.login}"
+    return ""
+
+
+def _is_logged_out(dialect: Dialect, environment: Mapping[str, str]) -> bool:
+    return dialect.logged_in(environment, Path(environment.get("HOME", "/"))) is False
+
+
+def _without_model(spec: AgentSpec, choice: AgentChoice) -> str:
+    model = choice.model if spec.name == choice.agent else spec.model
+    if spec.type != "command" or model or not any("{model}" in word for word in spec.command):
+        return ""
+    return f"The command of the agent {spec.name} asks for {{model}}, and no model is set; pass --model MODEL"
+
+
+def _commands(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Every command a task runs: what it is, its line, and the set-up that runs before it."""
+    if settings.setup:
+        yield "set-up", settings.setup, ""
+    for gate in settings.gates:
+        yield f"gate {gate.name}", gate.command, settings.setup
+    if settings.lint:
+        yield "linter", settings.lint, settings.setup
+
+
+def _place(what: str) -> str:
+    return {"set-up": "setup", "linter": "lint"}.get(what, "[gates]")

@@ -1,0 +1,1 @@
+"""Tasks of a repository: opened, looked at, spoken to, gone back on, tidied up."""

@@ -1,0 +1,99 @@
+"""A person's word on its way to a task: checked, made durable, and acted upon at once where nobody else would."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from flyball.clock import system_clock
+from flyball.core.decide import decide
+from flyball.core.model.effects import Question
+from flyball.core.model.events import PersonSpoke, Spoken
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId, TaskId
+from flyball.journal.errors import LeaseHeld
+from flyball.ports import Refusal
+from flyball.projections.views.standing import finished
+from flyball.wiring.run.manual_session import in_hand
+from flyball.wiring.tasks.presence import controller_of
+from flyball.wiring.tasks.site import Site
+
+
+class TaskFinished(Refusal):
+    """The task is over, and only feedback or a rollback reaches it."""
+
+
+class NoSuchQuestion(Refusal):
+    """The task has not asked this, or has its answer already."""
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What became of a word."""
+
+    task: str
+    word: str
+    text: str
+    question: str
+    taken: Literal["now", "by the running controller", "at the next resume"]
+    next_command: str
+
+
+def speak(site: Site, task: TaskId, word: Spoken, *, text: str = "", question: str = "") -> Heard:
+    """Put a word into the task's inbox; an abort that no controller would take is carried out here."""
+    require_open(site.state(task))
+    number = site.journal.post(task, word, text=text, question=question, at=system_clock.now())
+    if word == "abort" and _aborted(site, task, number, text):
+        return Heard(task, word, text, question, "now", f"flyball checkpoints {task}")
+    if controller_of(site, task) is not None:
+        return Heard(task, word, text, question, "by the running controller", f"flyball logs {task} -f")
+    return Heard(task, word, text, question, "at the next resume", f"flyball resume {task}")
+
+
+def waiting(site: Site, task: TaskId) -> list[PersonSpoke]:
+    """The words that are kept for a task and that it has not taken in yet."""
+    return [PersonSpoke(word.word, word.text, word.question, word.id) for word in site.journal.pending(task)]
+
+
+def require_open(state: State) -> None:
+    """Refuse to speak to a task that is over."""
+    stopped = finished(state)
+    if stopped is not None:
+        task = state.task.id
+        way = f"reopen {task} TEXT" if stopped.kind == "done" else f"rollback {task} --to last-good"
+        raise TaskFinished(
+            f"{task} is finished ({stopped.kind}: {stopped.reason}), and does not hear this word. Take it up again: flyball {way}"
+        )
+
+
+def question_of(site: Site, state: State, named: str) -> tuple[EffectId, Question]:
+    """The open question a person means by its id, its number or its name."""
+    task = state.task.id
+    asked = state.questions
+    key = next((k for k in asked if named in (k, k.removeprefix("ask/"), asked[k].question.name)), None)
+    if key is None:
+        waiting = ", ".join(k for k, a in asked.items() if a.answer is None)
+        known = f"It waits for an answer to: {waiting}." if waiting else "It has no open question."
+        raise NoSuchQuestion(f"{task} has asked no question {named!r}. {known} See: flyball status {task}")
+    given = asked[key].answer
+    if given is None:
+        pending = (w.text for w in site.journal.pending(task) if w.word == "answer" and w.question == key)
+        given = next(pending, None)
+    if given is not None:
+        raise NoSuchQuestion(f"{key} of {task} is answered already: {given!r}. See: flyball status {task}")
+    return key, asked[key].question
+
+
+def _aborted(site: Site, task: TaskId, number: int, text: str) -> bool:
+    """Whether the task could be taken in hand and ended; a running controller does it itself."""
+    try:
+        with in_hand(site, task) as hand:
+            waiting = {word.id for word in site.journal.pending(task)}
+            if number in waiting:
+                hand.append(PersonSpoke("abort", text, inbox=number), taking=[number])
+            hand.interrupt_all("the task was aborted")
+            while hand.state.stopped is None and (following := decide(hand.state)).facts:
+                hand.append(*following.facts)
+    except LeaseHeld:
+        return False
+    return True

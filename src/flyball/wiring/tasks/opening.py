@@ -1,0 +1,80 @@
+"""Opening a task: number, folder, first fact."""
+
+from __future__ import annotations
+
+from flyball.clock import system_clock
+from flyball.config.settings import Configured
+from flyball.core.model.events import Fact, TaskOpened
+from flyball.core.model.naming import slug
+from flyball.core.model.task import Item, Source, Task, TaskId
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import PrpSession
+from flyball.documents.loop_folder import highest_number
+from flyball.wiring.tasks.site import Site
+
+
+def open_task(
+    site: Site,
+    configured: Configured,
+    *,
+    request: str,
+    source: Source | None = None,
+    document: str = "",
+    items: tuple[Item, ...] = (),
+    session: PrpSession | None = None,
+) -> TaskId:
+    """Give the work an id of its own and put it into the journal, both or neither."""
+    at = system_clock.now()
+
+    def opening(task: TaskId) -> list[Fact]:
+        opened = Task(
+            id=task,
+            workflow=configured.workflow,
+            request=request,
+            settings=configured.settings,
+            opened_at=at,
+            agents=configured.agents,
+            source=source,
+            document=document,
+            items=items,
+        )
+        if session is not None:
+            return [TaskOpened(opened, session.phase), SessionImported(session)]
+        return [TaskOpened(opened, WORKFLOWS[configured.workflow].stages[0])]
+
+    record = site.journal.open_task(
+        slug(request),
+        workflow=configured.workflow,
+        title=request,
+        at=at,
+        highest_on_disk=highest_number(site.repository.root),
+        opening=opening,
+    )
+    return record.id
+
+
+def tasks_from(site: Site, source: Source) -> list[TaskId]:
+    """Tasks that were opened from the same document, finished or not, newest last."""
+    found = []
+    for record in site.journal.tasks():
+        state = site.state(record.id)
+        if state.task.source is not None and state.task.source.path == source.path:
+            found.append(record.id)
+    return found
+
+
+def tasks_asked(site: Site, workflow: str, request: str) -> list[TaskId]:
+    """Tasks that were asked for in the same words and work the same way, finished or not, newest last."""
+    asked = _plain(request)
+    found = []
+    for record in site.journal.tasks():
+        task = site.state(record.id).task
+        if task.source is None and task.workflow == workflow and _plain(task.request) == asked:
+            found.append(record.id)
+    return found
+
+
+def _plain(request: str) -> str:
+    """The words alone: blanks, case and a full stop at the end make no other request."""
+    return " ".join(request.split()).rstrip(".").casefold()

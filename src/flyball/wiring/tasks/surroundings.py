@@ -1,0 +1,24 @@
+"""What is to be seen of a task outside its journal: whether somebody works on it, and whether its branch was merged."""
+
+from __future__ import annotations
+
+from flyball.core.model.state import State
+from flyball.ports import Refusal
+from flyball.projections.views.situation import Seen
+from flyball.projections.views.standing import is_delivered
+from flyball.wiring.tasks.presence import controller_of
+from flyball.wiring.tasks.site import Site
+
+
+def look_around(site: Site, state: State) -> Seen:
+    """Look at the task's lock and, once it is done, at the user's branches."""
+    return Seen(controller_of(site, state.task.id) is not None, _merged_into(site, state))
+
+
+def _merged_into(site: Site, state: State) -> str:
+    if state.decision != "DONE" or state.prepared is None or not is_delivered(state):
+        return ""
+    try:
+        return site.workspace(state.task).merged_into(state.main.head, state.prepared.onto)
+    except Refusal:
+        return ""

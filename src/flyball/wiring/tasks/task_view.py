@@ -1,0 +1,41 @@
+"""What is known of one task and how it came about: one reading of its journal gives both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from flyball.core.fold.evolve import fold
+from flyball.core.model.events import Event
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.ports import Journal
+from flyball.projections.history.task_history import Chronicle
+
+
+class Dossier:
+    """A task's state and its chronicle, in step with each other."""
+
+    def __init__(self) -> None:
+        self.chronicle = Chronicle()
+        self._state: State | None = None
+
+    @property
+    def state(self) -> State:
+        assert self._state is not None
+        return self._state
+
+    def look(self, journal: Journal, task: TaskId) -> bool:
+        """Read what was added since the last look; whether there is anything at all."""
+        after = self._state.seq if self._state else 0
+        self._state = fold(self._entered(journal.read(task, after)), self._state)
+        return self._state is not None
+
+    def heard(self, event: Event, state: State) -> None:
+        """Take in an event as it happens, with the state it leads to."""
+        self.chronicle.add(event)
+        self._state = state
+
+    def _entered(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            self.chronicle.add(event)
+            yield event

@@ -1,0 +1,289 @@
+"""Looks at everything a loop stands on, and says of each whether it will hold and how to mend it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from flyball.agents.dialects.table import DIALECTS
+from flyball.clock import system_clock
+from flyball.config import file as config_file, trust
+from flyball.config.errors import ConfigError
+from flyball.config.file import FileConfig
+from flyball.config.home import environment, home_folder
+from flyball.config.schema import TopLevel
+from flyball.core.fold.lanes import JournalOutOfOrder
+from flyball.core.model.naming import LOOP
+from flyball.core.text.quantities import plural
+from flyball.documents.errors import DocumentError
+from flyball.documents.loop_folder import check_foreign, rendered_tasks
+from flyball.journal.records import Holder
+from flyball.ports import Refusal
+from flyball.projections.views.wording import size
+from flyball.wiring.run.programs import missing_programs, programs_of
+from flyball.wiring.tasks.cleaning import finished_tasks, space
+from flyball.wiring.tasks.presence import controller_of
+from flyball.wiring.tasks.site import Site
+from flyball.wiring.tools.roster import Listed, listed, roster
+from flyball.workspace import git
+from flyball.workspace.errors import DamagedRepository
+from flyball.workspace.sandbox import Unavailable, available
+
+Level = Literal["ok", "warn", "fail"]
+LITTLE_SPACE = 1024**3
+NO_SPACE = 100 * 1024**2
+EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(minutes=5)
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing looked at; `fix` says what to do unless all is well."""
+
+    name: str
+    level: Level
+    says: str
+    fix: str = ""
+
+
+def checkup(here: Path) -> Iterator[Check]:
+    """Every check, in the order in which one stands on the other."""
+    versioned = _git()
+    yield versioned
+    yield _sandbox()
+    yield _clock()
+    yield from _home()
+    if versioned.level == "fail":
+        return
+    try:
+        site = Site.find(here)
+    except DamagedRepository as error:
+        yield Check("repository", "fail", error.sentence, "git fsck")
+        return
+    except (Refusal, ConfigError) as error:
+        yield Check("repository", "fail", str(error), "run flyball doctor inside the repository you want to work on")
+        return
+    yield _repository(site)
+    yield from _tasks(site)
+    yield _loop_folder(site)
+    yield from _configuration(site)
+
+
+def _git() -> Check:
+    try:
+        found = git.version()
+    except Refusal as error:
+        return Check("git", "fail", str(error), "install git, for example with: apt install git")
+    return Check("git", "ok", f"version {'.'.join(map(str, found))}")
+
+
+def _sandbox() -> Check:
+    found = available()
+    if isinstance(found, Unavailable):
+        fix = (
+            "without one, unattended runs need --sandbox none, and only what an agent's own program refuses is refused"
+        )
+        return Check("sandbox", "warn", found.reason, fix)
+    return Check("sandbox", "ok", f"bubblewrap works ({found})")
+
+
+def _clock() -> Check:
+    now = system_clock.now()
+    if now < EARLIEST:
+        return Check("clock", "fail", f"the clock says {now:%Y-%m-%d %H:%M} UTC", "set the machine's clock")
+    return Check("clock", "ok", f"{now:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _home() -> Iterator[Check]:
+    try:
+        home = home_folder()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home) as probe:
+            probe.write(b"flyball")
+        free = shutil.disk_usage(home).free
+    except (OSError, ConfigError) as error:
+        yield Check(
+            "home", "fail", f"flyball's folder cannot be written: {error}", "set FLYBALL_HOME to a folder you own"
+        )
+        return
+    yield Check("home", "ok", str(home))
+    level: Level = "fail" if free < NO_SPACE else "warn" if free < LITTLE_SPACE else "ok"
+    fix = "" if level == "ok" else f"free some space on the disk of {home}"
+    yield Check("disk", level, f"{free / 1024**3:.1f} GiB free", fix)
+
+
+def _repository(site: Site) -> Check:
+    repository = site.repository
+    if repository.damage:
+        return Check("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
+    if repository.unborn:
+        return Check("repository", "fail", f"{repository.root} has no commit", 'git commit --allow-empty -m "Start"')
+    if repository.in_progress:
+        fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
+        return Check("repository", "warn", f"a {repository.in_progress} is in progress in {repository.root}", fix)
+    place = repository.branch or "a detached HEAD"
+    return Check("repository", "ok", f"{repository.root} on {place}")
+
+
+def _tasks(site: Site) -> Iterator[Check]:
+    """Every task's journal is read whole; one that nobody works on but that says so was killed."""
+    records = site.journal.tasks()
+    damaged = 0
+    for record in records:
+        try:
+            state = site.state(record.id)
+        except (Refusal, JournalOutOfOrder) as error:
+            damaged += 1
+            yield Check("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
+            continue
+        if state.stopped is None and state.session_began_at is not None and controller_of(site, record.id) is None:
+            yield Check("task", "warn", f"{record.id} was ended in {state.main.stage}", f"flyball resume {record.id}")
+        if state.now > system_clock.now() + AHEAD:
+            yield Check(
+                "clock",
+                "warn",
+                f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is to come",
+                "set the machine's clock",
+            )
+    forgotten = sorted(rendered_tasks(site.repository.root) - {record.id for record in records})
+    if forgotten:
+        yield _forgotten(site, forgotten)
+    elif not damaged:
+        yield Check("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
+    yield from _locks(site)
+    if not damaged:
+        yield _space(site)
+
+
+def _space(site: Site) -> Check:
+    """What tasks take up of the disk that could be made again, and how to have it back."""
+    taken = {record.id: space(site, site.state(record.id).task) for record in site.journal.tasks()}
+    free = sum(taken[task] for task in finished_tasks(site))
+    told = f"checkouts, gate folders and environments of tasks take up {size(sum(taken.values()))}"
+    return Check(
+        "space", "ok", f"{told}, {size(free)} of it of finished ones" + (": flyball clean --finished" if free else "")
+    )
+
+
+def _forgotten(site: Site, tasks: list[str]) -> Check:
+    """Tasks were worked on here that the journal does not know: it was removed, or another one is looked at."""
+    says = f"{site.home.journal} does not know {', '.join(tasks[:3])}, of which {LOOP}/ tells"
+    fix = f"set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back; else remove {LOOP}/{tasks[0]}"
+    return Check("journal", "warn", says, fix)
+
+
+def _locks(site: Site) -> Iterator[Check]:
+    stale = []
+    for path in sorted((*site.home.locks.glob("*.lock"), *site.home.shared_locks.glob("*.lock"))):
+        holder = _named(path)
+        if holder is not None and not holder.is_alive():
+            stale.append(f"{path.name} (process {holder.pid}, gone)")
+    if stale:
+        says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}"
+        yield Check("locks", "ok", says)
+    else:
+        yield Check("locks", "ok", "none is left over")
+
+
+def _named(path: Path) -> Holder | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _loop_folder(site: Site) -> Check:
+    try:
+        check_foreign(site.repository.root)
+    except DocumentError as error:
+        return Check(".loop", "fail", str(error), "move what is not flyball's out of .loop/")
+    return Check(".loop", "ok", "nothing foreign in it")
+
+
+def _configuration(site: Site) -> Iterator[Check]:
+    try:
+        file = config_file.read(site.repository.root)
+    except ConfigError as error:
+        yield Check("configuration", "fail", str(error), f"edit {site.repository.root / config_file.FILE}")
+        return
+    if file is None:
+        yield Check("configuration", "warn", "there is no flyball.toml", "flyball init")
+    else:
+        yield Check("configuration", "ok", str(file.origin.path))
+        if trust.is_trusted(site.home, file):
+            yield Check("trust", "ok", "what it runs was agreed to")
+        else:
+            yield Check("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
+    yield from _commands(site.repository.root, file)
+    yield from _agents(file)
+
+
+def _commands(root: Path, file: FileConfig | None) -> Iterator[Check]:
+    """The programs that gates, linter and set-up start; without a gate nothing can be measured."""
+    gates = {f"gate {name}": gate.command for name, gate in file.gates.items()} if file else {}
+    if not gates:
+        fix = "flyball init" if file is None else f'add test = "COMMAND" below [gates] in {file.origin.path.name}'
+        yield Check("gate", "fail", "none is configured, so nothing could be measured", fix)
+    top = file.top if file else TopLevel()
+    for what, command in {"setup": top.setup, **gates, "lint": top.lint}.items():
+        if command:
+            missing = missing_programs(command, root, environment(), "" if what == "setup" else top.setup or "")
+            yield _started(what, command, missing)
+
+
+def _started(what: str, command: str, missing: tuple[str, ...]) -> Check:
+    if missing:
+        word = missing[0]
+        fix = f"install {word}, or name another program in flyball.toml"
+        return Check(what, "fail", f"{', '.join(missing)} is not installed", fix)
+    return Check(what, "ok", f"{', '.join(programs_of(command)) or 'the shell'} can be started")
+
+
+def _agents(file: FileConfig | None) -> Iterator[Check]:
+    """The agents that are configured; without one, what would be there to work."""
+    named = sorted(_known_agents(file)) if file else []
+    programs = {name: table.command[0] for name, table in file.agents.items() if table.command} if file else {}
+    for name, program in programs.items():
+        yield _program(f"agent {name}", program)
+    for name in named:
+        yield _agent(listed(DIALECTS[name], environment()))
+    if named or (file and file.agents):
+        return
+    found = [
+        agent.name for agent in roster(environment(), versions=False) if agent.path and agent.logged_in is not False
+    ]
+    if found:
+        fix = f'name it: agent = "{found[0]}" in flyball.toml, or: flyball run "…" --agent {found[0]}'
+        yield Check("agent", "fail", f"none is configured; {', '.join(found)} could work here", fix)
+    else:
+        fix = 'flyball agents says how to get one; any program is one, too: flyball run "…" --agent-command "PROGRAM"'
+        yield Check("agent", "fail", "none is configured, and none that flyball knows is installed and logged in", fix)
+
+
+def _known_agents(file: FileConfig) -> set[str]:
+    """Those of the agents flyball knows that this configuration may start."""
+    own = {table.type or name for name, table in file.agents.items() if not table.command}
+    fallback = (other for table in file.agents.values() for other in table.fallback)
+    playing = (role.agent for role in file.roles.values())
+    named = {*fallback, *playing, file.top.agent} - set(file.agents)
+    return {name for name in (*own, *named) if name is not None and name in DIALECTS}
+
+
+def _agent(found: Listed) -> Check:
+    what = f"agent {found.name}"
+    if not found.path:
+        return Check(what, "fail", f"{found.program} is not installed", found.fix)
+    if found.logged_in is False:
+        return Check(what, "fail", "not logged in", found.fix)
+    return Check(what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told")
+
+
+def _program(what: str, word: str) -> Check:
+    if ("/" in word and not word.startswith("/")) or shutil.which(word) is not None:
+        return Check(what, "ok", f"{word} can be started")
+    return Check(what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml")
