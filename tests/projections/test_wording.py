@@ -90,8 +90,19 @@ def test_plain_is_one_line_without_control_sequences_and_not_too_long():
 
 @given(st.text(st.characters(codec="utf-8") | st.sampled_from(" \t\n\x1b\u202e\u00a0\ud800"), max_size=40))
 def test_a_text_that_is_left_as_it_is_had_nothing_to_be_taken_away(text):
-    line = one_line(storable(text))
-    assert plain(text, 12) == (line if len(line) <= 12 else line[:11].rstrip() + "…")
+    line, said = one_line(storable(text)), plain(text, 12)
+    if len(line) <= 12:
+        assert said == line
+    else:
+        assert said.endswith("…")
+        assert len(said) <= 12
+        assert line.startswith(said[:-1])
+
+
+def test_a_text_is_cut_between_words_unless_the_word_is_very_long():
+    assert plain("alpha beta gamma", 13) == "alpha beta…"
+    assert plain("alpha beta gamma", 11) == "alpha beta…"
+    assert plain("alpha " + "x" * 60, 50) == "alpha " + "x" * 43 + "…"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from flyball.core.text.scrubbing import one_line, storable
 
+LONG_WORD = 24
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
@@ -28,12 +29,18 @@ def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, dig
 
 
 def plain(text: str, limit: int = 300) -> str:
-    """One line of text without control characters, cut at a limit."""
+    """One line of text without control characters, cut at a limit, between words unless the word there is very long."""
     # Most texts are such a line already; to look is far quicker than to make one.
     if len(text) <= limit and text.isprintable() and "  " not in text and text == text.strip():
         return text
     line = one_line(storable(text[: limit * 8]))
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    if len(line) <= limit:
+        return line
+    kept = line[: limit - 1]
+    head, _, begun = kept.rpartition(" ")
+    if head and len(begun) < LONG_WORD and line[limit - 1] != " ":
+        kept = head
+    return kept.rstrip() + "…"
 
 
 def escaped(text: str, limit: int = 300) -> str:
