@@ -142,7 +142,7 @@ def resume(folder: Path) -> tuple[str, float, float]:
 
 def telling(folder: Path) -> tuple[str, float, float]:
     """The same with all that screens and reports tell of it, which a command that takes a task up has ready."""
-    from flyball.wiring.tasks.task_view import Dossier
+    from flyball.wiring.task_view import Dossier
 
     return "the same with its chronicle", *_against_reading(folder, lambda *where: Dossier().look(*where))
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from flyball.agents.dialect import Asked
 from flyball.agents.dialects.acp import Acp
 from flyball.agents.dialects.claude import CLAUDE
-from flyball.agents.dialects.dialect import Asked
 from flyball.agents.dialects.gemini import GEMINI
 from flyball.agents.dialects.table import speaking_acp
 from flyball.agents.display.display import live_line

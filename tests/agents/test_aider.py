@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from flyball.agents.dialect import Asked
 from flyball.agents.dialects.aider import AIDER, HISTORY, LOG
-from flyball.agents.dialects.dialect import Asked
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
 

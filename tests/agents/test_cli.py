@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.agents.dialects.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.display.display import Shown, said
 from flyball.agents.display.live import LONGEST_EVENT, EventView
 from flyball.agents.reading.jsonl import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
-from flyball.agents.reading.turn_reading import settled
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.frame import Frame, Patience, Ran, Turn
 from flyball.agents.run.homes import guarded_paths, home_paths, placed
 from flyball.agents.run.transcript import Transcript
+from flyball.agents.run.turn_reading import settled
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from flyball.agents.dialect import Asked, Heard
 from flyball.agents.dialects.codex import CODEX
-from flyball.agents.dialects.dialect import Asked, Heard
 from flyball.agents.display.display import live_line
 from flyball.agents.reading.jsonl import Events
 from flyball.agents.run.homes import guarded_paths

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from flyball.agents.dialect import Asked
 from flyball.agents.dialects.copilot import COPILOT, USAGE
-from flyball.agents.dialects.dialect import Asked
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed, tokens

@@ -6,9 +6,9 @@ from typing import get_args
 import msgspec
 import pytest
 
+from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.acp import Acp
 from flyball.agents.dialects.aider import AIDER, HISTORY, LOG
-from flyball.agents.dialects.dialect import Dialect
 from flyball.agents.dialects.table import DIALECTS
 from flyball.core.model.outcomes import TurnKind
 from flyball.testing.recordings import replayed

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialects.dialect import Asked
+from flyball.agents.dialect import Asked
 from flyball.agents.dialects.gemini import DEFAULTS, GEMINI
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage

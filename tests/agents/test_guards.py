@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from flyball.agents.dialect import Asked
 from flyball.agents.dialects.codex import BYPASS
-from flyball.agents.dialects.dialect import Asked
 from flyball.agents.dialects.table import DIALECTS
 from flyball.testing.recordings import replayed
 

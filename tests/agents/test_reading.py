@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.agents.dialects.dialect import Asked, Heard, Reading
-from flyball.agents.reading.turn_reading import UNFINISHED, settled
+from flyball.agents.dialect import Asked, Heard, Reading
 from flyball.agents.run.frame import Ran, Turn
 from flyball.agents.run.transcript import Transcript
+from flyball.agents.run.turn_reading import UNFINISHED, settled
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.process import Exit
 from flyball.testing.recordings import A_TURN, NONCE

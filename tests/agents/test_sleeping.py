@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from flyball.agents.dialect import Asked, Dialect
 from flyball.agents.dialects.codex import CODEX
-from flyball.agents.dialects.dialect import Asked, Dialect
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.retry_watch import SleepWatch
 from flyball.process import Stop

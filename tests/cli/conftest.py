@@ -16,7 +16,7 @@ from flyball.cli.app import app
 from flyball.core.model.events import TaskOpened
 from flyball.core.model.task import TaskId
 from flyball.testing.builders import Story
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 
 class Outcome:

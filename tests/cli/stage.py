@@ -15,8 +15,8 @@ from pathlib import Path
 import yaml
 
 from flyball.core.model.task import TaskId
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
 
 TASK = TaskId("001-give-a-discount")
 COMMAND = f"{shlex.quote(sys.executable)} -m flyball"

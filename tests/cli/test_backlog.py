@@ -8,7 +8,7 @@ import pytest
 from flyball.clock import system_clock
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.testing.work_folder import Work
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 FLAGS = ("--unattended", "--sandbox", "none", "--agent-command", "true", "--gate", "test=true")
 

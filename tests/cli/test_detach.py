@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.cli.stage import MISSING, TASK, Project, Terminal, until
 
-from flyball.cli.people import InboxPeople, SomebodyThere
-from flyball.cli.plain import PlainScreen
+from flyball.cli.screen.people import InboxPeople, SomebodyThere
+from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
 from flyball.core.model.effects import Question
 from flyball.process import Stop

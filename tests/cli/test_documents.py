@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from flyball.cli import exits
+from flyball.cli.support import exits
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flyball import faults
-from flyball.cli import output
+from flyball.cli.support import output
 from flyball.testing.work_folder import Work, block
 
 ONE, TWO = "BUG-001@a1b2c3", "BUG-002@b2c3d4"
@@ -233,7 +233,7 @@ def test_the_decision_is_on_disk_before_the_promise_is_printed(flyball, work, mo
         seen.append("printed")
         put(text)
 
-    monkeypatch.setattr("flyball.cli.evaluate.put", printed)
+    monkeypatch.setattr("flyball.cli.commands.evaluate.put", printed)
     flyball("evaluate")
     assert seen.count("work.write.after") == 2
     assert seen[-1] == "printed"

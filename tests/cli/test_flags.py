@@ -5,7 +5,8 @@ import typing
 import pytest
 from typer.main import get_command
 
-from flyball.cli import app as table, flags
+from flyball.cli import app as table
+from flyball.cli.support import flags
 from flyball.config.settings import DEFAULT_WORKFLOW, RunFlags
 from flyball.core.model.task import Limits
 from flyball.core.workflows.registry import WORKFLOWS

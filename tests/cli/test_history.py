@@ -19,8 +19,8 @@ from flyball.journal.records import task_scope
 from flyball.projections.history.task_history import Chronicle
 from flyball.testing.builders import Story, tdd_task
 from flyball.wiring.run.manual_session import Hand, in_hand
+from flyball.wiring.site import Site
 from flyball.wiring.tasks.history import NoSuchCheckpoint, checkpoints, named
-from flyball.wiring.tasks.site import Site
 
 TASK = TaskId("001-parse-rows")
 

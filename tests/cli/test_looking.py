@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from flyball.cli import choosing, driving
-from flyball.cli.driving import Start
+from flyball.cli import sessions
+from flyball.cli.sessions import Start
+from flyball.cli.support import choosing
 from flyball.config.settings import RunFlags
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question
@@ -21,7 +22,7 @@ from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 TASK = TaskId("007-parse-rows")
 
@@ -266,7 +267,7 @@ class Person:
 
         monkeypatch.setattr(choosing, "at_terminal", lambda: True)
         monkeypatch.setattr(choosing, "asked", ask)
-        monkeypatch.setattr(driving, "start", start)
+        monkeypatch.setattr(sessions, "start", start)
 
 
 @pytest.mark.req("O2")

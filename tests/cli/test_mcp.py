@@ -41,8 +41,8 @@ def talk(folder: Path, environment: Mapping[str, str], calls: Calls) -> tuple[li
 
 def ask(folder: Path, environment: Mapping[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """The results of these calls from the same server in this process, which starts sooner."""
-    from flyball.cli.choosing import chosen
-    from flyball.cli.mcp_server import server
+    from flyball.cli.commands.mcp_server import server
+    from flyball.cli.support.choosing import chosen
     from flyball.wiring.run.agent_api import desk
 
     return asyncio.run(_conversation(server(desk(folder, environment, chosen)), calls))[1]

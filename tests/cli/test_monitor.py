@@ -258,7 +258,7 @@ def test_a_bad_line_gets_an_error_and_changes_nothing(repository, flyball):
 
 @pytest.mark.req("M33")
 def test_a_line_too_long_is_skipped_to_its_end(repository, flyball, monkeypatch):
-    monkeypatch.setattr("flyball.cli.monitor.LONGEST_LINE", 200)
+    monkeypatch.setattr("flyball.cli.commands.monitor.LONGEST_LINE", 200)
     long = '{"iteration": 2, "tree": "%s"}'
     given = lines(flyball, RED % 1, long % ("x" * 5000), long % "y", long % ("z" * 5000))
     assert ["error" in one for one in given] == [False, True, False, True]

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from flyball.cli.answers import NotAnAnswer, understood
-from flyball.cli.people import NobodyThere, TerminalPeople
-from flyball.cli.plain import PlainScreen
+from flyball.cli.screen.answers import NotAnAnswer, understood
+from flyball.cli.screen.people import NobodyThere, TerminalPeople
+from flyball.cli.screen.plain import PlainScreen
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Option, Question
 from flyball.process import Stop

@@ -13,10 +13,10 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from flyball.cli.live import LiveScreen, usable
-from flyball.cli.panel import Moment, View, countdown, panel
-from flyball.cli.plain import JsonScreen, PlainScreen
-from flyball.cli.screen import screen
+from flyball.cli.screen.live import LiveScreen, usable
+from flyball.cli.screen.panel import Moment, View, countdown, panel
+from flyball.cli.screen.plain import JsonScreen, PlainScreen
+from flyball.cli.screen.screen import screen
 from flyball.core.health.breaker import Breaker
 from flyball.core.health.verdict import Health
 from flyball.core.loop.questions import FOUR_CHOICES
@@ -278,7 +278,7 @@ def test_an_output_that_takes_nothing_more_does_not_end_the_work(
         def fileno(self) -> int:
             raise OSError
 
-    monkeypatch.setattr("flyball.cli.plain.silence", lambda _stream: None)
+    monkeypatch.setattr("flyball.cli.screen.plain.silence", lambda _stream: None)
     monkeypatch.setattr("sys.stdout", Gone())
     chronicle = Chronicle()
     play(PlainScreen(chronicle), short_tdd_run(), chronicle)

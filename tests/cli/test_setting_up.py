@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.cli.init import _write
+from flyball.cli.commands.init import _write
 from flyball.config import file as config_file, trust
 from flyball.core.model.events import SessionStarted
 from flyball.journal.leases import Lease, this_process

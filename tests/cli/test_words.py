@@ -12,8 +12,8 @@ from flyball.core.model.task import AgentChoice, EffectId, Limits, Settings, Tas
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
 
 TASK = TaskId("007-parse-rows")
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.process.held_clock import hold_time
 
 import flyball
-from flyball.agents.dialects.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
 from flyball.agents.display.display import Shown, said
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.command import Command, CommandAgent

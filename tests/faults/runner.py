@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from flyball import faults
-from flyball.cli import driving  # noqa: F401 - imported for its warmth
 from flyball.cli.app import app
 
 with suppress(ImportError):  # what typer imports, with all of pydantic, once there is a command line to be read

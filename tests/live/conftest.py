@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from flyball.agents.dialects.dialect import Dialect
+from flyball.agents.dialect import Dialect
 from flyball.agents.display.display import live_line
 from flyball.agents.reading.jsonl import Events
 from flyball.agents.run.cli import Cli, CliAgent

@@ -7,7 +7,7 @@ import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
-from flyball.agents.dialects.dialect import Asked, Invocation
+from flyball.agents.dialect import Asked, Invocation
 from flyball.agents.dialects.goose import GOOSE, Goose
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from flyball.core.model.task import Gate, Item, Settings
-from flyball.measures.red.sources import is_test_file, source_tests
+from flyball.measures.sources import is_test_file, source_tests
 from flyball.measures.tampering.gate_scripts import started_within
 from flyball.measures.tampering.protected import exempt, is_configuration
 from flyball.measures.tampering.sections import restore

@@ -8,9 +8,9 @@ import pytest
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Gate, Item
 from flyball.measures.gates.junit import TreeIndex
-from flyball.measures.red.probes import FALLBACK, probes
 from flyball.measures.red.reasons import Project
 from flyball.measures.red.uncounted import read_new, weighed
+from flyball.measures.tampering.probes import FALLBACK, probes
 
 pytestmark = pytest.mark.req("C31", "C41")
 

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from flyball.core.text.scrubbing import one_line, storable
-from flyball.projections.views.wording import code, duration, escaped, plain
+from flyball.projections.wording import code, duration, escaped, plain
 
 HOSTILE = [
     "# PASSED",

@@ -12,7 +12,7 @@ from flyball.core.model.task import TaskId
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views.report import report
 from flyball.testing.simulator import Honest, Simulator
-from flyball.wiring.tasks.task_view import Dossier
+from flyball.wiring.task_view import Dossier
 
 TASK = TaskId("001-it-works")
 

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from flyball.cli import (
+from flyball.cli.commands import (
     agents,
     clean,
     demo,
@@ -27,11 +27,11 @@ from flyball.cli import (
     trust,
     words,
 )
-from flyball.cli.exits import INTERRUPTED, USAGE, say
-from flyball.cli.output import settle
-from flyball.cli.reopen import reopen
-from flyball.cli.resume import resume
-from flyball.cli.run import run as run_command
+from flyball.cli.commands.reopen import reopen
+from flyball.cli.commands.resume import resume
+from flyball.cli.commands.run import run as run_command
+from flyball.cli.support.exits import INTERRUPTED, USAGE, say
+from flyball.cli.support.output import settle
 
 WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Say a word", "Go back", "Set up"
 ALONE, OUT = "One role alone", "From other programs"
@@ -96,7 +96,7 @@ def _run() -> int:
     except Exception as error:  # noqa: BLE001 - whatever it is, its traceback is kept
         if hasattr(error, "format_message"):
             return _misused(error)
-        from flyball.cli.crash import ended
+        from flyball.cli.support.crash import ended
 
         return ended(error)
     return code if isinstance(code, int) else 0

@@ -8,18 +8,18 @@ from msgspec.structs import replace
 from flyball.core.model.measurement import Check, Files, GateResult, NewTest, Quality, Trick
 from flyball.core.model.task import Commit
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.gates.examination import Examination, Trial
+from flyball.measures.examination import Examination, Trial
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.missing import missing_modules
 from flyball.measures.gates.running import expects_report
 from flyball.measures.quality import documents, qa
 from flyball.measures.quality.complexity import ChangedCode, changed_code, measure_quality, trouble
 from flyball.measures.quality.diagrams import Complaints, Diagrams, shapes
-from flyball.measures.red.probes import finds_tests, probes
 from flyball.measures.red.reasons import Project
 from flyball.measures.red.red import accepted_outcomes, new_tests, without_vacuous
-from flyball.measures.red.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
 from flyball.measures.red.uncounted import Read, by_criterion, read_new, weighed, whole_file
+from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
+from flyball.measures.tampering.probes import finds_tests, probes
 from flyball.measures.tampering.protected import Protection, changed_paths
 
 

@@ -13,9 +13,9 @@ from flyball.core.model.measurement import Coverage, GateResult, Measurement, Tr
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import spelt
+from flyball.measures.examination import Examination
 from flyball.measures.gates.commands import Commands, MeasurementStopped
 from flyball.measures.gates.coverage import measure_coverage, merged
-from flyball.measures.gates.examination import Examination
 from flyball.measures.gates.expectations import Expectations, keep, load
 from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Outcome

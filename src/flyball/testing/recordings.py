@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from flyball.agents.dialects.dialect import Asked, Dialect, Heard
+from flyball.agents.dialect import Asked, Dialect, Heard
 from flyball.agents.reading.jsonl import Events, other_lines
-from flyball.agents.reading.turn_reading import settled
 from flyball.agents.run.frame import Ran, Turn
 from flyball.agents.run.transcript import Transcript
+from flyball.agents.run.turn_reading import settled
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.core.model.task import EffectId

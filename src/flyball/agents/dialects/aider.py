@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialects.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
 from flyball.agents.display.display import Shown
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object
-from flyball.agents.reading.outcome import zones
+from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.core.providers.limits import recognise_error
 from flyball.core.text.scrubbing import decode

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialects.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
 from flyball.agents.display.display import Shown, message_parts, message_shown, noticed
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_money, object_in
-from flyball.agents.reading.outcome import zones
 from flyball.agents.run.homes import below
+from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.core.providers.limits import recognise_error
 

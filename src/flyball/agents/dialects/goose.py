@@ -9,11 +9,11 @@ from pathlib import Path
 
 import yaml
 
-from flyball.agents.dialects.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
 from flyball.agents.display.display import Shown, answered, called, message_parts, noticed, piece, said
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list
-from flyball.agents.reading.outcome import zones
 from flyball.agents.run.homes import below
+from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.core.providers.limits import recognise_error
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from flyball.agents.dialects.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
 from flyball.agents.display.display import Shown, answered, called, noticed, said
 from flyball.agents.display.tool_calls import call_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object, object_in
-from flyball.agents.reading.outcome import zones
 from flyball.agents.reading.unreachable import unreachable
+from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import NOTHING_USED, TurnKind, Usage
 from flyball.core.providers.limits import recognise_error
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from types import MappingProxyType
 
+from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.acp import Acp
 from flyball.agents.dialects.aider import AIDER
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.dialects.codex import CODEX
 from flyball.agents.dialects.copilot import COPILOT
-from flyball.agents.dialects.dialect import Dialect
 from flyball.agents.dialects.gemini import GEMINI
 from flyball.agents.dialects.goose import GOOSE
 from flyball.agents.dialects.opencode import OPENCODE

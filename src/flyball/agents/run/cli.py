@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.agents.dialects.dialect import Asked, Dialect, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Asked, Dialect, Event, Heard, Invocation, Reading
 from flyball.agents.display.live import EventView
 from flyball.agents.reading.jsonl import Events, other_lines
-from flyball.agents.reading.turn_reading import settled
 from flyball.agents.run.frame import Frame, Ran, Turn
 from flyball.agents.run.homes import guarded_paths, home_paths, set_aside
 from flyball.agents.run.retry_watch import SleepWatch
+from flyball.agents.run.turn_reading import settled
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.text.scrubbing import decode

@@ -8,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from flyball.agents.dialects.dialect import PROMPT_FILE, Invocation
+from flyball.agents.dialect import PROMPT_FILE, Invocation
 from flyball.agents.display.live import LiveView
-from flyball.agents.reading.outcome import turn_ended
 from flyball.agents.run.frame import Frame, Turn
+from flyball.agents.run.outcome import turn_ended
 from flyball.agents.run.transcript import REPORT_FILE
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded

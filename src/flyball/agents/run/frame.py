@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.agents.dialects.dialect import Invocation
+from flyball.agents.dialect import Invocation
 from flyball.agents.reading.jsonl import files_in
 from flyball.agents.run.environment import turn_environment
 from flyball.agents.run.own_path import found, launcher, without

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import faults
-from flyball.agents.dialects.dialect import PROMPT_FILE
+from flyball.agents.dialect import PROMPT_FILE
 from flyball.core.claims.report_object import MAX_REPORT_BYTES
 from flyball.ports import Refusal
 from flyball.process import Exit

@@ -11,7 +11,7 @@ from xml.parsers import expat
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import Commit
 from flyball.measures.gates.junit import TreeIndex
-from flyball.measures.red.sources import looks_like_test
+from flyball.measures.sources import looks_like_test
 from flyball.measures.trees import Trees
 
 PLACEHOLDER = "{coverage}"

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from flyball.measures.declared import is_reported
 from flyball.measures.gates.junit import Case, Outcome
-from flyball.measures.red.declared import is_reported
 from flyball.ports import Blobs
 
 _decoder = msgspec.json.Decoder(dict[str, Outcome])

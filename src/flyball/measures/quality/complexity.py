@@ -12,7 +12,7 @@ import msgspec
 
 from flyball.core.model.measurement import Quality
 from flyball.core.model.task import CodeLimits, Commit
-from flyball.measures.red.sources import is_code, looks_like_test
+from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 

@@ -15,7 +15,7 @@ from flyball.measures.quality.documents import is_changelog, is_decision_record,
 from flyball.measures.quality.lint import LintRun
 from flyball.measures.red.reasons import top_names
 from flyball.measures.red.red import names
-from flyball.measures.red.sources import looks_like_test, parse, source_tests
+from flyball.measures.sources import looks_like_test, parse, source_tests
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 

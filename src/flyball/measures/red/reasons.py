@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from flyball.measures.gates.junit import Case
-from flyball.measures.red.sources import is_code, looks_like_test, parse
+from flyball.measures.sources import is_code, looks_like_test, parse
 
 Reason = Literal["assertion", "missing-name", "error"]
 

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Item
 from flyball.core.text.criteria import Criterion, names_criterion
+from flyball.measures.declared import declared_tests, is_reported
 from flyball.measures.gates.junit import Case, Outcome
-from flyball.measures.red.declared import declared_tests, is_reported
 from flyball.measures.red.reasons import Project, reason
-from flyball.measures.red.sources import SourceTest
 from flyball.measures.red.vacuous import asking_nothing
+from flyball.measures.sources import SourceTest
 
 
 def new_tests(

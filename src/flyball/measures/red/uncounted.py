@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import decode
+from flyball.measures.declared import declared_tests, is_countable
 from flyball.measures.gates.junit import Case, TreeIndex
-from flyball.measures.red.declared import declared_tests, is_countable
 from flyball.measures.red.reasons import Project, reason
 from flyball.measures.red.red import names
-from flyball.measures.red.sources import LARGEST, SourceTest, parse
+from flyball.measures.sources import LARGEST, SourceTest, parse
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.MULTILINE)
 _RULE = re.compile(r"^={70}$", re.MULTILINE)

@@ -6,7 +6,7 @@ A test that calls anything, or looks at anything from outside itself, is left al
 import ast
 from collections.abc import Iterable, Iterator
 
-from flyball.measures.red.sources import parse
+from flyball.measures.sources import parse
 from flyball.measures.tampering.weakening import is_always_true, tests_defined
 
 _HARMLESS = frozenset({"print", "len", "str", "int", "float", "bool", "repr", "list", "dict", "set", "tuple", "range"})

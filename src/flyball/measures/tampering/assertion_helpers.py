@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.red.sources import parse
+from flyball.measures.sources import parse
 from flyball.measures.tampering import checking
 from flyball.measures.tampering.definitions import Definitions, compare, definitions, same, used_by
 from flyball.measures.tampering.modules import ALL, Known, known, names_of

@@ -17,7 +17,7 @@ import msgspec
 from flyball.core.model.measurement import Trick
 from flyball.measures.gates.junit import Case
 from flyball.measures.gates.running import GateRun
-from flyball.measures.red.sources import imports, looks_like_test, parse
+from flyball.measures.sources import imports, looks_like_test, parse
 
 _PLANTED = """
 

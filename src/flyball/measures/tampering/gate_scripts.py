@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from flyball.measures.red.sources import imports, looks_like_test
+from flyball.measures.sources import imports, looks_like_test
 
 _BUILDERS = {
     "make": ("Makefile", "makefile", "GNUmakefile", "*.mk"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.red.sources import imports
+from flyball.measures.sources import imports
 
 _STANDARD = frozenset(sys.stdlib_module_names)
 _KNOWN = frozenset({"pytest", "unittest", "coverage", "nose2", "ruff", "manage.py", "setup.py"})

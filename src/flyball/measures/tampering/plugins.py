@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
-from flyball.measures.red.sources import parse
+from flyball.measures.sources import parse
 from flyball.measures.tampering.modules import files_of
 
 CONFIGURATION = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"})

@@ -11,7 +11,7 @@ import msgspec
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import Commit, Item, Settings
-from flyball.measures.red.sources import is_test_file, looks_like_test
+from flyball.measures.sources import is_test_file, looks_like_test
 from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_scripts import is_gate_file, started_within
 from flyball.measures.tampering.import_roots import Roots, import_roots, stand_in

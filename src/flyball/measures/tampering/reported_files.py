@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.red.sources import parse
+from flyball.measures.sources import parse
 from flyball.measures.tampering import definitions, weakening
 from flyball.measures.tampering.plugins import values
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.red.probes import Probe, is_shell
-from flyball.measures.red.sources import looks_like_test
+from flyball.measures.sources import looks_like_test
+from flyball.measures.tampering.probes import Probe, is_shell
 
 _END = re.compile(r"\s*exit\b.*")
 _LEAVES = re.compile(r"\bexit(?:\s+0|\s+[\"$]|\s*$)|\bexec\b|\bshunit2\b|\bdone_testing\b", re.MULTILINE)

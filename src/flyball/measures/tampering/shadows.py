@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.red.sources import looks_like_test
+from flyball.measures.sources import looks_like_test
 
 _RUNNER = re.compile(
     r"_?pytest|pytest_(asyncio|benchmark|cov|django|mock|randomly|timeout)|pluggy|iniconfig|unittest|sitecustomize|usercustomize|xdist|coverage|junitparser|nose2?|py|doctest"

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.red.sources import is_code, looks_like_test
+from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.tampering.assertion_helpers import Suite, weakened
 from flyball.measures.tampering.plugins import CONFIGURATION
 from flyball.measures.tampering.reported_files import Held, Holder, is_pattern_of, patterns

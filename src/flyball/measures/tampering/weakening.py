@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.red.sources import parse
+from flyball.measures.sources import parse
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
 _OTHER_SKIP = re.compile(

@@ -13,7 +13,7 @@ from flyball.core.text.quantities import listed, plural
 from flyball.projections.history.records import Row
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views.standing import health
-from flyball.projections.views.wording import escaped, plain
+from flyball.projections.wording import escaped, plain
 
 ROWS_SHOWN = 26
 MOST_IDS = 6

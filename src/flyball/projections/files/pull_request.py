@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.core.text.quantities import listed
 from flyball.projections.views.report import Report
-from flyball.projections.views.wording import code, escaped
+from flyball.projections.wording import code, escaped
 
 
 def pull_request(report: Report) -> str:

@@ -15,7 +15,7 @@ from flyball.core.roles.workers import IMPLEMENTER
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views import standing
 from flyball.projections.views.status import progress_percent
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 
 def state_files(state: State, chronicle: Chronicle) -> dict[str, str]:

@@ -10,7 +10,7 @@ from flyball.core.model.task import Item
 from flyball.projections.history.records import Learning
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views.standing import health, live_items, task_status
-from flyball.projections.views.wording import code, escaped, stamp
+from flyball.projections.wording import code, escaped, stamp
 
 LONGEST_CONTEXT = 2000
 LEARNING_LINES = 30

@@ -12,7 +12,7 @@ from flyball.core.text.scrubbing import scrub
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views import standing
 from flyball.projections.views.status import QuestionShown, Subtask, open_questions
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 NAME = "verdict.json"
 OUTPUT_SHOWN = 6_000

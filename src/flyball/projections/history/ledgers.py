@@ -11,7 +11,7 @@ import msgspec
 
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.model.events import Judged
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 ERRORS_KEPT = 50
 BREAKER_EVENTS_KEPT = 50

@@ -21,7 +21,7 @@ from flyball.projections.history.records import (
     Turn,
     Verification,
 )
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 
 def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> Turn:

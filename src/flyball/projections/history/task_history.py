@@ -69,7 +69,7 @@ from flyball.projections.history.records import (
     Verification,
     Word,
 )
-from flyball.projections.views.wording import plain, short
+from flyball.projections.wording import plain, short
 
 MOST_NOTES = 100
 LEFT_NAMED = 20

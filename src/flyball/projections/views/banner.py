@@ -5,7 +5,7 @@ from __future__ import annotations
 from flyball.core.loop.questions import led_by_trick
 from flyball.core.model.state import State
 from flyball.projections.history.task_history import Chronicle
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 BEGIN = "---CIRCUIT_BREAKER_OPEN---"
 END = "---END_CIRCUIT_BREAKER_OPEN---"

@@ -71,7 +71,7 @@ from flyball.projections.history.recording import coverage_seen
 from flyball.projections.history.reviews import apart
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import next_command
-from flyball.projections.views.wording import duration, guard_name, money, plain, short, size, stamp
+from flyball.projections.wording import duration, guard_name, money, plain, short, size, stamp
 
 PLACE_WIDTH = 11
 LONGEST = 240

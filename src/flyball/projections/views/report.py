@@ -27,7 +27,7 @@ from flyball.projections.history.spend import Spend, TurnSpend, each, spend, tot
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views import standing
 from flyball.projections.views.status import UnverifiedShown, unverified
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 NOT_IN_CHECKPOINTS = "Checkpoints hold no submodule contents and no ignored files."
 

@@ -9,7 +9,7 @@ from flyball.projections.history.records import GateRun, Learning, Tally, Verifi
 from flyball.projections.history.reviews import Review
 from flyball.projections.history.spend import Spend
 from flyball.projections.views.report import Report
-from flyball.projections.views.wording import code, duration, escaped, money, short, stamp
+from flyball.projections.wording import code, duration, escaped, money, short, stamp
 
 GOAL_LINES = 40
 

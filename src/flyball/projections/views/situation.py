@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import msgspec
 
 from flyball.core.model.state import State
-from flyball.projections.views.wording import clock_time, guard_name
+from flyball.projections.wording import clock_time, guard_name
 
 Word = Literal[
     "RUNNING",

@@ -17,7 +17,7 @@ from flyball.projections.history.records import CoverageSeen
 from flyball.projections.history.task_history import Chronicle
 from flyball.projections.views import standing
 from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
-from flyball.projections.views.wording import plain
+from flyball.projections.wording import plain
 
 
 class CheckpointShown(msgspec.Struct, frozen=True):

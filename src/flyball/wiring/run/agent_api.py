@@ -18,7 +18,7 @@ from flyball.documents.errors import NotesRefused
 from flyball.documents.turn_notes import TurnNotes
 from flyball.ports import Refusal
 from flyball.projections.files.verdict_file import NAME as VERDICT, GateShown, TaskVerdict, task_verdict
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 
 class Desk(Protocol):

@@ -29,7 +29,7 @@ from flyball.wiring.run.github import GitHub
 from flyball.wiring.run.holding import Holding, holding
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.run.scm_version import with_version
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
 from flyball.workspace.workspace import GitWorkspace
 

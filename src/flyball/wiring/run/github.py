@@ -15,7 +15,7 @@ from flyball.core.model.task import TaskId
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.projections.files.pull_request import pull_request
 from flyball.projections.views.report import report
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 PATIENCE_S = 120.0
 PROGRAM = "gh"

@@ -14,8 +14,8 @@ from flyball.core.model.task import Source, Task
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.records import Holder, task_scope
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
 
 PATIENCE = 5.0
 """Seconds to wait while the work of a killed controller is being ended: its wardens hold the locks until then."""

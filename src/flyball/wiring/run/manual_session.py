@@ -17,7 +17,7 @@ from flyball.core.model.task import TaskId
 from flyball.journal.leases import Lease
 from flyball.wiring.run.holding import holding
 from flyball.wiring.run.rendering import Rendering
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
 

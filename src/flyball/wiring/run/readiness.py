@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from flyball.agents.dialects.dialect import Dialect
+from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.table import DIALECTS
 from flyball.agents.reading.prices import has_price, has_prices
 from flyball.agents.scripted.scripted import load_script

@@ -16,8 +16,8 @@ from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.files.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
 from flyball.projections.views.standing import finished
-from flyball.wiring.tasks.presence import lock_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.presence import lock_of
+from flyball.wiring.site import Site
 
 
 def catch_up(site: Site, state: State) -> None:

@@ -10,7 +10,7 @@ from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.backlog.effects import ReadBacklog
 from flyball.core.workflows.backlog.record import record_of
 from flyball.documents.backlog_folder import BacklogFolders
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 
 def looked_at(site: Site, state: State) -> State:

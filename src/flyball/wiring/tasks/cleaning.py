@@ -18,9 +18,9 @@ from flyball.measures.gates.gate_tree import gate_folder
 from flyball.ports import Refusal
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import finished
+from flyball.wiring.presence import controller_of
 from flyball.wiring.run.manual_session import Hand, in_hand
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.files import remove, space_of
 

@@ -34,9 +34,9 @@ from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
 from flyball.projections.history.records import Kept
 from flyball.projections.views.standing import finished, next_command
-from flyball.projections.views.wording import short
+from flyball.projections.wording import short
 from flyball.wiring.run.manual_session import Hand, in_hand
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.workspace import KEPT, GitWorkspace
 

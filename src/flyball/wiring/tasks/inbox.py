@@ -15,9 +15,9 @@ from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
 from flyball.projections.views.standing import finished
+from flyball.wiring.presence import controller_of
 from flyball.wiring.run.manual_session import in_hand
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 
 class TaskFinished(Refusal):

@@ -11,7 +11,7 @@ from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import highest_number
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 
 
 def open_task(

@@ -7,7 +7,7 @@ from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import listed
 from flyball.ports import Refusal
 from flyball.wiring.run.manual_session import in_hand
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
 

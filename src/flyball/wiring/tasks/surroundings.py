@@ -6,8 +6,8 @@ from flyball.core.model.state import State
 from flyball.ports import Refusal
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.standing import is_delivered
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
 
 
 def look_around(site: Site, state: State) -> Seen:

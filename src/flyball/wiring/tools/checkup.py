@@ -25,11 +25,11 @@ from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
-from flyball.projections.views.wording import size
+from flyball.projections.wording import size
+from flyball.wiring.presence import controller_of
 from flyball.wiring.run.programs import missing_programs, programs_of
+from flyball.wiring.site import Site
 from flyball.wiring.tasks.cleaning import finished_tasks, space
-from flyball.wiring.tasks.presence import controller_of
-from flyball.wiring.tasks.site import Site
 from flyball.wiring.tools.roster import Listed, listed, roster
 from flyball.workspace import git
 from flyball.workspace.errors import DamagedRepository

@@ -30,7 +30,7 @@ from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import TaskRecord, task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
-from flyball.projections.views.batch_state import batch_page, history_of, is_rolled_back, next_iteration
+from flyball.projections.files.batch_state import batch_page, history_of, is_rolled_back, next_iteration
 from flyball.wiring.tools.thresholds import thresholds_in
 from flyball.workspace.errors import NotARepository
 from flyball.workspace.repository import Repository

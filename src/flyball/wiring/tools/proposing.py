@@ -11,7 +11,7 @@ from flyball.config.detect import Proposal, detect
 from flyball.config.home import environment
 from flyball.core.model.task import Gate, Settings
 from flyball.documents.work_source import ProjectFacts
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.workspace.git import records
 from flyball.workspace.sandbox import Unavailable, available
 

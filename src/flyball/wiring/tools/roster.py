@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.agents.dialects.dialect import Dialect
+from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.table import DIALECTS
 from flyball.agents.run.cli import NETWORK
 from flyball.agents.run.environment import PASSED_ON

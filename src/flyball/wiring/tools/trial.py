@@ -17,7 +17,7 @@ from flyball.ports import Notify
 from flyball.wiring.run.agents import hiding_logins
 from flyball.wiring.run.controller import confinement
 from flyball.wiring.run.scm_version import with_version
-from flyball.wiring.tasks.site import Site
+from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
 NAME = TaskId("000-trial")

@@ -1,0 +1,126 @@
+"""Settles how a program's turn ended: what its dialect read, overruled by what only its process can tell."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from flyball.agents.dialect import Heard, Reading
+from flyball.agents.run.frame import Ran
+from flyball.agents.run.outcome import (
+    DETAIL,
+    MESSAGE_BYTES,
+    NAME,
+    claim_of,
+    cost,
+    ending,
+    told_usage,
+    with_sandbox,
+    zones,
+)
+from flyball.core.claims.claims import Claim, OpenQuestion
+from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
+from flyball.core.providers.limits import recognise
+from flyball.core.text.scrubbing import scrub
+
+UNFINISHED = "it ended without its final event"
+OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "context_full", *ABSENT, *LIMITED})
+"""Kinds only the program can know; its exit status says nothing against them."""
+WENT_ON = ("complete", "in_progress")
+
+
+def settled(
+    reading: Reading, heard: Heard, ran: Ran, *, slept: str, before: Usage, planted: tuple[str, ...] = ()
+) -> TurnEnded:
+    """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
+    end, asked = ran.end, heard.asked
+    reading = _overruled(reading, heard, ran.said_at, slept=slept)
+    message = reading.final_message[-MESSAGE_BYTES:]
+    claim = claim_of(ran, message)
+    reading, claim = _with_question(_asking(reading, claim), claim)
+    session = reading.session or (asked.session if end.ended_by != "missing" else "")
+    usage = reading.usage
+    if reading.cumulative and session == asked.session:
+        usage = usage.minus(before)
+    if usage.tokens and not usage.usd:
+        # Programs say 0 of a model whose price they do not know.
+        usage = msgspec.structs.replace(usage, usd=None)
+    return TurnEnded(
+        reading.kind,
+        "; ".join(filter(None, (with_sandbox(reading.detail[:DETAIL], reading.kind, ran), *planted))),
+        claim,
+        cost(
+            reading.kind, told_usage(claim) if usage == Usage(estimated=True) else usage, reading.model or asked.model
+        ),
+        round(end.seconds, 3),
+        end.code if end.ended_by == "exit" else None,
+        reading.reset_at,
+        session=session,
+        session_usage=_total(reading, before if session == asked.session else Usage()),
+        transcript=str(ran.transcript.folder),
+        final_message=scrub(message),
+        stray_processes=end.strays,
+        model=scrub(reading.model)[:NAME] or asked.model,
+    )
+
+
+def _total(reading: Reading, before: Usage) -> Usage:
+    """What the conversation has used, also where a turn that was broken off could not tell its total."""
+    if reading.cumulative:
+        return reading.usage
+    known = (before.usd or 0.0) + (reading.usage.usd or 0.0)
+    return msgspec.structs.replace(before.plus(reading.usage), usd=known or None, estimated=before.estimated)
+
+
+def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: str) -> Reading:
+    end = heard.exit
+    kind, detail = ending(end)
+    if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
+        return _with(reading, kind, detail)
+    if end.ended_by == "exit" and reading.kind in OWN_WORDS:
+        return reading
+    if reading.kind in LIMITED and reading.reset_at is not None:
+        return reading
+    if end.ended_by == "exit" and reading.kind == "ok" and kind == "ok":
+        return reading
+    limit = None if kind == "killed" else recognise(heard.stderr_text, _code(heard), said_at, zones)
+    if limit is not None:
+        return msgspec.structs.replace(_with(reading, limit.kind, limit.detail), reset_at=limit.reset_at)
+    if reading.kind in OWN_WORDS:
+        return reading
+    if slept:
+        return _with(reading, "overloaded", slept)
+    if kind == "ok":
+        return _with(reading, "crashed" if reading.kind == "ok" else reading.kind, reading.detail or UNFINISHED)
+    if kind == "crashed" and reading.kind in FAILED:
+        return _with(reading, reading.kind, f"{reading.detail} ({detail})" if reading.detail else detail)
+    return _with(reading, kind, detail)
+
+
+def _code(heard: Heard) -> int | None:
+    """A program whose dialect heard no good end did not end well, whatever its status."""
+    code = heard.exit.code if heard.exit.ended_by == "exit" else None
+    return 1 if code == 0 else code
+
+
+def _with(reading: Reading, kind: TurnKind, detail: str) -> Reading:
+    return msgspec.structs.replace(reading, kind=kind, detail=detail, reset_at=None)
+
+
+def _asking(reading: Reading, claim: Claim) -> Reading:
+    """A program without anybody to ask may put its question into its last words; one that then went on has answered it."""
+    if reading.kind == "question" and claim.status in WENT_ON:
+        return msgspec.structs.replace(reading, kind="ok", detail="", question="")
+    last = reading.final_message.rstrip().rpartition("\n\n")[2].strip()
+    if reading.kind == "ok" and claim.source == "none" and last.endswith("?"):
+        return msgspec.structs.replace(reading, kind="question", detail="it ended with a question", question=last)
+    return reading
+
+
+def _with_question(reading: Reading, claim: Claim) -> tuple[Reading, Claim]:
+    """A question the program asked by its own means, unless its report asks one."""
+    if not reading.question or claim.questions:
+        return reading, claim
+    asked = OpenQuestion(scrub(reading.question)[:DETAIL], tuple(scrub(option) for option in reading.options))
+    return reading, msgspec.structs.replace(claim, questions=(asked,))

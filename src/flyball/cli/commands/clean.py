@@ -1,0 +1,66 @@
+"""`flyball clean`: frees the disk of what finished tasks no longer need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.completion import task_ids
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.wiring.tasks.cleaning import Tidied
+
+
+def clean(
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="The task: its id, a part of it, or words that match it. Without one and without --finished nothing is removed.",
+            autocompletion=task_ids,
+        ),
+    ] = "",
+    finished: Annotated[bool, typer.Option("--finished", help="All finished tasks: DONE, MERGED or ABORTED.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove checkouts, gate folders and environments of finished tasks; journal, checkpoints and branches stay."""
+    from flyball.cli.support.choosing import chosen
+    from flyball.ports import Refusal
+    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.cleaning import clean as cleaned, finished_tasks, would_clean
+
+    with told():
+        site = Site.find(Path.cwd())
+        if task.strip() and finished:
+            raise Refusal("Name a task, or say --finished for all that are: not both. See: flyball clean --help")
+        only_shown = dry_run or not (task.strip() or finished)
+        tasks = [chosen(site, task)] if task.strip() else finished_tasks(site)
+        found = [would_clean(site, each) if only_shown else cleaned(site, each) for each in tasks]
+        if as_json:
+            freed = sum(each.freed_bytes for each in found)
+            put_json({"dry_run": only_shown, "freed_bytes": freed, "tasks": found})
+        else:
+            _tell(found, only_shown=only_shown, again=f"flyball clean {tasks[0] if task.strip() else '--finished'}")
+
+
+def _tell(found: list[Tidied], *, only_shown: bool, again: str) -> None:
+    from flyball.projections.wording import size
+
+    there = [each for each in found if each.removed]
+    for each in there:
+        what = ", ".join(dict.fromkeys(part.what for part in each.removed))
+        put(f"{each.task}  {each.state}  {what}: {size(each.freed_bytes)}")
+        if each.kept_as:
+            put(f"  What nobody had saved there is kept as {each.kept_as}: flyball diff {each.task} {each.kept_as}")
+    freed = size(sum(each.freed_bytes for each in there))
+    if not there:
+        put("Nothing to remove: no finished task takes up space but for its history.")
+    elif only_shown:
+        put(f"Nothing was removed. It would free {freed}: {again}")
+    else:
+        put(f"Freed {freed}. A checkout is made again when its task needs it.")

@@ -1,0 +1,233 @@
+"""`flyball demo`: one whole loop for real on a sample repository, played by the scripted agent."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put
+
+if TYPE_CHECKING:
+    from flyball.cli.screen.seat import Seat
+    from flyball.core.model.task import TaskId
+    from flyball.projections.history.records import Judgement
+    from flyball.projections.history.task_history import Chronicle
+    from flyball.wiring.site import Site
+
+PROJECT = "basket"
+DOCUMENT = "docs/discount.md"
+WORK = ".work"
+ANSWER = "Amounts are in euro: write EUR after them."
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository to look around in.")] = False,
+    workflow: Annotated[str, typer.Option(help="Which workflow to show.")] = "tdd",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line, and the status last.")] = False,
+) -> None:
+    """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
+    from flyball.cli.screen.seat import take_seat
+
+    with told():
+        script = _script(workflow)
+        seat = take_seat(as_json=as_json, lasting=False)
+        folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
+        try:
+            code = _play(folder, workflow, script, seat, keep=keep)
+        finally:
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(code)
+
+
+def _script(workflow: str) -> bytes:
+    from flyball.ports import Refusal
+
+    data = resources.files("flyball").joinpath("demo")
+    there = sorted(f.name.removesuffix(".yaml") for f in data.iterdir() if f.name.endswith(".yaml"))
+    known = [name for name in there if not name.startswith("sample")]
+    if workflow not in known:
+        raise Refusal(f"There is no demo of {workflow!r}; expected one of: {', '.join(known)}")
+    return data.joinpath(f"{workflow}.yaml").read_bytes()
+
+
+def _play(folder: Path, workflow: str, script: bytes, seat: Seat, *, keep: bool) -> int:
+    from flyball.cli.sessions import drive
+
+    site = _sample(folder, workflow, script)
+    task = _opened(site, workflow)
+    if not seat.as_json:
+        source = WORK if workflow == "backlog" else DOCUMENT
+        put(
+            f"A sample project in {site.repository.root}; its task is {source}. The agent is a script, the rest is real."
+        )
+    code = drive(site, task, attended=False, seat=seat)
+    if workflow == "backlog":
+        code = _answered(site, task, code, seat)
+    if not seat.as_json:
+        put("\n".join(_seen(site, task, keep=keep)))
+    return code
+
+
+def _answered(site: Site, task: TaskId, code: int, seat: Seat) -> int:
+    """What a person would do now: one issue waits for a word of theirs."""
+    from flyball.cli.sessions import drive
+    from flyball.cli.support.exits import BLOCKED
+    from flyball.wiring.tasks.inbox import speak
+
+    stopped = site.state(task).stopped
+    if code != BLOCKED or stopped is None or not stopped.question:
+        return code
+    if not seat.as_json:
+        put(f"\nBLOCKED, exit {code}. Here a person answers, which the demo does for you:")
+        put(f'  flyball answer {task} {stopped.question} "{ANSWER}" && flyball resume {task}\n')
+    speak(site, task, "answer", text=ANSWER, question=stopped.question)
+    return drive(site, task, attended=False, seat=seat)
+
+
+def _sample(folder: Path, workflow: str, script: bytes) -> Site:
+    """The project with its history, flyball's own folder beside it, and the script."""
+    import yaml
+
+    from flyball.config.home import RepositoryHome
+    from flyball.journal.sqlite import SqliteJournal
+    from flyball.wiring.site import Site
+    from flyball.workspace.repository import Repository
+
+    (folder / "script.yaml").write_bytes(script)
+    root = folder / PROJECT
+    data = resources.files("flyball").joinpath("demo")
+    samples = [data.joinpath(name) for name in ("sample.yaml", f"sample-{workflow}.yaml")]
+    files = [yaml.safe_load(sample.read_bytes()) for sample in samples if sample.is_file()]
+    for name, text in (entry for each in files for entry in each.items()):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            text.replace("PYTHON", shlex.quote(sys.executable)).replace("SANDBOX", _sandbox()), encoding="utf-8"
+        )
+    _commit(root)
+    repository = Repository.find(root)
+    home = RepositoryHome.of(repository.common_dir, root, home=folder / "home").prepare()
+    return Site(repository, home, SqliteJournal.open(home.journal))
+
+
+def _sandbox() -> str:
+    from flyball.workspace.sandbox import Unavailable, available
+
+    return "none" if isinstance(available(), Unavailable) else "bwrap"
+
+
+def _commit(root: Path) -> None:
+    from flyball import process
+    from flyball.workspace.git import environment, program
+
+    names = {f"GIT_{who}_{part}": value for who in ("AUTHOR", "COMMITTER") for part, value in _PERSON.items()}
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A basket with a total")):
+        done = process.capture([program(), *words], cwd=root, env=environment(names))
+        assert done.code == 0, done.stderr
+
+
+_PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
+
+
+def _opened(site: Site, workflow: str) -> TaskId:
+    from flyball.config import file as config_file, trust
+    from flyball.config.settings import Here, RunFlags, build
+    from flyball.documents.source import read_source
+    from flyball.documents.work_source import read_work_source
+    from flyball.wiring.tasks.opening import open_task
+
+    root = site.repository.root
+    file = config_file.read(root)
+    assert file is not None
+    trust.record(site.home, file)
+    configured = build(file, RunFlags(workflow=workflow), Here())
+    source = read_work_source(root / WORK, root) if workflow == "backlog" else read_source(root / DOCUMENT, root)
+    return open_task(
+        site, configured, request=source.request, source=source.source, document=source.text, items=source.items
+    )
+
+
+def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
+    """What the person has just watched, told from the facts."""
+    from flyball.core.text.quantities import plural
+    from flyball.projections.views.report import report
+
+    dossier = site.dossier(task)
+    state, chronicle = dossier.state, dossier.chronicle
+    made = report(state, chronicle)
+    conditions = {found.stage: found.condition for found in made.verifications}
+    yield ""
+    yield "What you saw"
+    for sentence in _cycles(site, task) if state.task.workflow == "backlog" else _judged(chronicle, conditions):
+        yield from _wrapped(sentence)
+    counted = (plural(made.iterations, "iteration"), plural(made.total.turns, "turn"))
+    yield from _wrapped(", ".join((*counted, plural(len(chronicle.checkpoints), "checkpoint"))))
+    yield ""
+    yield f"The branch {made.branch}"
+    yield from (f"  {line}" for line in _log(site, made.branch))
+    yield ""
+    yield from _left(site, task, keep=keep)
+
+
+def _judged(chronicle: Chronicle, conditions: Mapping[str, str]) -> Iterator[str]:
+    for judged in chronicle.judgements:
+        yield f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}"
+
+
+def _cycles(site: Site, task: TaskId) -> Iterator[str]:
+    """What became of each issue, and what was decided then."""
+    from flyball.core.model.events import Judged
+    from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
+
+    objection = ""
+    for fact in (event.fact for event in site.journal.read(task)):
+        if isinstance(fact, Judged) and fact.batch:
+            objection = "" if fact.can_exit else f"; {fact.gate_1.missing[0]}"
+        elif isinstance(fact, ItemSettled):
+            yield f"{fact.id} {fact.status}{objection}" + "".join(f"; {note}" for note in fact.notes)
+        elif isinstance(fact, Evaluated):
+            yield f"  {fact.decision}: {fact.reason} {'; '.join(fact.blocked_on)}".rstrip()
+
+
+def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:
+    from flyball.projections.wording import plain
+
+    if judged.can_exit:
+        return f"verified: {conditions.get(judged.stage, 'its gate held')}."
+    if judged.false_claim:
+        return f"the agent said it was done. Measured, it was not, and it was told why: {plain(judged.missing[0], 120)}"
+    cured = f" The cure: {judged.rung}, from the best checkpoint." if judged.rung else ""
+    return f"{plain(judged.evidence, 120)}.{cured}"
+
+
+def _wrapped(text: str) -> list[str]:
+    width = min(shutil.get_terminal_size().columns, 100)
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+
+
+def _log(site: Site, branch: str) -> list[str]:
+    done = site.repository.git().run("log", "--oneline", f"main..{branch}")
+    return done.stdout.decode("utf-8", "backslashreplace").splitlines()
+
+
+def _left(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
+    root = site.repository.root
+    path = root / ".loop" / task / "report.md"
+    if not keep:
+        yield "The sample was removed again. To look around in it: flyball demo --keep"
+        yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
+        return
+    yield f"report: {path}"
+    yield f"look around: cd {shlex.quote(str(root))} && export FLYBALL_HOME={shlex.quote(str(site.home.home))}"
+    yield f"  flyball report {task}; flyball logs {task}; flyball diff {task}; git log flyball/{task}"

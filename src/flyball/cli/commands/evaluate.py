@@ -1,0 +1,121 @@
+"""`flyball evaluate`: what a backlog says, CONTINUE, DONE or BLOCKED, for scripts, hooks and loops of one's own."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import BLOCKED, CONTINUE, DONE, told
+from flyball.cli.support.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.wiring.tools.evaluation import Evaluated, Given
+
+_CODES = {"DONE": DONE, "CONTINUE": CONTINUE, "BLOCKED": BLOCKED}
+
+
+class BuildResult(StrEnum):
+    passed = "pass"
+    failed = "fail"
+    unknown = "unknown"
+
+
+class GatesResult(StrEnum):
+    met = "met"
+    unmet = "unmet"
+    unknown = "unknown"
+
+
+def evaluate(
+    root: Annotated[
+        Path | None, typer.Option(help="The folder that has `.work`. Default: the nearest one from here upwards.")
+    ] = None,
+    validation: Annotated[
+        list[Path] | None,
+        typer.Option(help="A validator's summary in markdown, or its report in JSON; may be repeated."),
+    ] = None,
+    build: Annotated[BuildResult, typer.Option(help="Whether the build passes.")] = BuildResult.unknown,
+    gates: Annotated[GatesResult, typer.Option(help="Whether the quality gates are met.")] = GatesResult.unknown,
+    error: Annotated[list[str] | None, typer.Option(help="An error of this session; may be repeated.")] = None,
+    unrecoverable: Annotated[bool, typer.Option("--unrecoverable", help="Nobody but a person can help.")] = False,
+    max_cycles: Annotated[int | None, typer.Option(help="The cycle limit; 0 is none.", min=0)] = None,
+    focus: Annotated[str, typer.Option(help="The issue in hand. Default: as the state file or focus.md say.")] = "",
+    reset: Annotated[
+        bool, typer.Option("--reset", help="A person's word: clear the counts of failures and idle cycles that block.")
+    ] = False,
+    input: Annotated[
+        str,
+        typer.Option(help="A file with the whole situation as one JSON object, or - for stdin; nothing else is read."),
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, and exit 10, 0 or 3; the decision is written down first."""
+    from flyball.wiring.tools.evaluation import Given
+
+    with told():
+        given = Given(
+            validations=tuple(validation or ()),
+            build=build.value,
+            gates=gates.value,
+            errors=tuple(error or ()),
+            unrecoverable=unrecoverable,
+            max_cycles=max_cycles,
+            focus=focus,
+            reset=reset,
+        )
+        found = _from_input(input, given, root) if input else _from_folder(root, given, dry_run=dry_run)
+        _show(found, as_json=as_json)
+    sys.exit(_CODES[found.evaluation.decision])
+
+
+def _from_folder(root: Path | None, given: Given, *, dry_run: bool) -> Evaluated:
+    from flyball.clock import system_clock
+    from flyball.wiring.tools.evaluating import evaluate_folder
+
+    return evaluate_folder(root, given, system_clock, write=not dry_run)
+
+
+def _from_input(name: str, given: Given, root: Path | None) -> Evaluated:
+    from flyball.documents.errors import EvaluationInputInvalid
+    from flyball.wiring.tools.evaluating import evaluate_input
+    from flyball.wiring.tools.evaluation import Given
+
+    if given != Given() or root is not None:
+        raise EvaluationInputInvalid(
+            "--input is the whole situation; expected no other option but --json and --dry-run. Put them into the object."
+        )
+    return evaluate_input(_read(name), "standard input" if name == "-" else name)
+
+
+def _read(name: str) -> bytes:
+    from flyball.documents.errors import EvaluationInputInvalid
+    from flyball.wiring.tools.evaluating import MAX_INPUT
+
+    if name == "-":
+        raw = sys.stdin.buffer.read(MAX_INPUT + 1) if sys.stdin is not None else b""
+    else:
+        try:
+            with Path(name).open("rb") as file:
+                raw = file.read(MAX_INPUT + 1)
+        except OSError as error:
+            raise EvaluationInputInvalid(
+                f"{name} cannot be read ({error.strerror}); expected a JSON object."
+            ) from error
+    if len(raw) > MAX_INPUT:
+        raise EvaluationInputInvalid(f"{name} is larger than {MAX_INPUT // 1024 // 1024} MiB; expected a JSON object.")
+    return raw
+
+
+def _show(found: Evaluated, *, as_json: bool) -> None:
+    from flyball.projections.views.evaluation import evaluation_text
+
+    if as_json:
+        put_json(found.evaluation)
+    else:
+        put(evaluation_text(found.situation, found.evaluation).rstrip("\n"))

@@ -1,0 +1,62 @@
+"""`flyball export`: flyball's roles as agent definition files for the program you already use."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put, put_json
+
+
+class Target(StrEnum):
+    """The programs whose formats are known."""
+
+    CLAUDE = "claude"
+    OPENCODE = "opencode"
+    COPILOT = "copilot"
+    GEMINI = "gemini"
+    CODEX = "codex"
+
+
+_PLUGIN = "Use it with: claude --plugin-dir {}"
+_USE = {
+    Target.CLAUDE: "Use one with: claude --agent flyball-implementer",
+    Target.OPENCODE: "Use one with: opencode run --agent flyball-implementer",
+    Target.COPILOT: "Use one with: copilot --agent flyball-implementer",
+    Target.GEMINI: "Gemini delegates to them, once you have agreed to a project's agents; those in your home load at once.",
+    Target.CODEX: "Codex delegates to them in a project it trusts.",
+}
+
+
+def export(
+    target: Annotated[Target, typer.Option(help="The program the files are for.")],
+    to: Annotated[Path, typer.Option(help="The project, or your home folder. Default: where you are.")] = Path(),
+    plugin: Annotated[bool, typer.Option("--plugin", help="A whole Claude Code plugin in that folder.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are not flyball's.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write flyball's roles as agent definition files of another program."""
+    from flyball import __version__
+    from flyball.documents.exported_files import write_exported
+    from flyball.ports import Refusal
+    from flyball.projections.export.agents import exported
+    from flyball.projections.export.plugin import exported_plugin
+
+    with told():
+        if plugin and target is not Target.CLAUDE:
+            raise Refusal(f"--plugin makes a plugin of Claude Code; {target} has none. Use it with: --target claude")
+        made = exported_plugin(__version__) if plugin else exported(target.value)
+        folder = to.expanduser().absolute()
+        written = write_exported(folder, made.files, manifest=made.manifest, force=force)
+        if as_json:
+            put_json(written)
+            return
+        for name in written.written:
+            put(f"wrote {name}")
+        done = f"{len(written.written)} written, {len(written.unchanged)} as they were, in {folder}."
+        put(f"{done} {_PLUGIN.format(folder) if plugin else _USE[target]}")

@@ -1,0 +1,217 @@
+"""`flyball init`: looks at a project, tries its gates once, and writes flyball.toml."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import DONE, USAGE, told
+from flyball.cli.support.output import put, put_json, tell
+
+if TYPE_CHECKING:
+    from flyball.config.detect import Proposal
+    from flyball.core.model.measurement import GateResult, Measurement
+    from flyball.wiring.site import Site
+
+
+def init(
+    force: Annotated[bool, typer.Option("--force", help="Write over a flyball.toml that is there.")] = False,
+    try_gates: Annotated[
+        bool, typer.Option("--try/--no-try", help="Try the gates once in a tree of their own.")
+    ] = True,
+    constitution: Annotated[
+        bool,
+        typer.Option("--constitution", help="Write .work/constitution.md, the rules a backlog is worked by, instead."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Detect how this project is tested, try it once, and write flyball.toml."""
+    from flyball.config import detect, file as config_file, trust
+    from flyball.core.text.scrubbing import scrub
+    from flyball.wiring.site import Site
+    from flyball.wiring.tools.proposing import proposed
+
+    with told():
+        site = Site.find(Path.cwd())
+        if constitution:
+            _constitution(site, force=force, as_json=as_json)
+            return
+        path = _free(site, force=force)
+        proposal = proposed(site)
+        measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
+        if measured:
+            proposal = detect.without_tools(proposal, {t.name: scrub(t.broken) for t in measured.tools if t.broken})
+        text = detect.render(proposal)
+        _write(path, text, force=force)
+        file = config_file.parse(text, path)
+        trust.record(site.home, file)
+        if as_json:
+            put_json(_told(path, proposal, measured))
+        else:
+            put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+        sys.exit(DONE if proposal.gates else USAGE)
+
+
+def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
+    """Write the rules from what is known of the project, for a person to complete."""
+    from flyball.documents.work_source import write_constitution
+    from flyball.wiring.tools.proposing import project_facts
+
+    path = write_constitution(site.repository.root, project_facts(site), force=force)
+    if as_json:
+        put_json({"file": str(path)})
+        return
+    put(f"{path} is written. Read it and say in it what agents must know: it reaches every prompt of a backlog.")
+    put("next: write issues into .work/agent/issues/medium.md, then: flyball run --workflow backlog")
+
+
+def _free(site: Site, *, force: bool) -> Path:
+    from flyball.config import file as config_file
+    from flyball.ports import Refusal
+
+    path = site.repository.root / config_file.FILE
+    shared = site.repository.root / config_file.SHARED_FILE
+    if path.exists():
+        config_file.require_regular(path)
+    if not (path.exists() or path.is_symlink()):
+        there = config_file.read(site.repository.root)
+        if there is not None:
+            raise Refusal(f"{shared} configures flyball already, under [tool.flyball]. Edit it there.")
+    elif not force:
+        raise Refusal(f"{path} is there already. Look at it, or write it anew: flyball init --force")
+    return path
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    from flyball.ports import Refusal
+
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise Refusal(
+            f"{path} could not be written ({error.strerror}). Make its folder writable or free some space, and try again."
+        ) from error
+
+
+def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
+    from flyball.config.home import environment
+    from flyball.core.text.scrubbing import scrub
+    from flyball.wiring.tools.proposing import trial_settings
+    from flyball.wiring.tools.trial import tried
+
+    def notify(kind: str, line: str) -> None:
+        if kind == "command" and not quiet:
+            tell(f"trying: {scrub(line)}\n")
+
+    return tried(site, trial_settings(proposal), environment=environment(), notify=notify)
+
+
+def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
+    return {
+        "file": str(path),
+        "stack": proposal.stack,
+        "agents": proposal.agents,
+        "agent": proposal.agent.value if proposal.agent else None,
+        "gates": [
+            {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
+            for g in (measured.gates if measured else ())
+        ],
+        "tools": [
+            {"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken}
+            for t in (measured.tools if measured else ())
+        ],
+        "notes": measured.notes if measured else (),
+        "missing": _missing(proposal, measured),
+        "trusted": True,
+    }
+
+
+def _shown(
+    path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
+) -> Iterator[str]:
+    from flyball.core.text.scrubbing import scrub
+
+    yield from (f"  {line}".rstrip() for line in text.splitlines())
+    yield ""
+    for gate in measured.gates if measured else ():
+        yield from _gate(gate)
+    for tool in measured.tools if measured else ():
+        yield from _tool(tool)
+    yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
+    yield from (f"missing: {line}" for line in _missing(proposal, measured))
+    yield f"{path} is written, and agreed to as it is now:"
+    yield from (f"  {line}" for line in wants)
+    yield "next:"
+    yield from (f"  {line}" for line in _next(path, proposal, measured))
+
+
+def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Iterator[str]:
+    """What a person does now, in its order, so that the last line works."""
+    from flyball.wiring.tools.proposing import login_wanted
+
+    if not proposal.gates:
+        yield f'name the command that runs the tests, below [gates] in {path.name}: test = "COMMAND", then: flyball trust'
+    elif measured is not None and measured.broken:
+        yield f"have the gate's command run here (see above; setup in {path.name} installs what it needs)"
+    if proposal.agent is None:
+        yield f"install an agent (flyball agents lists those it knows), or name a program in {path.name} as shown there"
+    login = login_wanted(proposal)
+    if proposal.agent is not None and login:
+        yield f"log in to {proposal.agent.value}: {login}"
+    if _missing(proposal, measured) or proposal.agent is None:
+        yield "flyball doctor    (says whether a task can run now)"
+        return
+    agent = proposal.agent.value
+    yield f'flyball run "what is to be done"    (with {agent}: {proposal.agent.reason})'
+
+
+def _gate(gate: GateResult) -> Iterator[str]:
+    from flyball.core.text.scrubbing import scrub
+
+    if gate.broken:
+        yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
+        yield from (f"    {scrub(line)}" for line in gate.output.splitlines()[-8:])
+    elif gate.counts is not None:
+        failing = gate.counts.failing + gate.counts.known_failing
+        yield f"gate {gate.name}: {gate.counts.passing} passed, {failing} failed, {gate.counts.skipped} skipped"
+    else:
+        yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
+
+
+def _tool(tool: GateResult) -> Iterator[str]:
+    from flyball.core.text.scrubbing import scrub
+
+    if tool.broken:
+        yield f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
+    else:
+        yield f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
+
+
+def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
+    """What a person has to see to before a run can succeed."""
+    from flyball.core.loop.junit_hint import SEEN_BY, counted_by
+    from flyball.wiring.tools.proposing import login_wanted
+
+    missing = []
+    broken = measured.broken if measured else ""
+    if not proposal.gates:
+        missing.append("no way to run tests was found, so nothing could be measured")
+    elif broken and proposal.setup is None:
+        missing.append(f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust')
+    elif broken:
+        missing.append(f"{broken}; correct setup in flyball.toml, then type: flyball trust")
+    elif measured and measured.unseen:
+        missing.append(f"{measured.unseen}; {SEEN_BY}")
+    elif measured and measured.untold:
+        missing.append(f"{measured.untold_reason}; {counted_by(measured.untold.command)}")
+    if proposal.agent is None:
+        missing.append("no agent that flyball knows is installed")
+    elif login_wanted(proposal):
+        missing.append(f"{proposal.agent.value} is not logged in")
+    return missing

@@ -1,0 +1,154 @@
+"""`flyball logs`: what happened, line by line, and what was said in a turn."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.arguments import MaybeTask
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put, put_bytes, put_json, time_of_day
+
+if TYPE_CHECKING:
+    from flyball.core.model.events import Event
+    from flyball.core.model.state import State
+    from flyball.core.model.task import TaskId
+    from flyball.wiring.site import Site
+
+POLL_S = 0.3
+_PIECE = 64 * 1024
+_END = 64 * 1024
+"""Bytes of each file that `--json` shows; the path leads to the rest."""
+
+
+def logs(
+    task: MaybeTask = "",
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task is finished.")] = False,
+    turn: Annotated[int | None, typer.Option(help="Show what was said in this turn instead.", min=1)] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw", help="With --turn: what its program printed, byte for byte; its errors on standard error."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line.")] = False,
+) -> None:
+    """Show what happened in a task, one line for each event."""
+    from flyball.cli.support.choosing import chosen
+    from flyball.ports import Refusal
+    from flyball.projections.views.lines import json_line, line
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        found = chosen(site, task)
+        if turn is not None:
+            _show_turn(site, found, turn, as_json=as_json, raw=raw)
+            return
+        if raw:
+            raise Refusal("--raw needs the number of a turn: flyball logs --turn N --raw")
+        for event, state in _events(site, found, follow=follow):
+            shown = json_line(event).decode() if as_json else line(event, state)
+            if shown is not None:
+                put(shown if as_json else f"{time_of_day(event.at)} {shown}")
+
+
+def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, State]]:
+    """Events with the state after each; following ends with the task."""
+    from flyball.core.fold.evolve import evolve
+    from flyball.projections.views.standing import finished
+
+    state: State | None = None
+    while True:
+        for event in site.journal.read(task, state.seq if state else 0):
+            state = evolve(state, event)
+            yield event, state
+        if not follow or (state is not None and finished(state) is not None):
+            return
+        time.sleep(POLL_S)
+
+
+def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool) -> None:
+    if as_json:
+        _, _, session = _of_turn(site, task, turn)
+        put_json({"task": task, "turn": turn, "session": session, "files": kept(site, task, turn)})
+    elif raw:
+        for data in _printed(site, task, turn, "stdout"):
+            put_bytes(data)
+        for data in _printed(site, task, turn, "stderr"):
+            sys.stderr.buffer.write(data)
+    else:
+        for text in transcript(site, task, turn):
+            put(text)
+
+
+def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
+    """Everything kept of a turn's last attempt, safe for any screen, and how it ended."""
+    from flyball.wiring.tasks.transcripts import told_lines
+
+    files = _files(site, task, turn)
+    agent, ended, session = _of_turn(site, task, turn)
+    if session:
+        yield f"===== turn {turn}, session {session} of {agent}"
+    for name, path in files.items():
+        yield f"===== turn {turn}, {name} ({path})"
+        yield from told_lines(site.state(task).task, agent, path)
+    if ended:
+        yield f"===== {' '.join(ended.split())}"
+
+
+def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:
+    """Which agent took a turn, how its last attempt ended, as the log tells it, and the session it belongs to."""
+    from flyball.core.model.effects import RunAgent
+    from flyball.core.model.events import Begun, Ended
+    from flyball.core.model.outcomes import TurnEnded
+    from flyball.core.text.scrubbing import scrub
+    from flyball.projections.views.lines import line
+
+    effect: RunAgent | None = None
+    ended = session = ""
+    for event, state in _events(site, task, follow=False):
+        match event.fact:
+            case Begun(effect=RunAgent() as begun) if begun.turn == turn:
+                effect, ended, session = begun, "", begun.session
+            case Ended() as end if effect is not None and end.id == effect.id:
+                ended = line(event, state) or ""
+                session = end.outcome.session or session if isinstance(end.outcome, TurnEnded) else session
+    return effect.agent if effect else "", ended, scrub(session)
+
+
+def _printed(site: Site, task: TaskId, turn: int, name: str) -> Iterator[bytes]:
+    path = _files(site, task, turn).get(name)
+    if path is not None:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+
+def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
+    """The same as data: each file's path, and the end of what it holds."""
+    from flyball.core.text.scrubbing import decode
+
+    files = {}
+    for name, path in _files(site, task, turn).items():
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _END))
+            files[name] = {"path": str(path), "end": decode(file.read())}
+    return files
+
+
+def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
+    from flyball.core.text.quantities import plural
+    from flyball.ports import Refusal
+
+    attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))
+    if not attempts:
+        had = plural(site.state(task).turns, "turn")
+        raise Refusal(f"{task} has no transcript of turn {turn}; it has had {had}. See: flyball logs {task}")
+    paths = {name: attempts[-1] / name for name in ("prompt.md", "stdout", "stderr", "report.json")}
+    return {name: path for name, path in paths.items() if path.is_file() and path.stat().st_size}

@@ -1,0 +1,23 @@
+"""`flyball mcp`: flyball as a server an agent can ask, over the Model Context Protocol on standard input and output."""
+
+from __future__ import annotations
+
+import sys
+
+from flyball.cli.support.exits import told
+
+
+def mcp() -> None:
+    """Serve an agent over MCP on stdio: its task, gates, progress, questions, monitor and evaluator; none can say "done"."""
+    from flyball.core.extras import install_command
+    from flyball.ports import Refusal
+
+    with told():
+        try:
+            from flyball.cli.commands.mcp_server import serve
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("mcp"):
+                raise
+            command = install_command("mcp", sys.executable)
+            raise Refusal(f"flyball mcp needs the library of its protocol. Install it with: {command}") from error
+        serve()

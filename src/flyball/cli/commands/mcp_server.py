@@ -1,0 +1,130 @@
+"""The tools of `flyball mcp`. They tell what was measured and take claims; none of them can set anything to done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from flyball import __version__
+from flyball.cli.support.choosing import chosen
+from flyball.cli.support.exits import REFUSED
+from flyball.clock import system_clock
+from flyball.config.home import environment
+from flyball.core.advice.stream import StreamObservation, advise
+from flyball.core.health.monitor import History
+from flyball.ports import Refusal
+from flyball.wiring.run.agent_api import Desk, desk, gates, shown
+from flyball.wiring.tools.evaluating import evaluate_folder
+from flyball.wiring.tools.evaluation import Given
+from flyball.wiring.tools.thresholds import thresholds_in
+
+INSTRUCTIONS = (
+    "flyball governs this repository's tasks: it measures the work and decides CONTINUE, DONE or BLOCKED. Ask get_task what is "
+    "missing before you say that something is finished, and get_gate_output why a gate fails. What you report is a claim; it is "
+    "measured when your turn ends."
+)
+Task = Annotated[
+    str, Field(description="The task's id, a part of it, or words of its request; empty for the unfinished one.")
+]
+
+
+def serve() -> None:
+    """Answer until standard input ends."""
+    server(desk(Path.cwd(), environment(), chosen)).run("stdio")
+
+
+def server(at: Desk) -> MCPServer[Any]:
+    """All tools, for an agent at this desk."""
+    made: MCPServer[Any] = MCPServer("flyball", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    for tool in (*_asking(at), *_saying(at), monitor, evaluate):
+        made.tool()(tool)
+    return made
+
+
+def _asking(at: Desk) -> tuple[Any, ...]:
+    def get_task(task: Task = "") -> dict[str, Any]:
+        """Where a task stands: request, items, stage, decision with its reason, what is missing, findings, open questions."""
+        with _told():
+            turn = at.turn()
+            known = shown(at.verdict(task))
+            return {**known, "gates": [gate["name"] for gate in known["gates"]], **({"turn": turn} if turn else {})}
+
+    def get_gate_output(
+        task: Task = "", gate: Annotated[str, Field(description="The gate's name; empty for all.")] = ""
+    ) -> dict[str, Any]:
+        """What the gates said when flyball last ran them: passed or not, exit code, the end of their output."""
+        with _told():
+            return {"gates": [shown(each) for each in gates(at.verdict(task), gate)]}
+
+    return get_task, get_gate_output
+
+
+def _saying(at: Desk) -> tuple[Any, ...]:
+    def report_progress(
+        summary: Annotated[str, Field(description="One line: what is done so far and what comes next.")],
+    ) -> str:
+        """Note how far your turn is. It is a claim: it finishes nothing, and the last one stands until you report."""
+        with _told():
+            return at.progress(summary)
+
+    def ask_human(
+        question: Annotated[str, Field(description="What only a person can decide.")],
+        options: Annotated[list[str], Field(description="The answers to choose from; empty for free text.")] = [],  # noqa: B006 - it becomes a schema
+        default: Annotated[str, Field(description="What to take if nobody answers; empty to wait for an answer.")] = "",
+    ) -> str:
+        """Put a question to a person; the answer comes in a later turn, so go on with what does not depend on it."""
+        with _told():
+            return at.question(question, tuple(options), default)
+
+    return report_progress, ask_human
+
+
+def monitor(
+    observations: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="The iterations of a loop so far, oldest first, as for `flyball monitor --stream`: iteration, context, tree, "
+            "edit, changed_files, gates[{name, passed, output, failing[]}], metric."
+        ),
+    ],
+) -> dict[str, Any]:
+    """Whether a loop goes anywhere: health, cure, evidence and confidence after its last iteration. Nothing is kept."""
+    with _told():
+        try:
+            seen = msgspec.convert(observations, list[StreamObservation])
+        except msgspec.ValidationError as error:
+            raise Refusal(f"observations: {error}") from error
+        if not seen:
+            raise Refusal("observations: expected at least one iteration")
+        limits, history = thresholds_in(Path.cwd()), History()
+        for each in seen:
+            history, advice = advise(history, each, limits)
+        return shown(advice)
+
+
+def evaluate(
+    root: Annotated[str, Field(description="The folder with `.work`; empty for the nearest one.")] = "",
+    focus: Annotated[str, Field(description="The issue to look at first.")] = "",
+) -> dict[str, Any]:
+    """The evaluator's word on a `.work` backlog: CONTINUE with the next issue, or BLOCKED. It writes nothing, and knows no build or
+    gates, since your word on them is no measurement: so it never says DONE.
+    """
+    with _told():
+        where = Path(root) if root else None
+        return shown(evaluate_folder(where, Given(focus=focus), system_clock, write=False).evaluation)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What is refused reaches the model as one sentence."""
+    try:
+        yield
+    except REFUSED as error:
+        raise ToolError(str(error)) from error

@@ -1,0 +1,111 @@
+"""`flyball monitor`: whether a loop goes anywhere, one batch at a time, or each iteration as it comes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import BLOCKED, DONE, USAGE, say, told
+from flyball.cli.support.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.core.advice.batch import BatchResult
+    from flyball.core.advice.stream import StreamObservation
+
+LONGEST_BATCH = 64 * 1024 * 1024
+LONGEST_LINE = 16 * 1024 * 1024
+
+
+def monitor(
+    task: Annotated[str, typer.Argument(help="The name of the loop whose history the batch belongs to.")] = "",
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Answer each line of JSON on stdin at once; nothing is kept.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a loop goes anywhere: reads a batch result from stdin, keeps the history, and exits 0 if it progresses."""
+    with told():
+        if bool(task) == stream:
+            say(
+                "monitor takes the name of a loop and a batch result on stdin, or --stream. See: flyball monitor --help"
+            )
+            sys.exit(USAGE)
+        sys.exit(_answered() if stream else _judged(task, as_json=as_json))
+
+
+def _judged(name: str, *, as_json: bool) -> int:
+    from flyball.core.health.monitor import Health
+    from flyball.projections.files.batch_state import answer
+    from flyball.projections.files.loop_state import verdict_lines
+    from flyball.wiring.tools.monitoring import Loops
+
+    reported = _batch()
+    if reported is None:
+        return USAGE
+    said = Loops.find(Path.cwd()).report(name, reported)
+    for note in said.notes:
+        say(note)
+    if as_json:
+        put_json(answer(said.verdict, said.iteration))
+    else:
+        put(verdict_lines(said.verdict).rstrip("\n"))
+    return DONE if said.verdict.health is Health.PROGRESSING else BLOCKED
+
+
+def _batch() -> BatchResult | None:
+    from flyball.core.advice.batch_text import BatchUnreadable, batch_of
+
+    raw = _input().read(LONGEST_BATCH + 1)
+    if len(raw) > LONGEST_BATCH:
+        say(f"standard input: expected a batch result of at most {LONGEST_BATCH} bytes, found more.")
+        return None
+    try:
+        return batch_of(raw)
+    except BatchUnreadable as error:
+        say(f"standard input: {error}.")
+        return None
+
+
+def _answered() -> int:
+    """Advice on each line until the input ends; the history lives in this process alone."""
+    from flyball.core.advice.stream import advise
+    from flyball.core.health.monitor import History
+    from flyball.wiring.tools.thresholds import thresholds_in
+
+    thresholds, history = thresholds_in(Path.cwd()), History()
+    lines, number = _input(), 0
+    while (raw := lines.readline(LONGEST_LINE + 1)) != b"":
+        number += 1
+        line = _observation(raw, lines, number)
+        if line is not None:
+            history, advice = advise(history, line, thresholds)
+            put_json(advice)
+    return DONE
+
+
+def _observation(raw: bytes, lines: BinaryIO, number: int) -> StreamObservation | None:
+    """What a line says; a line that says nothing usable is answered here."""
+    from flyball.core.advice.stream import StreamObservation
+    from flyball.core.text.strict_json import JsonUnreadable, read_json
+
+    if len(raw) > LONGEST_LINE:
+        while raw and not raw.endswith(b"\n"):
+            raw = lines.readline(LONGEST_LINE)
+        put_json({"error": f"line {number}: expected at most {LONGEST_LINE} bytes, found more"})
+        return None
+    try:
+        return read_json(raw, StreamObservation)
+    except JsonUnreadable as error:
+        put_json({"error": f"line {number}: expected an observation as a JSON object on one line: {error}"})
+        return None
+
+
+def _input() -> BinaryIO:
+    """Standard input as bytes; a closed one has none."""
+    import io
+
+    return sys.stdin.buffer if sys.stdin is not None else io.BytesIO()

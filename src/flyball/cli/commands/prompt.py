@@ -1,0 +1,42 @@
+"""`flyball prompt`: the prompt a role would get now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson, MaybeTask
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put, put_json
+
+
+def prompt(
+    role: Annotated[str, typer.Argument(help="The role, such as implementer or qa.")],
+    task: MaybeTask = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show the prompt a role would get now."""
+    from flyball.cli.support.choosing import chosen
+    from flyball.core.loop import prompts
+    from flyball.core.workflows.registry import workflow_of
+    from flyball.ports import Refusal
+    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.backlogs import looked_at
+
+    with told():
+        site = Site.find(Path.cwd())
+        found = chosen(site, task)
+        state = site.state(found)
+        roles = workflow_of(state.task).roles
+        if role not in roles:
+            raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
+        known = looked_at(site, state)
+        text = workflow_of(state.task).brief(known, known.main, role, "")
+        if as_json:
+            put_json(
+                {"task": found, "role": role, "stage": state.main.stage, "version": prompts.VERSION, "prompt": text}
+            )
+        else:
+            put(text.rstrip("\n"))

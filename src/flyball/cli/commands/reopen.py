@@ -1,0 +1,35 @@
+"""`flyball reopen`: feedback on a finished task makes it go on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support import arguments, flags
+from flyball.cli.support.exits import told
+
+if TYPE_CHECKING:
+    from flyball.config.settings import RunFlags
+
+
+@flags.takes(*flags.AT_RESUME, default="as before")
+def reopen(
+    task: arguments.Task,
+    feedback: Annotated[
+        list[str], typer.Argument(help="What is still to be done; each item of a list is one criterion or issue.")
+    ],
+    *,
+    typed: RunFlags,
+    detach: flags.Detach = False,
+    as_json: flags.JsonEvents = False,
+) -> None:
+    """Go on with a task that is DONE: your feedback becomes new criteria or issues of it."""
+    from flyball.cli.screen.seat import take_seat
+    from flyball.cli.sessions import reopen as take_up
+
+    with told():
+        seat = take_seat(as_json=as_json, detach=detach)
+        sys.exit(take_up(Path.cwd(), task, " ".join(feedback), typed, seat))

@@ -1,0 +1,119 @@
+"""`flyball status`: where a task stands, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson, MaybeTask
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.core.model.events import PersonSpoke
+    from flyball.core.model.state import State
+    from flyball.journal.records import Holder
+    from flyball.projections.views.status import QuestionShown, Status
+
+
+def status(
+    task: MaybeTask = "",
+    block: Annotated[
+        bool, typer.Option("--block", help="Print the status block, as in phase-status.log, with measured numbers.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show where a task stands."""
+    from flyball.cli.support.choosing import chosen
+    from flyball.clock import system_clock
+    from flyball.ports import Refusal
+    from flyball.projections.files.phase_status import current_block
+    from flyball.projections.views import status as projection
+    from flyball.projections.views.situation import sentence
+    from flyball.projections.wording import age
+    from flyball.wiring.presence import controller_of
+    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.inbox import waiting
+    from flyball.wiring.tasks.surroundings import look_around
+
+    with told():
+        if block and as_json:
+            raise Refusal("The status block is no JSON: say --block or --json, not both. See: flyball status --help")
+        site = Site.find(Path.cwd())
+        found = chosen(site, task)
+        if block:
+            put(current_block(site.state(found)).rstrip("\n"))
+            return
+        dossier = site.dossier(found)
+        said = waiting(site, found)
+        state, seen = dossier.state, look_around(site, dossier.state)
+        shown = projection.status(state, dossier.chronicle, said, seen=seen)
+        if as_json:
+            put_json(shown)
+            return
+        since = age((system_clock.now() - state.now).total_seconds())
+        put(f"{found}: {sentence(state, shown.state, seen)}, {since} ago")
+        put("\n".join(_lines(state, shown, controller_of(site, found), said)))
+
+
+def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
+    from flyball.core.text.quantities import plural
+    from flyball.projections.views.standing import is_delivered, stuck
+    from flyball.projections.wording import guard_name, plain, short, stamp
+
+    yield f"  request     {plain(shown.request, 200)}"
+    yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
+    yield f"  decision    {shown.decision}: {shown.reason}"
+    yield f"  health      {shown.health}"
+    yield f"  stuck       {stuck(state)}"
+    if shown.branch:
+        place = f"{shown.branch} at {short(shown.head)}" if is_delivered(state) else "none: nothing is accepted"
+        yield f"  branch      {place}, {plural(len(shown.checkpoints), 'checkpoint')}"
+    yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
+    yield f"  spent       {_spent(shown)}"
+    yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)
+    yield from (f"  unverified  {check.name}: {check.detail}" for check in shown.unverified)
+    yield from (f"  caught      {trick.kind} in {trick.path}" for trick in shown.tricks)
+    if shown.coverage is not None:
+        yield f"  coverage    {shown.coverage}"
+    if shown.held is not None:
+        until = f" until {stamp(shown.held.until)}" if shown.held.until else ""
+        yield f"  waits{until} ({guard_name(shown.held.guard)}): {shown.held.reason}"
+    for question in shown.questions:
+        yield from _question(shown.task, question)
+    yield from (f"  said        {_said(word)}" for word in said)
+    yield _now(shown, holder)
+
+
+def _question(task: str, question: QuestionShown) -> Iterator[str]:
+    yield f"  asks {question.id}: {question.text}"
+    yield from (f"      {line}" for line in question.detail.splitlines()[:12])
+    yield from (f"    {option.key:<10} {option.meaning}".rstrip() for option in question.options)
+    yield f"    answer with: flyball answer {task} {question.id} TEXT"
+
+
+def _said(word: PersonSpoke) -> str:
+    from flyball.projections.wording import plain
+
+    to = f" to {word.question}" if word.question else ""
+    return f"{word.word}{to}{f': {plain(word.text, 120)}' if word.text else ''}; not taken in yet"
+
+
+def _spent(shown: Status) -> str:
+    from flyball.core.text.quantities import plural
+    from flyball.projections.wording import duration, money
+
+    usage = shown.usage
+    spent = f", {money(usage.usd, usage.known_usd, estimated=usage.estimated)}" if usage.usd != 0 else ""
+    tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""
+    counted = f"{plural(shown.iterations, 'iteration')}, {plural(shown.turns, 'turn')}"
+    return f"{counted}{tokens}{spent}, {duration(shown.elapsed_s)}"
+
+
+def _now(shown: Status, holder: Holder | None) -> str:
+    if holder is not None:
+        return f"  running     process {holder.pid} on {holder.host}; watch it with: flyball logs {shown.task} -f"
+    return f"  next        {shown.next_command or f'flyball resume {shown.task}'}"

@@ -1,0 +1,86 @@
+"""`flyball list`: the tasks of this repository and what is the case with each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.core.model.state import State
+    from flyball.core.model.task import TaskId
+    from flyball.wiring.site import Site
+
+
+def list_tasks(as_json: AsJson = False) -> None:
+    """List the tasks of this repository: state, age, branch, spend, disk space and request of each."""
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        records = site.journal.tasks()
+        if as_json:
+            put_json([_row(site, record.id) for record in records])
+            return
+        if not records:
+            put('no task yet; start one with: flyball run "…"')
+        rows = [_cells(site, record.id) for record in records]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+        for row in rows:
+            put("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cells(site: Site, task: TaskId) -> list[str]:
+    """What a person wants to know at a glance, in columns."""
+    from flyball.clock import system_clock
+    from flyball.projections.views.situation import sentence, situation
+    from flyball.projections.views.standing import is_delivered
+    from flyball.projections.wording import age, plain, size
+    from flyball.wiring.tasks.cleaning import space
+    from flyball.wiring.tasks.inbox import waiting
+    from flyball.wiring.tasks.surroundings import look_around
+
+    state = site.state(task)
+    seen = look_around(site, state)
+    answered = [word.question for word in waiting(site, task) if word.word == "answer"]
+    word = sentence(state, situation(state, seen, answered), seen)
+    since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
+    branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
+    disk = size(space(site, state.task))
+    return [task, word, state.main.stage, since, branch, _spent(state), disk, plain(state.task.request, 60)]
+
+
+def _spent(state: State) -> str:
+    """Turns and money; a dash where no agent said what a turn cost."""
+    from flyball.core.text.quantities import plural
+    from flyball.projections.wording import money
+
+    usage = state.usage
+    return f"{plural(state.turns, 'turn')}, {money(usage.usd, state.known_usd, estimated=usage.estimated)}"
+
+
+def _row(site: Site, task: TaskId) -> dict[str, object]:
+    from flyball.projections.views.status import status
+    from flyball.wiring.tasks.cleaning import space
+    from flyball.wiring.tasks.inbox import waiting
+    from flyball.wiring.tasks.surroundings import look_around
+
+    dossier = site.dossier(task)
+    shown = status(dossier.state, dossier.chronicle, waiting(site, task), seen=look_around(site, dossier.state))
+    return {
+        "task": task,
+        "workflow": shown.workflow,
+        "request": shown.request,
+        "state": shown.state,
+        "stage": shown.stage,
+        "decision": shown.decision,
+        "branch": shown.branch,
+        "merged_into": shown.merged_into,
+        "usage": shown.usage,
+        "disk_bytes": space(site, dossier.state.task),
+        "started_at": shown.started_at,
+        "updated_at": shown.updated_at,
+    }

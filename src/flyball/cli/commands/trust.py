@@ -1,0 +1,58 @@
+"""`flyball trust`: a person's agreement, kept outside the repository, to what its configuration runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import told
+from flyball.cli.support.output import asked, at_terminal, put, put_json
+
+
+def trust(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree without being asked.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Agree to what this repository's flyball.toml runs or widens; asked for once per content."""
+    from flyball.config import file as config_file, trust as agreement
+    from flyball.core.text.quantities import plural
+    from flyball.core.text.scrubbing import scrub
+    from flyball.ports import Refusal
+    from flyball.wiring.site import Site
+
+    with told():
+        site = Site.find(Path.cwd())
+        file = config_file.read(site.repository.root)
+        if file is None:
+            raise Refusal(f"There is no {config_file.FILE} in {site.repository.root}. Write one with: flyball init")
+        wants = [scrub(line) for line in agreement.needs_trust(file)]
+        known = agreement.is_trusted(site.home, file)
+        if not known and not yes:
+            _show(file.origin.path, wants)
+            _require_agreement()
+        if not known:
+            agreement.record(site.home, file)
+        if as_json:
+            put_json({"file": str(file.origin.path), "wants": wants, "trusted": True, "new": not known})
+        elif known:
+            put(f"{file.origin.path} is trusted already; it would run or widen {plural(len(wants), 'thing')}.")
+        else:
+            put(f"{file.origin.path} is trusted as it is now. A change to what it runs is asked for again.")
+
+
+def _show(path: Path, wants: list[str]) -> None:
+    typer.echo(f"{path} would have effect:", err=True)
+    for line in wants:
+        typer.echo(f"  {line}", err=True)
+
+
+def _require_agreement() -> None:
+    from flyball.ports import Refusal
+
+    if not at_terminal():
+        raise Refusal("Nobody is here to agree. Read the lines above, then type: flyball trust --yes")
+    if asked("Agree? [y/N] ").lower() not in {"y", "yes"}:
+        raise Refusal("Nothing was agreed to, and nothing is trusted. To be asked again: flyball trust")

@@ -1,0 +1,1 @@
+"""What a run shows, and what a person types into it."""

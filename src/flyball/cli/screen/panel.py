@@ -1,0 +1,255 @@
+"""The live view as a picture of one moment: a value in, lines of text out, whatever the width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from flyball.cli.screen.glossary import help_rows
+from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
+from flyball.core.model.state import State
+from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.projections.history.records import Tally, Verification
+from flyball.projections.views.situation import sentence, situation
+from flyball.projections.views.standing import forced_stages, stuck
+from flyball.projections.wording import duration, guard_name, money, plain
+
+NARROW = 60
+NARROWEST = 24
+WIDEST = 80
+"""Lines stay this short on any terminal: they are read at a glance, and a terminal made narrower folds them in two at most."""
+SUDDENLY = 40
+LABEL = 8
+_HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
+_STUCK = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
+_CONSOLE = Console()
+"""Folds texts; prints nothing."""
+
+
+class View(msgspec.Struct, frozen=True):
+    """What the picture is made from; replaced as a whole, so that no reader sees half of a change."""
+
+    state: State
+    measured: Verification | None = None
+    health: str = "INITIALIZING"
+    evidence: str = ""
+    failing: tuple[str, ...] = ()
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """What passes without being a fact: the time, what an agent or a gate said last, and what a person wants to see."""
+
+    now: datetime
+    said: tuple[str, ...] = ()
+    command: str = ""
+    keys: str = ""
+    note: str = ""
+    detail: bool = False
+    help: bool = False
+
+
+def panel(view: View, moment: Moment, width: int, height: int = 24) -> list[Text]:
+    """The picture, one Text a line, folded between words; none is wider than the terminal."""
+    width = min(width, WIDEST)
+    rows = help_rows(moment.keys) if moment.help else _rows(view, moment, width)
+    lines = [Text("─" * min(width, SUDDENLY), "dim"), *folded(_header(view.state), width)]
+    for label, text in rows:
+        lines += labelled(label, text, width)
+    last = folded(Text(moment.note, "bold yellow"), width) if moment.note else []
+    last += folded(Text("? back" if moment.help else moment.keys, "dim"), width) if moment.keys else []
+    return [*_bounded(lines, height - _rows_if_narrow(last)), *last]
+
+
+def _bounded(lines: list[Text], height: int) -> list[Text]:
+    """As many lines as a terminal of this height still holds if it is suddenly narrower."""
+    while len(lines) > 1 and _rows_if_narrow(lines) >= height:
+        lines = lines[:-1]
+    return lines
+
+
+def _rows_if_narrow(lines: list[Text]) -> int:
+    return sum(1 + max(0, line.cell_len - 1) // SUDDENLY for line in lines)
+
+
+def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
+    state = view.state
+    yield "", _stages(state, width)
+    yield "now", _doing(state, moment)
+    for said in () if moment.detail else moment.said[-1:]:
+        yield " ", Text(plain(said, 160), "dim")
+    yield "gates", _gates(view, width)
+    yield "health", _health(view)
+    yield "stuck", Text(stuck(state), _STUCK[state.main.loop.breaker.state])
+    yield "spent", _spend(state, moment.now)
+    if moment.detail:
+        yield from _details(view, moment)
+
+
+def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
+    """What the agent said last, what the last measurement found, and what the stage still wants."""
+    for n, said in enumerate(moment.said[-4:]):
+        yield " " if n else "agent", Text(plain(said), "dim")
+    for gate in view.measured.gates if view.measured else ():
+        if gate.broken:
+            yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
+    if view.failing:
+        yield "failing", Text(f"{listed([plain(name.rpartition('::')[2]) for name in view.failing])}", "red")
+    missing = view.state.main.loop.judged.gate_1.missing if view.state.main.loop.judged else ()
+    if missing:
+        yield "wanted", Text(listed([plain(m) for m in missing], 3))
+
+
+def folded(text: Text, width: int) -> list[Text]:
+    """Lines no wider than this; a word is cut only where it is wider itself."""
+    lines = list(text.wrap(_CONSOLE, max(1, width), overflow="fold"))
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def labelled(label: str, text: Text, width: int) -> list[Text]:
+    """A text beside its label, and further lines below the first."""
+    if not label or width < NARROWEST:
+        return folded(Text.assemble((f"{label.strip()} " if label.strip() else "", "dim"), text), width)
+    lines = folded(text, width - LABEL) or [Text()]
+    return [Text.assemble((("" if n else label.strip()).ljust(LABEL), "dim"), line) for n, line in enumerate(lines)]
+
+
+def _header(state: State) -> Text:
+    branch = state.prepared.branch if state.prepared else "preparing"
+    word = sentence(state, situation(state))
+    pausing = ", pauses after this iteration" if state.pausing and state.stopped is None else ""
+    return Text.assemble(
+        (state.task.id, "bold"), " · ", (f"{word}{pausing}", "bold"), f" · {state.task.workflow} · {branch}"
+    )
+
+
+def _stages(state: State, width: int) -> Text:
+    """RED ▸ GREEN ▸ …: what is done, skipped, present and to come."""
+    names = WORKFLOWS[state.task.workflow].stages
+    if width < sum(len(name) + 5 for name in names):
+        place = names.index(state.main.stage) + 1 if state.main.stage in names else 0
+        return Text.assemble((state.main.stage, "bold reverse"), f" stage {place} of {len(names)}")
+    done = {visit.stage for visit in state.main.visits if visit.completed_at is not None}
+    forced = set(forced_stages(state))
+    finished = state.decision == "DONE"
+    text = Text()
+    for name in names:
+        text.append(" ▸ " if text else "", "dim")
+        if name == state.main.stage and not finished:
+            text.append(f" {name} ", "bold reverse")
+        elif name in forced:
+            text.append(f"! {name}", "yellow")
+        else:
+            text.append(f"✓ {name}" if name in done or finished else name, "green" if name in done else "dim")
+    return text
+
+
+def _doing(state: State, moment: Moment) -> Text:
+    text = Text.assemble("iteration ", (str(state.main.loop.iteration + 1), "bold"), " · ")
+    if state.stopped is not None:
+        return text.append(f"stopped: {plain(state.stopped.reason)}")
+    working = [o for o in state.open.values() if not isinstance(o, Wait | Ask)]
+    waiting = [o for o in state.open.values() if isinstance(o, Wait | Ask)]
+    if not working and not waiting:
+        return text.append("between steps", "dim")
+    text.append(_under_way(state, (working or waiting)[0], moment))
+    more = len(working) - 1
+    return text.append(f" · and {more} more") if more > 0 else text
+
+
+def _under_way(state: State, effect: Effect, moment: Moment) -> str:
+    elapsed = duration((moment.now - effect.begun_at).total_seconds())
+    if isinstance(effect, RunAgent):
+        model = f", {effect.model}" if effect.model else ""
+        return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {elapsed}"
+    if isinstance(effect, Measure):
+        command = f" · {plain(moment.command, 60)}" if moment.command else ""
+        return f"measuring ({effect.kind}) · {elapsed}{command}"
+    if isinstance(effect, Wait):
+        guard = f" ({guard_name(state.main.held.guard)})" if state.main.held else ""
+        return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
+    if isinstance(effect, Ask):
+        return f"asks {effect.id}: {plain(effect.question.text)}"
+    return f"{effect.id} · {elapsed}"
+
+
+def countdown(left: timedelta) -> str:
+    """`4:05`, `1:02:09`."""
+    seconds = max(0, round(left.total_seconds()))
+    hours, minutes = seconds // 3600, seconds % 3600 // 60
+    return f"{hours}:{minutes:02d}:{seconds % 60:02d}" if hours else f"{minutes}:{seconds % 60:02d}"
+
+
+def _gates(view: View, width: int) -> Text:
+    text = Text()
+    measured = view.measured
+    if measured is None:
+        return text.append("not measured yet", "dim")
+    if measured.counts.total:
+        _bar(text, measured.counts, 10 if width <= NARROW else 24)
+    for gate in measured.gates:
+        mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
+        text.append("  " if text else "").append(f"{mark} {gate.name}", style)
+    covered = _criteria(view.state)
+    if covered:
+        text.append(f"  {'criteria' if view.state.task.workflow == 'tdd' else 'items'} {covered}")
+    failed = [check.name for check in measured.checks if check.status == "fail"]
+    if measured.checks:
+        passed = sum(check.status == "pass" for check in measured.checks)
+        text.append(f"  checks {passed}/{len(measured.checks)}" + (f" ({listed(failed)} fail)" if failed else ""))
+    return text
+
+
+def _bar(text: Text, counts: Tally, cells: int) -> None:
+    filled = cells * counts.passing // counts.total
+    colour = "green" if not counts.failing else "yellow"
+    text.append("█" * filled, colour)
+    text.append("░" * (cells - filled), "dim")
+    text.append(f" {counts.passing}/{counts.total}")
+    if counts.failing:
+        text.append(f" {counts.failing} failing", "red")
+    if counts.known_failing:
+        text.append(f" {counts.known_failing} known failing", "dim")
+
+
+def _criteria(state: State) -> str:
+    """How many criteria have a test, measured in RED and settled once it was left; elsewhere, how many items are done."""
+    if not state.items:
+        return ""
+    if state.task.workflow != "tdd":
+        return f"{sum(item.status == 'completed' for item in state.items)}/{len(state.items)}"
+    if state.main.stage == "RED":
+        values = state.main.loop.judged.gate_1.values if state.main.loop.judged else {}
+        return f"{values.get('criteria_covered', 0)}/{len(state.items)}"
+    return "unverified" if "RED" in forced_stages(state) else f"{len(state.items)}/{len(state.items)}"
+
+
+def _health(view: View) -> Text:
+    style = _HEALTHY.get(view.health, "bold yellow")
+    evidence = f": {plain(view.evidence)}" if view.evidence else ""
+    return Text.assemble((view.health, style), evidence)
+
+
+def _spend(state: State, now: datetime) -> Text:
+    usage = state.usage
+    elapsed = state.elapsed
+    if state.session_began_at is not None and state.stopped is None:
+        elapsed += max(now - state.now, timedelta(0))
+    parts = [plural(state.turns, "turn")]
+    if usage.input_tokens or usage.output_tokens:
+        parts.append(f"{_short(usage.input_tokens)} in, {_short(usage.output_tokens)} out")
+    if usage.usd != 0:
+        parts.append(money(usage.usd, state.known_usd, estimated=usage.estimated))
+    return Text(f"{' · '.join(parts)} · {duration(elapsed.total_seconds())}")
+
+
+def _short(tokens: int) -> str:
+    if tokens < 10_000:
+        return plural(tokens, "token")
+    return f"{tokens / 1000:.0f}k tokens" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M tokens"

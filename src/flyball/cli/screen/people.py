@@ -1,0 +1,125 @@
+"""Whoever can answer: a person at the terminal, or nobody."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import threading
+from contextlib import nullcontext
+from typing import Protocol
+
+from flyball.cli.screen.answers import NotAnAnswer, understood
+from flyball.cli.screen.screen import Screen
+from flyball.cli.support.output import tell
+from flyball.clock import system_clock
+from flyball.core.model.effects import Question
+from flyball.core.model.task import Task
+from flyball.ports import Clock, Stop
+from flyball.projections.wording import plain, stamp
+
+POLL_S = 0.2
+_LONGEST = 64 * 1024
+
+
+class NobodyThere:
+    """Nobody can be asked: the default is taken, or the task is blocked."""
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
+        return None
+
+
+class TerminalPeople:
+    """Asks at the terminal, with the live view out of the way, until answered, withdrawn or too late."""
+
+    def __init__(self, screen: Screen | None = None, *, stdin: int | None = None, clock: Clock = system_clock) -> None:
+        self._screen = screen
+        self._stdin = stdin
+        self._clock = clock
+        self._typed = b""
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
+        """The answer; None when nobody gave one, and then its default is taken."""
+        with self._screen.suspended() if self._screen else nullcontext():
+            self._forget_typed()
+            tell(shown(task, question))
+            while True:
+                tell("> ")
+                typed = self._line(question, stop)
+                if typed is None:
+                    tell("\n")
+                    return None
+                try:
+                    return understood(question, typed)
+                except NotAnAnswer as error:
+                    tell(f"{error}\n")
+
+    @property
+    def _source(self) -> int:
+        return sys.stdin.fileno() if self._stdin is None else self._stdin
+
+    def _forget_typed(self) -> None:
+        """What was typed before a question was read is no answer to it."""
+        if os.isatty(self._source):
+            self._typed = b""
+            termios.tcflush(self._source, termios.TCIFLUSH)
+
+    def _line(self, question: Question, stop: Stop) -> str | None:
+        """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
+        source = self._source
+        while b"\n" not in self._typed:
+            if stop.is_set() or _too_late(question, self._clock):
+                return None
+            readable, _, _ = select.select([source], [], [], POLL_S)
+            piece = os.read(source, 4096) if readable else b""
+            if readable and not piece:
+                return None
+            self._typed = (self._typed + piece)[-_LONGEST:]
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "backslashreplace")
+
+
+class InboxPeople:
+    """Somebody who answers from elsewhere, with `flyball answer`: the question waits for that, or for its deadline."""
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
+        while not stop.is_set() and not _too_late(question, system_clock):
+            threading.Event().wait(POLL_S)
+        return None
+
+
+class Elsewhere(Protocol):
+    """Whether the terminal was left."""
+
+    @property
+    def gone(self) -> bool: ...
+
+
+class SomebodyThere:
+    """A person: at the terminal, or elsewhere once they have left it."""
+
+    def __init__(self, screen: Screen, leaving: Elsewhere) -> None:
+        self._leaving = leaving
+        self._terminal = TerminalPeople(screen)
+        self._inbox = InboxPeople()
+
+    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
+        return (self._inbox if self._leaving.gone else self._terminal).ask(task, question, stop)
+
+
+def _too_late(question: Question, clock: Clock) -> bool:
+    return question.deadline_at is not None and clock.now() >= question.deadline_at
+
+
+def shown(task: Task, question: Question) -> str:
+    """The question as a person reads it."""
+    lines = ["", f"{task.id} asks: {plain(question.text, 2000)}"]
+    lines += [f"    {plain(text, 500)}" for text in question.detail.splitlines()[:40]]
+    width = max((len(option.key) for option in question.options), default=0)
+    lines += [f"  {plain(o.key):<{width}}  {plain(o.meaning)}".rstrip() for o in question.options]
+    if question.default is not None:
+        lines.append(f"  (Enter alone: {plain(question.default)})")
+    if question.deadline_at is not None:
+        lines.append(f"  (until {stamp(question.deadline_at)})")
+    return "\n".join(lines) + "\n"

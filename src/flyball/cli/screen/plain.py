@@ -1,0 +1,82 @@
+"""A run as lines: one for each event worth telling, with its time, or one JSON object for each event."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+import msgspec
+
+from flyball.cli.screen.endings import ending
+from flyball.cli.support.output import no_output, silence, tell, time_of_day
+from flyball.clock import system_clock
+from flyball.core.model.events import Event
+from flyball.core.model.state import State
+from flyball.projections.history.task_history import Chronicle
+from flyball.projections.views.banner import BEGIN
+from flyball.projections.views.lines import json_line, line
+from flyball.projections.views.status import status
+
+
+class PlainScreen:
+    """One line for each event worth telling; an output that takes nothing more does not end the work."""
+
+    def __init__(self, chronicle: Chronicle) -> None:
+        self._chronicle = chronicle
+        self._gone = sys.stdout is None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    def listener(self, event: Event, state: State) -> None:
+        text = line(event, state)
+        if text is not None:
+            self.write(f"{time_of_day(event.at)} {text}")
+
+    def notify(self, kind: str, line: str) -> None:
+        """What agents and gates say meanwhile is in the transcript; plain output keeps to facts and to what a person did."""
+        if kind == "stopping":
+            self.write(f"{time_of_day(system_clock.now())} {line}")
+
+    def closing(self, state: State) -> None:
+        """The banner of a breaker is a format that programs read, and stays as it is; other last words have their time, too."""
+        said = ending(state, self._chronicle)
+        if said.startswith(BEGIN):
+            self.write(said)
+            return
+        for text in said.splitlines():
+            self.write(f"{time_of_day(system_clock.now())} {text}")
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        yield
+
+    def write(self, text: str) -> None:
+        if self._gone or not text:
+            return
+        try:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        except OSError as error:
+            self._gone = True
+            silence(sys.stdout)
+            if not isinstance(error, BrokenPipeError):
+                tell(f"flyball: {no_output(error)}; the work goes on\n")
+
+
+class JsonScreen(PlainScreen):
+    """One JSON object for each event, and the task's status as the last line."""
+
+    def listener(self, event: Event, state: State) -> None:  # noqa: ARG002 - the port's word
+        self.write(json_line(event).decode())
+
+    def notify(self, kind: str, line: str) -> None:
+        """Programs read facts alone."""
+
+    def closing(self, state: State) -> None:
+        self.write(msgspec.json.encode(status(state, self._chronicle)).decode())

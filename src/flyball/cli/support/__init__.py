@@ -1,0 +1,1 @@
+"""What commands share: options, choosing a task, sessions, exit codes, output."""

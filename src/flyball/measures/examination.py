@@ -1,0 +1,305 @@
+"""One candidate under examination: lays out trees, runs rounds of gates, plants canaries."""
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import GateResult, Trick
+from flyball.core.model.task import Commit, Gate, Settings
+from flyball.core.text.quantities import listed, plural
+from flyball.measures.gates.commands import Commands, Ran
+from flyball.measures.gates.expectations import Expectations
+from flyball.measures.gates.gate_tree import GateTree
+from flyball.measures.gates.junit import Outcome, TreeIndex
+from flyball.measures.gates.running import Bench, GateRun, Round, runs_pytest
+from flyball.measures.quality import lint
+from flyball.measures.quality.lint import LintRun
+from flyball.measures.sources import is_code, looks_like_test
+from flyball.measures.tampering import canary, script_canary
+from flyball.measures.tampering.probes import Probe
+from flyball.measures.tampering.protected import Protection, changed_paths
+from flyball.measures.trees import Trees
+
+NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
+CANNOT_RUN = "the lint command cannot be run, so nothing was checked"
+_INSTALLS = re.compile(
+    r"\b(?:uv run|uv sync|pip install|npm (?:ci|i|install)|pnpm|yarn|tox|nox|hatch|poetry|pdm|bundle|make|just)\b"
+)
+
+_FORMATS = re.compile(
+    r"\b(?:black|isort|prettier|pre-commit|ruff format|gofmt|cargo fmt|--fix|--write|format|fmt|make|just)\b"
+)
+"""Commands that may write to test files because that is what they are for."""
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A round of all gates and what it says against the expectations."""
+
+    round: Round
+    outcomes: dict[str, Outcome]
+    failing: tuple[str, ...]
+    missing: tuple[str, ...]
+    newly_skipped: tuple[str, ...]
+    tricks: tuple[Trick, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def green(self) -> bool:
+        """Whether this round alone says that everything passes."""
+        doubted = any(not trick.harmless for trick in self.tricks)
+        return self.round.passed and not (self.failing or self.missing or self.newly_skipped or doubted)
+
+
+class Examination:
+    """Holds what every kind of measurement needs."""
+
+    def __init__(
+        self,
+        request: Measure,
+        settings: Settings,
+        workspace: Trees,
+        commands: Commands,
+        tree: GateTree,
+        expectations: Expectations,
+        nonce: Callable[[], str],
+    ) -> None:
+        self.request = request
+        self.settings = settings
+        self.workspace = workspace
+        self.commands = commands
+        self.tree = tree
+        self.expectations = expectations
+        self._nonce = nonce
+        self._bench = Bench(
+            commands,
+            tree.directory,
+            expectations.known,
+            baseline=request.kind == "baseline",
+            exits=request.failed_exits,
+        )
+        self._sha = ""
+        self._laid: tuple[str, int] | None = None
+        self.index = TreeIndex(())
+
+    def use(self, sha: str) -> None:
+        """Take a tree for the rounds that follow."""
+        self._sha = sha
+        self.index = TreeIndex(self.workspace.list_files(Commit(sha)))
+
+    def use_protected(self, protection: Protection) -> str:
+        """Take the candidate with its protected paths as accepted; gives back that tree."""
+        sha = self.workspace.overlay(self.request.candidate, protection.overlay, protection.rewritten)
+        self.use(sha)
+        return sha
+
+    def trial(self) -> Trial:
+        """Run every gate once, each on a freshly laid tree."""
+        self._lay()
+        failed = self.tree.set_up(self.commands, always=self.request.kind == "baseline")
+        if failed is not None:
+            return self._weigh(Round((GateRun(failed, {}, failed.output),)), ())
+        if not self.settings.gates:
+            result = GateResult("gates", "", passed=False, broken=NO_GATE)
+            return self._weigh(Round((GateRun(result, {}, NO_GATE),)), ())
+        before = self.tree.fingerprint()
+        runs = []
+        for gate in self.settings.gates:
+            self._lay()
+            runs.append(self._untouched(gate))
+        return self._weigh(Round(tuple(runs)), self._environment(before))
+
+    def trial_with(self, probe: Probe) -> Round:
+        """Every gate once, each with a planted file in its tree, and nothing said of what that means."""
+        return Round(tuple(self._run_with(gate, probe) for gate in self.settings.gates))
+
+    def _run_with(self, gate: Gate, probe: Probe) -> GateRun:
+        self._lay()
+        target = self.tree.directory / probe.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(probe.source)
+        target.chmod(probe.mode)
+        self._laid = None
+        return self._bench.run(gate, self.index)
+
+    def _untouched(self, gate: Gate) -> GateRun:
+        """Run a gate and see to it that the tests were not rewritten between being laid out and being loaded."""
+        holding = {i.partition("::")[0] for i in self.expectations.accepted}
+        tests = [f for f in self.index.files if (looks_like_test(f) or f in holding) and is_code(f)]
+        before = self.tree.stamps(tests)
+        run = self._bench.run(gate, self.index)
+        after = self.tree.stamps(tests)
+        rewritten = sorted(f for f in before if before[f] != after.get(f))
+        if not rewritten or _FORMATS.search(gate.command):
+            return run
+        trick = Trick(
+            "test-weakened", rewritten[0], f"{plural(len(rewritten), 'test file')} written to while the tests ran"
+        )
+        return replace(run, result=replace(run.result, passed=False), tricks=(*run.tricks, trick))
+
+    def _lay(self) -> None:
+        """Lay the tree again unless nothing has run in it since."""
+        laid = (self._sha, self.commands.started)
+        if self._laid != laid:
+            self.tree.lay(self._sha)
+            self._laid = laid
+
+    def _environment(self, before: Mapping[str, tuple[int, int, int]]) -> tuple[Trick, ...]:
+        """What the gates wrote into the environment, unless installing is what their commands are for."""
+        if self.request.kind == "baseline" or any(_INSTALLS.search(gate.command) for gate in self.settings.gates):
+            return ()
+        return self.tree.environment_changes(dict(before))
+
+    def _weigh(self, gates: Round, tricks: tuple[Trick, ...]) -> Trial:
+        expected = self.expectations
+        outcomes = expected.outcomes(gates.cases)
+        failing = expected.failing(outcomes)
+        counted = any(run.result.counts is not None for run in gates.runs)
+        if gates.passed and not counted and expected.accepted:
+            tricks = (
+                *tricks,
+                Trick("report-missing", gates.runs[0].result.name, "exit 0, but no test was reported any more"),
+            )
+        # A run that stopped at its first failure has not lost its other tests, nor has one that could not be built.
+        told = (counted or gates.passed) and not failing and not any(_is_unbuilt(run) for run in gates.runs)
+        missing = expected.missing(outcomes) if told else ()
+        skipped = expected.newly_skipped(outcomes, only_accepted=self.request.kind in {"red", "baseline"})
+        if self.request.kind == "baseline":
+            missing, skipped = (), ()
+        return Trial(
+            gates,
+            outcomes,
+            failing,
+            missing,
+            skipped,
+            (*tricks, *(trick for run in gates.runs for trick in run.tricks), *_lost(missing), *_skipped(skipped)),
+            tuple(note for run in gates.runs for note in run.notes),
+        )
+
+    def canaries(self, gates: Round) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
+        """Plant a failing test for every gate that runs pytest, in a run of its own."""
+        tricks: list[Trick] = []
+        notes: list[str] = []
+        preferred = changed_paths(self.workspace, self.request.base, self.request.accepted)
+        for gate, run in zip(self.settings.gates, gates.runs, strict=True):
+            if not _is_pytest(gate, run):
+                tricks += self._script_canary(gate, run, preferred)
+                continue
+            self._lay()
+            planted = canary.make(run.cases, preferred, self.tree.directory, self.index.files, self._nonce())
+            if planted is None:
+                notes.append(f"{gate.name}: no canary could be planted, for no Python test file passed")
+                continue
+            tried = self._run_canary(planted, gate)
+            if canary.reported(planted, tried) is None:
+                self._lay()
+                tried = self._run_canary(planted.in_place, gate)
+            found = canary.verdict(planted, tried, gate.name, self.settings.environment_folders)
+            tricks += found[0]
+            notes += found[1]
+        return tuple(tricks), tuple(notes)
+
+    def _script_canary(self, gate: Gate, run: GateRun, preferred: tuple[str, ...]) -> tuple[Trick, ...]:
+        """Where nothing is counted, a test the task has written is made to fail at its end; it was seen to turn the gate red."""
+        if run.result.counts is not None or self.request.kind == "baseline":
+            return ()
+        self._lay()
+        probe = script_canary.planted(preferred, self.tree.directory)
+        if probe is None or not self._run_with(gate, probe).result.passed:
+            return ()
+        return (script_canary.missed(probe, gate.name),)
+
+    def _run_canary(self, planted: canary.Canary, gate: Gate) -> GateRun:
+        (self.tree.directory / planted.path).write_bytes(planted.source)
+        self._laid = None
+        named = re.search(r"\.py\b(?!\s*-m)", gate.command) is not None
+        options = f"{planted.options} {planted.path}" if named else planted.options
+        return self._bench.run(gate, TreeIndex((*self.index.files, planted.path)), options=options)
+
+    def try_lint(self) -> tuple[GateResult, str] | None:
+        """Run the configured lint command on the tree in use: how that ended, and what is to be remarked."""
+        command = self.settings.lint
+        if not command:
+            return None
+        ran = self._run_lint()
+        broken = lint.unusable(command, ran, self.settings.setup_timeout_s)
+        tried = _tool("lint", command, ran, broken)
+        return tried, "" if broken else lint.stood_before(command, ran)
+
+    def lint(self) -> tuple[LintRun, GateResult] | None:
+        """What the lint command says of the tree in use: findings that the untouched tree has too are known.
+
+        A command that cannot run here runs on the untouched tree or is no fault of the candidate's.
+        """
+        command = self.settings.lint
+        if not command:
+            return None
+        ran = self._run_lint()
+        if ran.exit.code == 0:
+            return LintRun(clean=True, detail=f"{command} found nothing"), _tool("lint", command, ran, "")
+        wait = self.settings.setup_timeout_s
+        broken = lint.unusable(command, ran, wait)
+        in_use = self._sha
+        self.use(self.workspace.tree_of(self.request.base))
+        before = self._run_lint()
+        self.use(in_use)
+        if broken_before := lint.unusable(command, before, wait):
+            return LintRun(clean=None, detail=f"{CANNOT_RUN}: {broken_before}"), _tool(
+                "lint", command, before, broken_before
+            )
+        if broken:
+            detail = f"{command} runs on the untouched tree and no longer on this one: {broken}"
+            return LintRun(clean=False, detail=detail), _tool("lint", command, ran, "")
+        return lint.compared(command, before, ran), _tool("lint", command, ran, "")
+
+    def _run_lint(self) -> Ran:
+        self._lay()
+        ran = self.commands.run(
+            self.settings.lint, tree=self.tree.directory, folder=self.commands.fresh_folder("lint"),
+            timeout_s=self.settings.setup_timeout_s, variables=lint.VARIABLES,
+        )  # fmt: skip
+        return replace(ran, text=lint.whole(ran))
+
+
+def _tool(name: str, command: str, ran: Ran, broken: str) -> GateResult:
+    return GateResult(
+        name, command, passed=ran.exit.code == 0, exit_code=ran.exit.code, seconds=round(ran.exit.seconds, 3),
+        broken=broken, output=ran.shown if ran.exit.code else "", log=str(ran.log),
+    )  # fmt: skip
+
+
+def _is_unbuilt(run: GateRun) -> bool:
+    """Whether a runner ended badly though no test of its report fails: a compiler did before it."""
+    result = run.result
+    failed = any(case.outcome == "failing" for case in run.cases.values())
+    return not (result.passed or failed or result.exit_code == 0 or runs_pytest(result.command))
+
+
+def _is_pytest(gate: Gate, run: GateRun) -> bool:
+    return runs_pytest(gate.command) or ("{junit}" not in gate.command and bool(run.cases))
+
+
+def _lost(missing: tuple[str, ...]) -> tuple[Trick, ...]:
+    if not missing:
+        return ()
+    return (
+        Trick(
+            "test-deleted",
+            missing[0].partition("::")[0],
+            f"{plural(len(missing), 'accepted test')} did not run: {listed(missing, 5)}",
+        ),
+    )
+
+
+def _skipped(skipped: tuple[str, ...]) -> tuple[Trick, ...]:
+    if not skipped:
+        return ()
+    return (
+        Trick(
+            "test-skipped",
+            skipped[0].partition("::")[0],
+            f"{plural(len(skipped), 'test')} newly skipped: {listed(skipped, 5)}",
+        ),
+    )

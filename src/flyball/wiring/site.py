@@ -1,0 +1,80 @@
+"""A repository as flyball knows it: its git, its folder outside of it, its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from flyball.config.home import RepositoryHome
+from flyball.core.fold.evolve import fold
+from flyball.core.model.state import State
+from flyball.core.model.task import Task, TaskId
+from flyball.journal.blobs import FileBlobs
+from flyball.journal.sqlite import SqliteJournal
+from flyball.ports import Refusal
+from flyball.wiring.task_view import Dossier
+from flyball.workspace.checkpoint import Author
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
+
+
+class NoSuchTask(Refusal):
+    """The words name no task, or more than one."""
+
+
+class Site(msgspec.Struct, frozen=True):
+    """Where one repository's tasks live."""
+
+    repository: Repository
+    home: RepositoryHome
+    journal: SqliteJournal
+    dossiers: dict[TaskId, Dossier] = {}
+
+    @classmethod
+    def find(cls, start: Path) -> Site:
+        """The site of the repository around `start`."""
+        return cls.of(Repository.find(start))
+
+    @classmethod
+    def of(cls, repository: Repository) -> Site:
+        """A repository's site; its folder is made when missing."""
+        home = RepositoryHome.of(repository.common_dir, repository.root).prepare()
+        return cls(repository, home, SqliteJournal.open(home.journal))
+
+    def workspace(self, task: Task, environment: Mapping[str, str] = MappingProxyType({})) -> GitWorkspace:
+        """The task's workspace, as it was asked for."""
+        settings = task.settings
+        author = Author.of(settings.author) if settings.author else None
+        place = self.home.folder
+        return GitWorkspace(
+            self.repository, place, task.id, in_place=settings.in_place, author=author, environment=environment
+        )
+
+    @property
+    def blobs(self) -> FileBlobs:
+        return FileBlobs(self.home.blobs)
+
+    def state(self, task: TaskId) -> State:
+        """What is known of a task."""
+        if task in self.dossiers:
+            return self.dossier(task).state
+        state = fold(self.journal.read(task))
+        if state is None:
+            raise _nameless(task)
+        return state
+
+    def dossier(self, task: TaskId) -> Dossier:
+        """What is known of a task and how it came about; from then on only what is added is read."""
+        # One that cannot be read to the end is out of step, and is not kept.
+        dossier = self.dossiers.pop(task, None) or Dossier()
+        if not dossier.look(self.journal, task):
+            raise _nameless(task)
+        self.dossiers[task] = dossier
+        return dossier
+
+
+def _nameless(task: TaskId) -> NoSuchTask:
+    return NoSuchTask(f"The journal knows {task} by name only. See: flyball doctor")
