@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.acp import Acp
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.dialects.gemini import GEMINI
@@ -151,7 +151,7 @@ def test_a_change_of_mode_in_the_middle_of_an_answer_is_not_part_of_it(tmp_path:
 
 
 def test_the_client_is_run_as_the_turns_program_with_the_agents_command_behind_it() -> None:
-    asked = Asked(model="m-1", folder=Path("/turn"), tree=Path("/repo"), nonce="n", session="s-1")
+    asked = TurnRequest(model="m-1", folder=Path("/turn"), tree=Path("/repo"), nonce="n", session="s-1")
 
     assert ANY.invoke(asked).argv == (
         *(sys.executable, "-P", "-m", "flyball.agents.acp_client", "--session", "s-1", "--model", "m-1"),

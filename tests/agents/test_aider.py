@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.aider import AIDER, HISTORY, LOG
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.testing.recordings import replayed
@@ -19,8 +19,8 @@ def played(name: str, **how: Any) -> TurnEnded:
     return replayed(AIDER, RECORDED / f"{name}.txt", files=files, **how)
 
 
-def asked(**wanted: Any) -> Asked:
-    return Asked(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
+def asked(**wanted: Any) -> TurnRequest:
+    return TurnRequest(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
 
 
 def test_a_completed_message_is_ok_with_the_models_answer_and_what_it_used() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
@@ -20,8 +20,8 @@ def played(name: str, **how: Any) -> TurnEnded:
     return replayed(CLAUDE, RECORDED / f"{name}.jsonl", **how)
 
 
-def asked(**wanted: Any) -> Asked:
-    return Asked(model=wanted.pop("model", ""), folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
+def asked(**wanted: Any) -> TurnRequest:
+    return TurnRequest(model=wanted.pop("model", ""), folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
 
 
 def session_of(name: str) -> str:

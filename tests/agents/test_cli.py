@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Event, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.display import Shown, said
 from flyball.agents.display.live import LONGEST_EVENT, EventView
 from flyball.agents.reading.jsonl import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
@@ -30,7 +30,7 @@ from flyball.workspace import sandbox
 
 NONCE = "00112233445566778899aabbccddeeff"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
-ASKED = Asked(model="", folder=Path("/turn/shared"), tree=Path("/repo"), nonce=NONCE, session="s-1")
+ASKED = TurnRequest(model="", folder=Path("/turn/shared"), tree=Path("/repo"), nonce=NONCE, session="s-1")
 A_TURN = RunAgent(
     EffectId("turn/1"), role="implementer", stage="GREEN", agent="a", model="m-1", prompt="work {nonce}", iteration=1, turn=1
 )  # fmt: skip
@@ -49,24 +49,24 @@ class Spoken:
 
     def __init__(self, source: str, **invocation: Any) -> None:
         self._source, self._invocation = source, invocation
-        self.asked: list[Asked] = []
-        self.heard: list[Heard] = []
+        self.asked: list[TurnRequest] = []
+        self.heard: list[ProgramOutput] = []
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         return None
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         self.asked.append(asked)
         program = f"import json, os, sys, time\n{self._source}"
         return Invocation(argv=(sys.executable, "-c", program, *asked.args), **self._invocation)
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         self.heard.append(heard)
         last = next((event for event in heard.lines if "kind" in event), None)
         if last is None:
-            return Reading(kind="crashed")
+            return TurnReading(kind="crashed")
         usage = Usage(*last["usage"]) if "usage" in last else Usage(estimated=True)
-        return Reading(kind=last["kind"], final_message=last.get("text", ""), usage=usage, session="s-1")
+        return TurnReading(kind=last["kind"], final_message=last.get("text", ""), usage=usage, session="s-1")
 
     def show(self, event: Event) -> list[Shown]:
         return said(event.get("text"))
@@ -286,11 +286,13 @@ def after(
     kind: TurnKind, *, reset_at: datetime | None = None, slept: str = "", message: str = "", **end: Any
 ) -> TurnEnded:
     said = {"code": 0, "signal": None, "ended_by": "exit", "seconds": 1.0, **end}
-    heard = Heard(asked=ASKED, lines=(), exit=Exit(**said), now=NOW, stderr_text=said.get("stderr_tail", b"").decode())
+    heard = ProgramOutput(
+        asked=ASKED, lines=(), exit=Exit(**said), now=NOW, stderr_text=said.get("stderr_tail", b"").decode()
+    )
     turn = Turn(A_TURN, ASKED.tree, ASKED.folder, NONCE)
     silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
     ran = Ran(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
-    reading = Reading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
+    reading = TurnReading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
     return settled(reading, heard, ran, slept=slept, before=Usage())
 
 

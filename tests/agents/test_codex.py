@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked, Heard
+from flyball.agents.dialect import ProgramOutput, TurnRequest
 from flyball.agents.dialects.codex import CODEX
 from flyball.agents.display.display import live_line
 from flyball.agents.reading.jsonl import Events
@@ -34,8 +34,8 @@ def remembered(home: Path, name: str) -> Path:
     return home
 
 
-def asked(**wanted: Any) -> Asked:
-    return Asked(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
+def asked(**wanted: Any) -> TurnRequest:
+    return TurnRequest(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
 
 
 def test_a_completed_turn_is_ok_with_its_last_message_its_thread_and_what_it_used() -> None:
@@ -175,7 +175,7 @@ def test_the_model_stands_in_the_record_of_the_thread(tmp_path: Path) -> None:
     story = RECORDED / "failed-half-way.jsonl"
 
     reading = CODEX.read(
-        Heard(asked=asked(), lines=Events(story), exit=Exit(1, None, "exit", 1.0), now=NOW, homes=(tmp_path,))
+        ProgramOutput(asked=asked(), lines=Events(story), exit=Exit(1, None, "exit", 1.0), now=NOW, homes=(tmp_path,))
     )
 
     assert (reading.model, reading.usage) == ("gpt-5.5", Usage(100, 20))

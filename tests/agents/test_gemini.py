@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.gemini import DEFAULTS, GEMINI
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
@@ -22,8 +22,8 @@ def played(name: str, **how: Any) -> TurnEnded:
     return replayed(GEMINI, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
 
 
-def asked(**wanted: Any) -> Asked:
-    return Asked(model=wanted.pop("model", ""), folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
+def asked(**wanted: Any) -> TurnRequest:
+    return TurnRequest(model=wanted.pop("model", ""), folder=Path("/turn"), tree=Path("/repo"), nonce="n", **wanted)
 
 
 def test_a_run_that_says_success_is_ok_with_its_last_message_and_what_it_used() -> None:

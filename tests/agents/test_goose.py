@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.goose import GOOSE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
@@ -19,8 +19,8 @@ def played(name: str, **how: Any) -> TurnEnded:
     return replayed(GOOSE, RECORDED / f"{name}.jsonl", **how)
 
 
-def asked(**wanted: Any) -> Asked:
-    return Asked(model="", folder=wanted.pop("folder", Path("/turn")), tree=Path("/repo"), nonce="n", **wanted)
+def asked(**wanted: Any) -> TurnRequest:
+    return TurnRequest(model="", folder=wanted.pop("folder", Path("/turn")), tree=Path("/repo"), nonce="n", **wanted)
 
 
 def test_a_completed_run_is_ok_with_its_last_message_and_what_it_used() -> None:

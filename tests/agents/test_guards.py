@@ -1,17 +1,20 @@
 """What each program is told of its own guard: off within flyball's sandbox, on without it as far as it needs nobody to ask."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from flyball.agents.dialect import Asked
+from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.codex import BYPASS
 from flyball.agents.dialects.table import DIALECTS
 from flyball.testing.recordings import replayed
 
 
-def line(name: str, *args: str, sandboxed: bool, **more: str) -> str:
-    asked = Asked(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", sandboxed=sandboxed, args=args, **more)  # type: ignore[arg-type]
+def line(name: str, *args: str, sandboxed: bool, **more: Any) -> str:
+    asked = TurnRequest(
+        model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n", sandboxed=sandboxed, args=args, **more
+    )
     invocation = DIALECTS[name].invoke(asked)
     return " ".join((*(f"{key}={value}" for key, value in invocation.env.items()), *invocation.argv))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.agents.dialect import Asked, Dialect
+from flyball.agents.dialect import Dialect, TurnRequest
 from flyball.agents.dialects.codex import CODEX
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.retry_watch import SleepWatch
@@ -14,7 +14,7 @@ from flyball.process import Stop
 AGAIN = b'{"type":"error","message":"Reconnecting... 1/5 (last status: 429 Too Many Requests)"}\n'
 FAILED = b'level=ERROR message="stream error" modelID=m session.id=s small=false agent=build error="Rate limit"\n'
 TITLE = FAILED.replace(b"small=false", b"small=true")
-ASKED = Asked(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n")
+ASKED = TurnRequest(model="", folder=Path("/turn"), tree=Path("/repo"), nonce="n")
 
 
 class Hands:

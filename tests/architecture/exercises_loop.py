@@ -9,7 +9,7 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
 from flyball.projections.files.loop_files import phase_status, render
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.status import status
@@ -31,7 +31,7 @@ def exercise_feedback() -> None:
 
 def exercise_the_screens() -> None:
     story = short_tdd_run()
-    chronicle = Chronicle(story.events)
+    chronicle = TaskHistory(story.events)
     assert render(story.state, chronicle)
     assert status(story.state, chronicle).decision
     assert banner(story.state, chronicle)

@@ -110,7 +110,7 @@ def test_what_the_system_refuses_is_no_internal_error(tmp_path, monkeypatch, cap
 
 
 def test_files_that_cannot_be_rendered_are_no_wrong_usage(capsys):
-    with pytest.raises(SystemExit) as ended, exits.told():
+    with pytest.raises(SystemExit) as ended, exits.exit_on_refusal():
         raise LoopFolderUnwritable("full")
     assert ended.value.code == 1
     assert capsys.readouterr().err == "flyball: full\n"

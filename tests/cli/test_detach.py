@@ -15,7 +15,7 @@ from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
 from flyball.core.model.effects import Question
 from flyball.process import Stop
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
 
 RUN = ("run", "--from", "docs/discount.md", "--detach")
@@ -146,5 +146,5 @@ def test_whoever_left_the_terminal_is_not_asked_there(capsys: pytest.CaptureFixt
 
     stop = Stop()
     stop.set()
-    assert SomebodyThere(PlainScreen(Chronicle()), Left()).ask(tdd_task(), Question("q", "?"), stop) is None
+    assert SomebodyThere(PlainScreen(TaskHistory()), Left()).ask(tdd_task(), Question("q", "?"), stop) is None
     assert capsys.readouterr().err == ""

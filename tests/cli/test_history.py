@@ -16,9 +16,9 @@ from flyball.core.model.outcomes import Prepared, Saved, TurnEnded
 from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import Story, tdd_task
-from flyball.wiring.run.manual_session import Hand, in_hand
+from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.history import NoSuchCheckpoint, checkpoints, named
 
@@ -41,8 +41,8 @@ class Work:
             "parse-rows", workflow="tdd", title="parse the rows", at=system_clock.now(), opening=opening
         )
 
-    def do(self, *steps: Callable[[Hand], object]) -> None:
-        with in_hand(self.site, TASK) as hand:
+    def do(self, *steps: Callable[[ManualSession], object]) -> None:
+        with manual_session(self.site, TASK) as hand:
             hand.workspace.prepare()
             for step in steps:
                 step(hand)
@@ -52,7 +52,7 @@ class Work:
         return self.site.home.folder / "tasks" / TASK / "tree"
 
 
-def prepare(hand: Hand) -> None:
+def prepare(hand: ManualSession) -> None:
     def do(_state: object) -> Prepared:
         begun = hand.workspace.start(system_clock.now())
         return Prepared(Commit(begun.commit), begun.tree, hand.workspace.branch)
@@ -60,10 +60,10 @@ def prepare(hand: Hand) -> None:
     hand.perform(Prepare(EffectId("prepare")), do)
 
 
-def turn(name: str, text: str) -> Callable[[Hand], None]:
+def turn(name: str, text: str) -> Callable[[ManualSession], None]:
     """A turn that writes one file, and the checkpoint after it."""
 
-    def step(hand: Hand) -> None:
+    def step(hand: ManualSession) -> None:
         number = hand.state.turns + 1
         stage = hand.state.main.stage
         effect = RunAgent(
@@ -82,10 +82,10 @@ def turn(name: str, text: str) -> Callable[[Hand], None]:
     return step
 
 
-def accept(to: str) -> Callable[[Hand], None]:
+def accept(to: str) -> Callable[[ManualSession], None]:
     """The stage is left: its tree becomes an accepted checkpoint on the branch."""
 
-    def step(hand: Hand) -> None:
+    def step(hand: ManualSession) -> None:
         label = hand.state.main.stage
         save = Save(EffectId(f"accept/{label}"), label=label, message=label, parent=hand.state.main.head, accepted=True)
 
@@ -169,7 +169,7 @@ def test_what_a_tree_held_beside_checkpoints_is_listed_and_can_be_gone_back_to(w
 @pytest.mark.req("O45")
 def test_rollback_is_a_fact_with_a_history_row_and_an_anti_pattern(work, site, flyball):
     flyball("rollback", "1", "--to", "RED")
-    story = Chronicle(site.journal.read(TASK))
+    story = TaskHistory(site.journal.read(TASK))
     assert story.rollbacks[-1].undone
     assert any("rolled back to" in row.notes for row in story.rows)
     (lesson,) = [learning for learning in story.learnings if learning.kind == "anti-pattern"]
@@ -213,13 +213,13 @@ def test_back_at_the_start_the_undone_tests_are_no_longer_protected(work, site, 
     state = site.state(TASK)
     assert state.main.stage == "RED"
     assert state.main.tests_accepted == state.main.head
-    with in_hand(site, TASK) as hand:
+    with manual_session(site, TASK) as hand:
         assert hand.workspace.list_files(state.main.tests_accepted) == ("README.md",)
 
 
 @pytest.mark.req("O45")
 def test_rollback_to_a_commit_and_back_again(work, site, flyball):
-    green = next(k.commit for k in Chronicle(site.journal.read(TASK)).checkpoints if k.label == "GREEN")
+    green = next(k.commit for k in TaskHistory(site.journal.read(TASK)).checkpoints if k.label == "GREEN")
     undone = json.loads(flyball("rollback", "1", "--to", "start", "--json").out)["undone"]
     assert flyball("rollback", "1", "--to", green[:12]).code == 0
     assert (work.tree / "rows.py").read_text() == "green\n"
@@ -260,7 +260,7 @@ def test_rollback_is_refused_while_a_controller_runs(work, site, flyball):
 
 
 def test_a_killed_turn_is_accounted_for_before_the_tree_is_taken_back(work, site, flyball):
-    def begin(hand: Hand) -> None:
+    def begin(hand: ManualSession) -> None:
         effect = RunAgent(
             EffectId("turn/9"), role="x", stage="REFACTOR", agent="a", model="", prompt="", iteration=2, turn=9
         )

@@ -17,7 +17,7 @@ from flyball.cli.screen.plain import PlainScreen
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Option, Question
 from flyball.process import Stop
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
 
 BREAKER = Question("breaker", "GREEN does not move", FOUR_CHOICES, detail="no progress in 2 iterations")
@@ -28,7 +28,7 @@ class Watched(PlainScreen):
     """Remembers when it was out of the way."""
 
     def __init__(self) -> None:
-        super().__init__(Chronicle())
+        super().__init__(TaskHistory())
         self.suspensions = 0
 
     @contextmanager

@@ -2,6 +2,8 @@
 
 import pytest
 
+from flyball.cli import sessions
+
 HOW = ("--sandbox", "none", "--agent-command", "true", "--gate", "test=sh -c no-such-program")
 
 

@@ -23,7 +23,7 @@ from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question, RunAgent, Wait
 from flyball.core.model.events import Begun, Held, TaskStopped
 from flyball.core.model.task import EffectId
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health, reason
 from flyball.testing.builders import Story, changed, measurement, short_tdd_run
 
@@ -46,7 +46,7 @@ def green_under_way() -> Story:
 
 
 def view_of(story: Story) -> View:
-    chronicle = Chronicle(story.events)
+    chronicle = TaskHistory(story.events)
     return View(story.state, chronicle.measured, health(story.state, chronicle), reason(story.state, chronicle))
 
 
@@ -155,7 +155,7 @@ def test_foreign_text_cannot_act_on_the_terminal():
     assert "hello" in text
 
 
-def live(chronicle: Chronicle, width: int = 80) -> tuple[LiveScreen, io.StringIO]:
+def live(chronicle: TaskHistory, width: int = 80) -> tuple[LiveScreen, io.StringIO]:
     out = io.StringIO()
     console = Console(
         file=out, width=width, height=24, force_terminal=True, color_system=None, markup=False, highlight=False
@@ -163,7 +163,7 @@ def live(chronicle: Chronicle, width: int = 80) -> tuple[LiveScreen, io.StringIO
     return LiveScreen(chronicle, console), out
 
 
-def play(shown: LiveScreen | PlainScreen, story: Story, chronicle: Chronicle) -> None:
+def play(shown: LiveScreen | PlainScreen, story: Story, chronicle: TaskHistory) -> None:
     again: Story | None = None
     for event in story.events:
         if again is None:
@@ -176,7 +176,7 @@ def play(shown: LiveScreen | PlainScreen, story: Story, chronicle: Chronicle) ->
 
 def test_events_scroll_by_and_the_terminal_is_given_back():
     story = short_tdd_run()
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     shown, out = live(chronicle)
     with shown:
         play(shown, story, chronicle)
@@ -190,7 +190,7 @@ def test_events_scroll_by_and_the_terminal_is_given_back():
 
 
 def test_an_exception_gives_the_terminal_back_too():
-    shown, out = live(Chronicle())
+    shown, out = live(TaskHistory())
     with pytest.raises(RuntimeError), shown:
         raise RuntimeError
     assert out.getvalue().endswith("\x1b[J\r")
@@ -198,7 +198,7 @@ def test_an_exception_gives_the_terminal_back_too():
 
 
 def test_the_cursor_is_never_left_hidden_even_if_the_process_dies_now():
-    shown, out = live(Chronicle())
+    shown, out = live(TaskHistory())
     with shown:
         text = out.getvalue()
         assert "\x1b[?25l" not in text, "a cursor that is never hidden needs no repair"
@@ -207,7 +207,7 @@ def test_the_cursor_is_never_left_hidden_even_if_the_process_dies_now():
 def test_no_colours_where_nobody_wants_them(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NO_COLOR", "1")
     out = io.StringIO()
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     shown = LiveScreen(chronicle, Console(file=out, width=80, force_terminal=True, markup=False, highlight=False))
     with shown:
         play(shown, short_tdd_run(), chronicle)
@@ -218,15 +218,15 @@ def test_no_colours_where_nobody_wants_them(monkeypatch: pytest.MonkeyPatch):
 def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TERM", "dumb")
     assert not usable()
-    assert type(screen(Chronicle(), as_json=False, terminal=True)) is PlainScreen
-    assert type(screen(Chronicle(), as_json=False, terminal=False)) is PlainScreen
-    assert type(screen(Chronicle(), as_json=True, terminal=True)) is JsonScreen
+    assert type(screen(TaskHistory(), as_json=False, terminal=True)) is PlainScreen
+    assert type(screen(TaskHistory(), as_json=False, terminal=False)) is PlainScreen
+    assert type(screen(TaskHistory(), as_json=True, terminal=True)) is JsonScreen
 
 
 @pytest.mark.req("C5")
 def test_json_is_one_event_a_line_and_the_status_last(capsys: pytest.CaptureFixture[str]):
     story = short_tdd_run()
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     shown = JsonScreen(chronicle)
     with shown:
         play(shown, story, chronicle)
@@ -239,7 +239,7 @@ def test_json_is_one_event_a_line_and_the_status_last(capsys: pytest.CaptureFixt
 
 def test_a_resumed_runs_last_line_knows_what_came_before(capsys: pytest.CaptureFixture[str]):
     story = short_tdd_run()
-    shown = screen(Chronicle(story.events), as_json=True, terminal=False)
+    shown = screen(TaskHistory(story.events), as_json=True, terminal=False)
     shown.closing(story.state)
     assert json.loads(capsys.readouterr().out)["checkpoints"][0]["label"] == "start"
 
@@ -248,7 +248,7 @@ def test_a_resumed_runs_last_line_knows_what_came_before(capsys: pytest.CaptureF
 def test_an_open_breaker_ends_with_its_banner_and_four_commands(capsys: pytest.CaptureFixture[str]):
     story = Story().start().ask(Question("breaker", "RED does not move", FOUR_CHOICES))
     story.add(TaskStopped("blocked", "RED does not move", (), EffectId("ask/1")))
-    shown = PlainScreen(Chronicle(story.events))
+    shown = PlainScreen(TaskHistory(story.events))
     shown.closing(story.state)
     said = capsys.readouterr().out
     for word in ("reset", "skip", "abort", "modify"):
@@ -258,7 +258,7 @@ def test_an_open_breaker_ends_with_its_banner_and_four_commands(capsys: pytest.C
 @pytest.mark.req("C60")
 def test_an_interrupted_run_says_how_to_resume(capsys: pytest.CaptureFixture[str]):
     story = Story().start().add(TaskStopped("interrupted", "interrupted by SIGINT"))
-    PlainScreen(Chronicle(story.events)).closing(story.state)
+    PlainScreen(TaskHistory(story.events)).closing(story.state)
     assert "resume with `flyball resume 007-parse-rows`" in capsys.readouterr().out
 
 
@@ -280,7 +280,7 @@ def test_an_output_that_takes_nothing_more_does_not_end_the_work(
 
     monkeypatch.setattr("flyball.cli.screen.plain.silence", lambda _stream: None)
     monkeypatch.setattr("sys.stdout", Gone())
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     play(PlainScreen(chronicle), short_tdd_run(), chronicle)
     assert len(tried) == 1
     said = capsys.readouterr().err
@@ -293,7 +293,7 @@ def test_a_terminal_that_has_gone_does_not_end_the_work():
         def write(self, _text: str) -> int:
             raise OSError(errno.EIO, "Input/output error")
 
-    chronicle, story = Chronicle(), short_tdd_run()
+    chronicle, story = TaskHistory(), short_tdd_run()
     shown = LiveScreen(chronicle, Console(file=Gone(), width=80, height=24, force_terminal=True))
     with shown:
         play(shown, story, chronicle)
@@ -301,7 +301,7 @@ def test_a_terminal_that_has_gone_does_not_end_the_work():
 
 
 def test_what_happens_while_a_person_is_asked_begins_a_line_of_its_own():
-    shown, out = live(Chronicle())
+    shown, out = live(TaskHistory())
     with shown, shown.suspended():
         out.truncate(0)
         out.seek(0)
@@ -311,13 +311,13 @@ def test_what_happens_while_a_person_is_asked_begins_a_line_of_its_own():
 
 
 def test_a_person_who_breaks_off_is_told_at_once_and_a_program_is_not(capsys: pytest.CaptureFixture[str]):
-    shown, out = live(Chronicle())
+    shown, out = live(TaskHistory())
     with shown:
         shown.notify("stopping", "stopping: all is saved")
     assert "stopping: all is saved" in out.getvalue()
-    JsonScreen(Chronicle()).notify("stopping", "stopping: all is saved")
+    JsonScreen(TaskHistory()).notify("stopping", "stopping: all is saved")
     assert capsys.readouterr().out == ""
-    PlainScreen(Chronicle()).notify("stopping", "stopping: all is saved")
+    PlainScreen(TaskHistory()).notify("stopping", "stopping: all is saved")
     assert re.fullmatch(r"[0-9:]{8} stopping: all is saved\n", capsys.readouterr().out)
 
 
@@ -327,14 +327,14 @@ def test_every_plain_line_begins_with_the_local_time_of_day(
 ):
     monkeypatch.setenv("TZ", "XYZ-5:30")
     time.tzset()
-    story, chronicle = short_tdd_run(), Chronicle()
+    story, chronicle = short_tdd_run(), TaskHistory()
     play(PlainScreen(chronicle), story, chronicle)
     lines = capsys.readouterr().out.splitlines()
     assert lines
     assert all(re.match(r"[0-2][0-9]:[0-5][0-9]:[0-5][0-9] [A-Z]+ ", line) for line in lines)
     first = story.events[0].at + timedelta(hours=5, minutes=30)
     assert lines[0].startswith(f"{first:%H:%M:%S} RED")
-    PlainScreen(Chronicle()).closing(story.add(TaskStopped("interrupted", "by SIGINT")).state)
+    PlainScreen(TaskHistory()).closing(story.add(TaskStopped("interrupted", "by SIGINT")).state)
     assert re.match(r"[0-9:]{8} resume with", capsys.readouterr().out)
     monkeypatch.undo()
     time.tzset()

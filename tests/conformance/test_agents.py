@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.process.held_clock import hold_time
 
 import flyball
-from flyball.agents.dialect import Asked, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Event, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.display import Shown, said
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.command import Command, CommandAgent
@@ -66,12 +66,12 @@ class Played:
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         return None
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         return Invocation(argv=player(self._play, "--events"))
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         last = next((event for event in heard.lines if event.get("end")), None)
-        return Reading(kind="ok", final_message=last["text"]) if last else Reading(kind="crashed")
+        return TurnReading(kind="ok", final_message=last["text"]) if last else TurnReading(kind="crashed")
 
     def show(self, event: Event) -> list[Shown]:
         return [shown for line in event["text"].splitlines() for shown in said(line)]

@@ -16,7 +16,7 @@ from flyball.core.model.task import Commit
 from flyball.core.workflows.backlog.facts import ItemSettled
 from flyball.core.workflows.backlog.reviewing import KINDS
 from flyball.core.workflows.backlog.values import Issue, Status
-from flyball.engine.recovery import woken
+from flyball.engine.recovery import reconcile_open_effects
 from flyball.testing.agreement import check_words
 from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
@@ -76,7 +76,7 @@ class Mortal(Simulator):
     def _wake(self) -> None:
         self.append(SessionStarted(2, "simulated", "0"))
         assert self.state is not None
-        for fact in woken(self.state):
+        for fact in reconcile_open_effects(self.state):
             self.append(fact)
             if isinstance(fact, Begun):
                 self.append(Ended(fact.effect.id, self.world.perform(fact.effect, self.state), fact.effect.attempt))

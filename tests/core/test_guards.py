@@ -343,7 +343,7 @@ UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
             "budget_tokens",
             "1 turn has no known price, so the budget of 1 USD cannot be kept",
         ),
-        (Limits(budget_usd=1), {"unpriced": 1, "untold": 1}, "budget_tokens", "no known price"),
+        (Limits(budget_usd=1), {"unpriced": 1, "turns_without_tokens": 1}, "budget_tokens", "no known price"),
         (Limits(budget_usd=1, budget_tokens=9000), UNPRICED, "", ""),
         (Limits(budget_usd=1, budget_tokens=999), UNPRICED, "budget_tokens", "1000 of 999 tokens"),
         (
@@ -353,8 +353,8 @@ UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
             "0.9 of 1 USD, and the next turn may take 0.3",
         ),
         (Limits(budget_usd=1), {"unpriced": 1}, "", ""),
-        (Limits(budget_tokens=9), {"untold": 1}, "max_turns", "1 turn told no tokens"),
-        (Limits(budget_tokens=9, max_turns=5), {"untold": 1}, "", ""),
+        (Limits(budget_tokens=9), {"turns_without_tokens": 1}, "max_turns", "1 turn told no tokens"),
+        (Limits(budget_tokens=9, max_turns=5), {"turns_without_tokens": 1}, "", ""),
         (Limits(), UNPRICED, "", ""),
     ],
     ids=[

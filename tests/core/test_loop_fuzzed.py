@@ -48,7 +48,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, BreakerSettings, Commit, EffectId, Gate, Item, Limits, Settings
 from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.tdd.workflow import ORDER
-from flyball.engine.recovery import woken
+from flyball.engine.recovery import reconcile_open_effects
 from flyball.testing.agreement import check_words
 from flyball.testing.simulator import START, Simulator, World, a_task
 
@@ -240,7 +240,7 @@ class Fuzz:
         """Something under way ends, or everything is interrupted, or the controller is killed."""
         if self.chance.happens(self.chance.accidents / 2):
             self.append(SessionStarted(2, "fuzzed", "0"))
-            self.append(*woken(self.known))
+            self.append(*reconcile_open_effects(self.known))
         elif self.chance.happens(self.chance.accidents / 2):
             self.end_all()
             self.append(TaskStopped("interrupted", "SIGINT"))
@@ -352,7 +352,7 @@ class Fuzz:
             return False
         if stopped.kind in {"paused", "interrupted", "error"}:
             self.append(SessionStarted(3, "fuzzed", "0"))
-            self.append(*woken(self.known))
+            self.append(*reconcile_open_effects(self.known))
             return True
         if self.words >= MOST_WORDS:
             return False
@@ -369,7 +369,7 @@ class Fuzz:
             self.roll_back()
         elif stopped.kind == "blocked":
             self.append(PersonSpoke(self.chance.dice.choice(("reset", "modify", "skip", "resume")), "try this"))
-        self.append(*woken(self.known))
+        self.append(*reconcile_open_effects(self.known))
         return True
 
     def roll_back(self) -> None:

@@ -22,7 +22,7 @@ from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 
@@ -442,5 +442,5 @@ def test_a_reviewers_warning_is_an_approval_that_is_recorded() -> None:
     state = simulator.run()
     assert (state.decision, state.turns) == ("DONE", 5)
     assert not any(f.false_claim for f in simulator.of(Judged) if isinstance(f, Judged))
-    chronicle = Chronicle(simulator.events)
+    chronicle = TaskHistory(simulator.events)
     assert "qa approves with a warning: names are long" in chronicle.notes

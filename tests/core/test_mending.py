@@ -11,7 +11,7 @@ from flyball.core.model.measurement import Measurement, Trick
 from flyball.core.model.outcomes import Mended, TurnEnded
 from flyball.core.model.state import Checkpoint, State
 from flyball.core.model.task import Commit
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
 from flyball.testing.builders import changed
 from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, ok
@@ -184,7 +184,7 @@ def test_when_the_loop_ends_all_the_same_the_trick_leads_the_reason_and_a_rollba
     (asked,) = state.questions.values()
     assert [o.key for o in asked.question.options] == ["reset", "skip", "abort", "modify", "rollback"]
     assert f"flyball rollback {state.task.id} --to last-good" in asked.question.options[-1].meaning
-    lines = banner(state, Chronicle(simulator.events)).splitlines()
+    lines = banner(state, TaskHistory(simulator.events)).splitlines()
     assert next(line for line in lines if line.startswith("REASON: ")).startswith("REASON: A trick was caught in")
     assert any(line.strip().startswith(f"flyball rollback {state.task.id} --to last-good") for line in lines)
     assert state.main.tree == "tree-2" or not state.main.tree.endswith("-tricked")

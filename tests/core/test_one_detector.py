@@ -69,7 +69,7 @@ def test_the_breaker_counts_the_failure_the_monitor_saw_and_signs_none_itself():
         assert fact.breaker.error in {"", fact.observation.fine}
     imported = {
         alias.name
-        for node in ast.walk(ast.parse((CORE / "breaker.py").read_text(encoding="utf-8")))
+        for node in ast.walk(ast.parse((CORE / "health" / "breaker.py").read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }

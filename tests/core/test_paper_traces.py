@@ -16,7 +16,7 @@ from flyball.core.model.outcomes import Conflicted, Failed, Integrated, NothingT
 from flyball.core.model.state import State
 from flyball.core.model.task import Task
 from flyball.core.workflows import registry
-from flyball.engine.recovery import woken
+from flyball.engine.recovery import reconcile_open_effects
 from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 
@@ -110,7 +110,7 @@ class Watched(Simulator):
         if self.mortal and self.known.stopped is None and self.dice.random() < 0.03:
             self.mortal = False
             super().append(SessionStarted(2, "simulated", "0"))
-            super().append(*woken(self.known))
+            super().append(*reconcile_open_effects(self.known))
             self.mortal = True
 
     def end(self, effect: Effect) -> None:

@@ -78,7 +78,7 @@ def test_accepted_tests_may_grow_and_stay_protected() -> None:
     simulator = simulated(Quick())
     simulator.run()
     wanted = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Measure)]
-    assert [(m.kind, m.extendable, m.accepted) for m in wanted] == [
+    assert [(m.kind, m.tests_may_grow, m.accepted) for m in wanted] == [
         ("baseline", False, "base"),
         ("green", True, "base"),
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.loop.junit_hint import bats, counted_by, gradle, maven, nextest
+from flyball.core.loop.junit_hint import bats, gradle, junit_hint, maven, nextest
 
 pytestmark = pytest.mark.req("C31")
 
@@ -23,4 +23,4 @@ pytestmark = pytest.mark.req("C31")
     ],
 )
 def test_a_command_that_counts_is_proposed_as_near_as_its_words_tell(command, proposed) -> None:
-    assert counted_by(command).endswith(proposed)
+    assert junit_hint(command).endswith(proposed)

@@ -7,7 +7,7 @@ import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
-from flyball.agents.dialect import Asked, Invocation
+from flyball.agents.dialect import Invocation, TurnRequest
 from flyball.agents.dialects.goose import GOOSE, Goose
 from flyball.testing.model_script import Fault, Step
 from flyball.testing.model_server import ModelServer
@@ -72,7 +72,7 @@ def test_a_failure_of_the_provider_is_named_though_goose_ends_well(goose: Live, 
 class Approving(Goose):
     """A Goose that wants every tool approved, which flyball otherwise spares it."""
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         invocation = super().invoke(asked)
         return msgspec.structs.replace(invocation, env={**invocation.env, "GOOSE_MODE": "approve"})
 

@@ -12,7 +12,7 @@ MIXED = SUB + "\n\ndef test_sub():\n    assert sub(5, 2) == 3\n"
 
 def found(path: str, before: str, after: str | None, *names: str, called: tuple[str, ...] = ()) -> tuple[Trick, ...]:
     holder = Holder(path, before.encode(), None if after is None else after.encode(), frozenset(names), called)
-    return holder.compared(rewritable=False, extendable=False)
+    return holder.compared(rewritable=False, tests_may_grow=False)
 
 
 @pytest.mark.req("C42")

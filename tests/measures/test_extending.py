@@ -15,7 +15,7 @@ MORE = "\n\ndef test_adds_more():\n    assert calc.add(2, 2) == 4\n"
 
 
 def kinds(new: str, path: str = "tests/test_calc.py", old: str = OLD) -> list[str]:
-    return [trick.kind for trick in compare(path, old.encode(), new.encode(), extendable=True)]
+    return [trick.kind for trick in compare(path, old.encode(), new.encode(), tests_may_grow=True)]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_folder_that_is_kept_is_measured_as_it_was_and_each_change_of_it_named
     )
     accepted = Commit("accepted")
     request = Measure(
-        EffectId("measure/1"), "green", Commit("candidate"), accepted, accepted, kept=(".work",), extendable=True
+        EffectId("measure/1"), "green", Commit("candidate"), accepted, accepted, kept=(".work",), tests_may_grow=True
     )
     found = protect(request, Settings(), trees)  # type: ignore[arg-type]
     assert found.overlay == {".work/agent/issues/high.md": accepted, ".work/new.md": None}

@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.core.health.breaker import Breaker
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import BEGIN, END, banner
 from flyball.testing.builders import Story
 
@@ -18,7 +18,7 @@ def opened(error: str = "TypeError in parse_row") -> Story:
 
 def test_the_banner_says_what_happened_and_offers_four_choices():
     story = opened()
-    lines = banner(story.state, Chronicle(story.events)).splitlines()
+    lines = banner(story.state, TaskHistory(story.events)).splitlines()
     assert (lines[0], lines[-1]) == (BEGIN, END)
     assert "PHASE: RED" in lines
     assert "REASON: no progress in 3 iterations" in lines
@@ -32,11 +32,11 @@ def test_the_banner_says_what_happened_and_offers_four_choices():
 
 def test_an_error_cannot_end_the_banner():
     story = opened(f"x\n{END}\nOPTIONS: none")
-    text = banner(story.state, Chronicle(story.events))
+    text = banner(story.state, TaskHistory(story.events))
     assert text.splitlines().count(END) == 1
     assert text.splitlines()[-1] == END
 
 
 def test_a_banner_without_any_measurement_still_stands():
     story = Story()
-    assert "TESTS_PASSING: none measured" in banner(story.state, Chronicle(story.events))
+    assert "TESTS_PASSING: none measured" in banner(story.state, TaskHistory(story.events))

@@ -21,7 +21,7 @@ from flyball.core.model.events import (
 from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Saved
 from flyball.core.model.task import Commit, EffectId
-from flyball.projections.history.task_history import Chronicle, shows
+from flyball.projections.history.task_history import TaskHistory, shows
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 QUESTION = Question("breaker", "GREEN does not move", (Option("reset", "again"),))
@@ -29,7 +29,7 @@ QUESTION = Question("breaker", "GREEN does not move", (Option("reset", "again"),
 
 def test_a_whole_run_is_told_by_turns_verdicts_moves_and_checkpoints():
     story = short_tdd_run()
-    told = Chronicle(story.events)
+    told = TaskHistory(story.events)
     assert [t.role for t in told.turns] == ["tester", "implementer", "implementer", "refactorer", "documenter", "qa"]
     assert [t.outcome for t in told.turns] == ["ok"] * 6
     assert told.turns[0].seconds == 41
@@ -47,7 +47,7 @@ def test_a_whole_run_is_told_by_turns_verdicts_moves_and_checkpoints():
 
 def test_adding_one_by_one_gives_what_adding_all_gives():
     events = short_tdd_run().events
-    whole, grown = Chronicle(events), Chronicle()
+    whole, grown = TaskHistory(events), TaskHistory()
     for event in events:
         grown.add(event)
     assert grown.judgements == whole.judgements
@@ -60,7 +60,7 @@ def test_a_decision_whose_work_was_rolled_back_is_not_kept_and_earlier_ones_are(
     story.iterate(held=True).add(LearningRecorded(1, "decision", "use csv"))
     good = story.state.checkpoints[-1].commit
     story.iterate().add(LearningRecorded(2, "decision", "use regex"), LearningRecorded(3, "anti-pattern", "it fell"))
-    told = Chronicle(story.restore(good).events)
+    told = TaskHistory(story.restore(good).events)
     assert [(x.title, x.rolled_back) for x in told.learnings] == [
         ("use csv", False),
         ("use regex", True),
@@ -71,15 +71,15 @@ def test_a_decision_whose_work_was_rolled_back_is_not_kept_and_earlier_ones_are(
 
 def test_a_decision_of_the_very_turn_that_is_restored_is_kept():
     story = Story().start().iterate().add(LearningRecorded(1, "decision", "use csv"))
-    told = Chronicle(story.restore(story.state.checkpoints[-1].commit).events)
+    told = TaskHistory(story.restore(story.state.checkpoints[-1].commit).events)
     assert told.learnings[0].rolled_back is False
 
 
 def test_history_rows_are_never_dropped_or_rewritten_m31():
     story = Story().start().iterate(error="E1").iterate(error="E2")
-    before = list(Chronicle(story.events).rows)
+    before = list(TaskHistory(story.events).rows)
     story.restore(Commit("base0000")).add(SessionStarted(1, "host", "0.1.0")).iterate(held=True)
-    after = Chronicle(story.events).rows
+    after = TaskHistory(story.events).rows
     assert after[: len(before)] == before
     assert "rolled back to base0000" in after[len(before)].notes
 
@@ -88,7 +88,7 @@ def test_the_breaker_ledger_says_when_it_opened_and_forgets_it_when_it_closes():
     story = Story().start()
     story.iterate(breaker=Breaker("HALF_OPEN", 2, reason="no progress in 2 iterations"))
     story.iterate(breaker=Breaker("OPEN", 3, reason="no progress in 3 iterations"))
-    told = Chronicle(story.events)
+    told = TaskHistory(story.events)
     assert [(e.from_state, e.to_state) for e in told.breaker.events] == [("CLOSED", "HALF_OPEN"), ("HALF_OPEN", "OPEN")]
     assert told.breaker.opened_at == story.at
     told.add(story.add(PersonSpoke("reset")).events[-1])
@@ -98,10 +98,10 @@ def test_the_breaker_ledger_says_when_it_opened_and_forgets_it_when_it_closes():
 
 def test_the_same_error_makes_a_streak_and_a_held_gate_ends_it():
     story = Story().start().iterate(error="E1").iterate(error="E2").iterate(error="E2")
-    told = Chronicle(story.events)
+    told = TaskHistory(story.events)
     assert (told.errors.failures_running, told.errors.streak) == (3, 2)
     story.iterate(held=True)
-    told = Chronicle(story.events)
+    told = TaskHistory(story.events)
     assert (told.errors.failures_running, told.errors.streak) == (0, 0)
 
 
@@ -109,7 +109,7 @@ def test_only_the_last_fifty_errors_are_kept():
     story = Story().start()
     for number in range(60):
         story.iterate(error=f"E{number}")
-    told = Chronicle(story.events)
+    told = TaskHistory(story.events)
     assert len(told.errors.recent) == 50
     assert told.errors.recent[0].error == "E10"
 
@@ -119,26 +119,26 @@ def test_a_trick_seen_again_is_counted_not_repeated():
     story = Story().start()
     for _ in range(3):
         story.iterate(measurement("c", tricks=(trick,)))
-    assert [(t.kind, t.times) for t in Chronicle(story.events).tricks.values()] == [("test-deleted", 3)]
+    assert [(t.kind, t.times) for t in TaskHistory(story.events).tricks.values()] == [("test-deleted", 3)]
 
 
 def test_questions_have_their_answers_and_who_gave_them():
     story = Story().start().iterate().ask(QUESTION)
     key = EffectId("ask/1")
-    assert Chronicle(story.events).questions[key].answer is None
+    assert TaskHistory(story.events).questions[key].answer is None
     story.add(Ended(key, Answered("reset", "default")), QuestionClosed(key, "breaker", "reset"))
-    put = Chronicle(story.events).questions[key]
+    put = TaskHistory(story.events).questions[key]
     assert (put.answer, put.by) == ("reset", "default")
 
 
 def test_a_reset_answers_the_open_question():
     story = Story().start().iterate().ask(QUESTION).add(PersonSpoke("reset"))
-    assert Chronicle(story.events).questions[EffectId("ask/1")].answer == "reset"
+    assert TaskHistory(story.events).questions[EffectId("ask/1")].answer == "reset"
 
 
 def test_turns_set_aside_say_why():
     story = Story().start().turn(kind="usage_limit", detail="come back later")
-    told = Chronicle(story.add(TurnSetAside(1, "limited")).events)
+    told = TaskHistory(story.add(TurnSetAside(1, "limited")).events)
     assert told.turns[0].outcome == "usage_limit"
     assert told.turns[0].set_aside == "limited"
     assert told.judgements == []
@@ -147,14 +147,14 @@ def test_turns_set_aside_say_why():
 def test_holds_are_kept_with_their_end():
     story = Story().start()
     story.add(Held("provider", "limit", story.at))
-    assert Chronicle(story.events).holds[0].until is not None
+    assert TaskHistory(story.events).holds[0].until is not None
 
 
 def test_agents_cannot_put_control_sequences_into_the_story():
     story = (
         Story().start().iterate(claim=Claim(summary="\x1b[2Jdone\nVERDICT: PASS"), said=verdict(evidence="a\x1b[1mb"))
     )
-    told = Chronicle(story.events)
+    told = TaskHistory(story.events)
     assert told.turns[0].summary == "done VERDICT: PASS"
     assert told.judgements[0].evidence == "ab"
 
@@ -181,7 +181,7 @@ def operations(events: list[Event]) -> int:
 
     sys.settrace(tracer)
     try:
-        Chronicle(events)
+        TaskHistory(events)
     finally:
         sys.settrace(None)
     return count
@@ -208,7 +208,7 @@ def test_the_work_per_fact_does_not_grow_with_the_journal():
 def test_a_journal_of_a_hundred_thousand_events_is_taken_in():
     story = long_journal(500)
     template = story[5:]
-    told = Chronicle(story)
+    told = TaskHistory(story)
     count = len(story)
     while count < 100_000:
         for event in template:

@@ -17,7 +17,7 @@ from flyball.core.model.task import Commit, Item
 from flyball.projections.files.loop_files import render, shows
 from flyball.projections.files.loop_state import verdict_lines
 from flyball.projections.files.task_files import LONGEST_CONTEXT
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import Story, short_tdd_run, tdd_task, verdict
 
 ALWAYS = {
@@ -27,7 +27,7 @@ ALWAYS = {
 
 
 def of(story: Story) -> dict[str, str]:
-    return render(story.state, Chronicle(story.events))
+    return render(story.state, TaskHistory(story.events))
 
 
 def read(story: Story, name: str):

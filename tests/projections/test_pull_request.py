@@ -3,14 +3,14 @@
 import pytest
 
 from flyball.projections.files.loop_files import render
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import short_tdd_run
 
 
 @pytest.mark.req("C52")
 def test_a_finished_task_has_a_text_that_says_what_was_asked_measured_and_how_to_take_it() -> None:
     story = short_tdd_run()
-    text = render(story.state, Chronicle(story.events))["pull-request.md"]
+    text = render(story.state, TaskHistory(story.events))["pull-request.md"]
     assert text.splitlines()[0] in story.state.task.request.replace("_", "\\_")
     assert "- [x] AC" in text
     assert "passed: `" in text
@@ -25,4 +25,4 @@ def test_an_unfinished_task_has_none() -> None:
 
     state = fold(early)
     assert state is not None
-    assert "pull-request.md" not in render(state, Chronicle(early))
+    assert "pull-request.md" not in render(state, TaskHistory(early))

@@ -13,7 +13,7 @@ from flyball.core.model.events import Consented, Ended, Held, LearningRecorded, 
 from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Usage
 from flyball.core.model.task import EffectId
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.status import status
@@ -27,7 +27,7 @@ HOSTILE = (
 
 
 def of(story: Story) -> Report:
-    return report(story.state, Chronicle(story.events))
+    return report(story.state, TaskHistory(story.events))
 
 
 def text(story: Story) -> str:
@@ -218,7 +218,7 @@ def test_unknown_money_is_a_dash_and_null_and_never_nothing():
     assert "| 25000 | 100 | – |" in text
     assert "0.0000" not in text
     assert '"usd":null' in msgspec.json.encode(of(story)).decode()
-    assert msgspec.to_builtins(status(story.state, Chronicle(story.events)))["usage"]["usd"] is None
+    assert msgspec.to_builtins(status(story.state, TaskHistory(story.events)))["usage"]["usd"] is None
 
 
 @pytest.mark.req("C13")

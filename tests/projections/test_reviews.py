@@ -10,7 +10,7 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun
 from flyball.core.model.task import AgentChoice, EffectId, Settings
 from flyball.projections.files.state_files import state_files
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import line
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
@@ -26,7 +26,7 @@ def told(**ran: str) -> Story:
 
 
 def shown(story: Story) -> tuple[str, dict[str, object]]:
-    chronicle = Chronicle(story.events)
+    chronicle = TaskHistory(story.events)
     files = state_files(story.state, chronicle)
     return markdown(report(story.state, chronicle)), json.loads(files["loop-state.json"])
 

@@ -14,7 +14,7 @@ from flyball.core.model.measurement import Measurement, NewTest
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.projections.files.loop_files import phase_status, render
-from flyball.projections.history.task_history import Chronicle, shows
+from flyball.projections.history.task_history import TaskHistory, shows
 from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.status import status
@@ -55,7 +55,7 @@ def limited_once() -> Simulator:
 def test_every_screen_can_be_drawn_after_every_event_and_only_shown_events_change_the_files(build):
     simulator = build()
     assert simulator.run().decision == "BLOCKED"
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     state: State | None = None
     before: dict[str, str] = {}
     for event in simulator.events:
@@ -76,7 +76,7 @@ def test_every_screen_can_be_drawn_after_every_event_and_only_shown_events_chang
 def test_a_stuck_loop_ends_with_its_reason_on_every_screen():
     simulator = stuck()
     state = simulator.run()
-    chronicle = Chronicle(simulator.events)
+    chronicle = TaskHistory(simulator.events)
     shown = status(state, chronicle)
     files = render(state, chronicle)
     assert shown.state == "BLOCKED"

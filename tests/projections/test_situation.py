@@ -9,7 +9,7 @@ from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, TaskStopped
 from flyball.core.model.state import State
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.situation import WORDS, Seen, Word, sentence, situation
 from flyball.projections.views.standing import health, running_state
 from flyball.testing.builders import Story, short_tdd_run
@@ -37,7 +37,7 @@ def test_in_every_reachable_situation_one_word_fits_and_contradicts_neither_deci
     fuzz = Fuzz(seed)
     fuzz.run()
     state: State | None = None
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     seen_words = set()
     for event in fuzz.events:
         state = evolve(state, event)

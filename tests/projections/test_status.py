@@ -10,7 +10,7 @@ from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, ItemChanged, ItemsSet, TaskStopped
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import AgentChoice, EffectId, Item, Limits, Settings
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.standing import next_command, running_state, task_status
@@ -25,7 +25,7 @@ FOUR = tuple(Option(key, "") for key in ("reset", "skip", "abort", "modify"))
 
 
 def of(story: Story) -> Status:
-    return status(story.state, Chronicle(story.events))
+    return status(story.state, TaskHistory(story.events))
 
 
 def test_every_promised_field_is_there_even_for_a_task_just_opened():
@@ -187,5 +187,5 @@ def test_measured_coverage_is_shown_and_without_it_nothing_is():
     assert str(shown) == "75.0 % of 120 lines, 75.0 % of 4 changed lines"
     untouched = msgspec.structs.replace(covered, coverage=Coverage(120, 90))
     assert str(of(story.turn().measure(untouched)).coverage) == "75.0 % of 120 lines; none of them was changed"
-    said = markdown(report(story.state, Chronicle(story.events)))
+    said = markdown(report(story.state, TaskHistory(story.events)))
     assert "coverage 75.0 % of 120 lines" in said

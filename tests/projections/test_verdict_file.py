@@ -8,12 +8,12 @@ from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question
 from flyball.core.model.events import TaskStopped
 from flyball.projections.files.verdict_file import OUTPUT_SHOWN, verdict_file
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import Story, measurement, short_tdd_run
 
 
 def read(story: Story):
-    return json.loads(verdict_file(story.state, Chronicle(story.events)))
+    return json.loads(verdict_file(story.state, TaskHistory(story.events)))
 
 
 def test_a_new_task_is_to_be_continued():

@@ -9,10 +9,10 @@ import pytest
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.model.events import Event, Moved
 from flyball.core.model.task import TaskId
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.testing.simulator import Honest, Simulator
-from flyball.wiring.task_view import Dossier
+from flyball.wiring.task_view import TaskView
 
 TASK = TaskId("001-it-works")
 
@@ -42,28 +42,28 @@ def a_journal() -> list[Event]:
 
 def test_state_and_chronicle_come_from_one_reading():
     events = a_journal()
-    journal, dossier = Counted(events), Dossier()
+    journal, dossier = Counted(events), TaskView()
     assert dossier.look(journal, TASK)
     assert journal.read_so_far == [event.seq for event in events]
     assert dossier.state == fold(events)
-    assert report(dossier.state, dossier.chronicle) == report(dossier.state, Chronicle(events))
+    assert report(dossier.state, dossier.chronicle) == report(dossier.state, TaskHistory(events))
 
 
 @pytest.mark.parametrize("known", [1, 2, 17])
 def test_a_second_look_reads_only_what_was_added(known: int):
     events = a_journal()
-    journal, dossier = Counted(events[:known]), Dossier()
+    journal, dossier = Counted(events[:known]), TaskView()
     dossier.look(journal, TASK)
     journal.events = events
     dossier.look(journal, TASK)
     assert journal.read_so_far == [event.seq for event in events]
     assert dossier.state == fold(events)
-    assert report(dossier.state, dossier.chronicle) == report(dossier.state, Chronicle(events))
+    assert report(dossier.state, dossier.chronicle) == report(dossier.state, TaskHistory(events))
 
 
 def test_what_is_heard_while_it_happens_is_not_read_again():
     events = a_journal()
-    journal, dossier = Counted(events[:5]), Dossier()
+    journal, dossier = Counted(events[:5]), TaskView()
     dossier.look(journal, TASK)
     journal.events = events
     for event in events[5:]:
@@ -75,4 +75,4 @@ def test_what_is_heard_while_it_happens_is_not_read_again():
 
 
 def test_a_journal_without_events_has_no_dossier():
-    assert not Dossier().look(Counted([]), TASK)
+    assert not TaskView().look(Counted([]), TASK)

@@ -30,7 +30,7 @@ def ended_well(question: Event, refused: Sequence[str]) -> HowEnded:
     return ("denied", f"denied: {'; '.join(refused)}", None) if refused else ("ok", "", None)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What one turn wants of a program.
 
     `tree` is where it works and `folder` its own writable folder, both as the program sees them; in `folder` lies the prompt.
@@ -75,7 +75,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     retrying: str = ""
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramOutput(msgspec.Struct, frozen=True, kw_only=True):
     """What the program did.
 
     `lines` are the JSON objects of standard output, read from the transcript each time they are gone through, so that memory stays
@@ -83,7 +83,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     dialect's that are there, `now` is in its own zone.
     """
 
-    asked: Asked
+    asked: TurnRequest
     lines: Iterable[Event]
     exit: Exit
     now: datetime
@@ -93,7 +93,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     homes: tuple[Path, ...] = ()
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class TurnReading(msgspec.Struct, frozen=True, kw_only=True):
     """One normalised outcome.
 
     "ok" is only for a terminal event that says no error; without a terminal event it is "crashed". The frame adds what no program
@@ -149,7 +149,7 @@ class Dialect(Protocol):
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
         """Whether it has credentials, found without calling anybody; None where that cannot be told."""
 
-    def invoke(self, asked: Asked) -> Invocation: ...
-    def read(self, heard: Heard) -> Reading: ...
+    def invoke(self, asked: TurnRequest) -> Invocation: ...
+    def read(self, heard: ProgramOutput) -> TurnReading: ...
     def show(self, event: Event) -> Sequence[Shown]:
         """What an event says, for whoever watches or reads the log."""

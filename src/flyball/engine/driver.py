@@ -19,7 +19,7 @@ from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, Se
 from flyball.core.model.outcomes import Answered, Interrupted, Outcome, Waited
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, TaskId
-from flyball.engine.recovery import woken
+from flyball.engine.recovery import reconcile_open_effects
 from flyball.ports import Clock, Inbox, Journal, Perform, Stop
 
 INBOX_INTERVAL = 0.2
@@ -88,7 +88,7 @@ class Driver:
         self._state = fold(self._journal.read(self._task, after), self._state)
         try:
             self._append(started, *said)
-            for fact in woken(self.state):
+            for fact in reconcile_open_effects(self.state):
                 self._append(fact)
                 if isinstance(fact, Begun):
                     self._start(fact.effect)

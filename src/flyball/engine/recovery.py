@@ -13,7 +13,7 @@ from flyball.core.model.outcomes import Interrupted
 from flyball.core.model.state import State
 
 
-def woken(state: State) -> list[Fact]:
+def reconcile_open_effects(state: State) -> list[Fact]:
     """The facts that account for every effect without an outcome."""
     facts: list[Fact] = []
     for effect in state.open.values():

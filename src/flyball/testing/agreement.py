@@ -12,7 +12,7 @@ from flyball.core.health.verdict import CURES
 from flyball.core.model.events import Event, Judged
 from flyball.core.model.state import State
 from flyball.projections.files.loop_files import VERDICT, render
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import line
 from flyball.projections.views.status import status
 
@@ -22,7 +22,7 @@ SICK = {"STALLED", "REGRESSING", "FLIP-FLOPPING"}
 def check_words(events: Sequence[Event]) -> None:
     """Assert that no word of the monitor, and no screen, contradicts what was done."""
     state: State | None = None
-    chronicle = Chronicle()
+    chronicle = TaskHistory()
     met: set[str] = set()
     for event in events:
         state = evolve(state, event)
@@ -54,7 +54,7 @@ def _failures(seen: Observation) -> set[str]:
     return names | {f"failing:{failing}"} if failing else names
 
 
-def _check_screens(state: State, chronicle: Chronicle) -> None:
+def _check_screens(state: State, chronicle: TaskHistory) -> None:
     """What each screen says of a loop that stopped."""
     files = render(state, chronicle)
     page = next(row for row in files["loop-state.md"].splitlines() if row.startswith("**Status**"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Dialect, Heard
+from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
 from flyball.agents.reading.jsonl import Events, other_lines
 from flyball.agents.run.frame import Ran, Turn
 from flyball.agents.run.transcript import Transcript
@@ -41,8 +41,8 @@ def replayed(
     printed = stdout.read_bytes()
     errors = beside.read_bytes() if beside.exists() else b""
     end = Exit(code, signal, "exit", 1.0, stdout_tail=printed[-TAIL:], stderr_tail=errors[-TAIL:])
-    heard = Heard(
-        asked=Asked(
+    heard = ProgramOutput(
+        asked=TurnRequest(
             model="",
             folder=Path("/turn/shared"),
             tree=Path("/repo"),

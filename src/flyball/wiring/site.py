@@ -15,7 +15,7 @@ from flyball.core.model.task import Task, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
-from flyball.wiring.task_view import Dossier
+from flyball.wiring.task_view import TaskView
 from flyball.workspace.checkpoint import Author
 from flyball.workspace.repository import Repository
 from flyball.workspace.workspace import GitWorkspace
@@ -31,7 +31,7 @@ class Site(msgspec.Struct, frozen=True):
     repository: Repository
     home: RepositoryHome
     journal: SqliteJournal
-    dossiers: dict[TaskId, Dossier] = {}
+    dossiers: dict[TaskId, TaskView] = {}
 
     @classmethod
     def find(cls, start: Path) -> Site:
@@ -66,10 +66,10 @@ class Site(msgspec.Struct, frozen=True):
             raise _nameless(task)
         return state
 
-    def dossier(self, task: TaskId) -> Dossier:
+    def dossier(self, task: TaskId) -> TaskView:
         """What is known of a task and how it came about; from then on only what is added is read."""
         # One that cannot be read to the end is out of step, and is not kept.
-        dossier = self.dossiers.pop(task, None) or Dossier()
+        dossier = self.dossiers.pop(task, None) or TaskView()
         if not dossier.look(self.journal, task):
             raise _nameless(task)
         self.dossiers[task] = dossier

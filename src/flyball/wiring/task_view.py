@@ -9,14 +9,14 @@ from flyball.core.model.events import Event
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.ports import Journal
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 
 
-class Dossier:
+class TaskView:
     """A task's state and its chronicle, in step with each other."""
 
     def __init__(self) -> None:
-        self.chronicle = Chronicle()
+        self.chronicle = TaskHistory()
         self._state: State | None = None
 
     @property

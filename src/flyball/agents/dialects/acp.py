@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
 from flyball.agents.display.display import Shown, answered, called, noticed, piece
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money
@@ -119,19 +119,19 @@ class Acp(msgspec.Struct, frozen=True):
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:  # noqa: ARG002 - the protocol's word
         return None
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         # -P: a module in the workspace must not stand in for one of ours.
         argv = [sys.executable, "-P", "-m", "flyball.agents.acp_client"]
         argv += ["--session", asked.session] if asked.session else []
         argv += ["--model", asked.model] if asked.model else []
         return Invocation(argv=(*argv, "--", *self.command, *asked.args))
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard.now)
         asks, options = question(story.question) if kind == "question" else ("", ())
         last = heard.stderr_text.strip().rpartition("\n")[2] if kind == "crashed" else ""
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=": ".join(filter(None, (detail, last))),
             final_message="" if story.failure and kind != "ok" else story.text,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.display import Shown
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object
 from flyball.agents.run.outcome import zones
@@ -103,7 +103,7 @@ class Aider:
             return True
         return True if (home / ".aider" / "oauth-keys.env").is_file() else None
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Commits are flyball's; shell commands of the model's are never run; histories go where the tree is not."""
         argv = ["aider", "--message-file", str(asked.prompt_file), "--yes-always"]
         argv += ["--no-auto-commits", "--no-dirty-commits", "--no-gitignore"]
@@ -117,10 +117,10 @@ class Aider:
         argv += asked.args
         return Invocation(argv=tuple(argv), env=_ENVIRONMENT, prompt_on_stdin=False, left=(LOG, HISTORY))
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.files.get(LOG, b""))
         kind, detail, reset_at = _outcome(story, heard)
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=_final_message(heard.files.get(HISTORY, b"")),
@@ -136,7 +136,7 @@ class Aider:
 AIDER = Aider()
 
 
-def _outcome(story: _Story, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
     """Only aider's own words at the very end are read, and only where its log says that the model did not answer."""
     last = heard.other[-_LAST_LINES:]
     if not story.begun:

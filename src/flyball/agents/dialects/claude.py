@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
 from flyball.agents.display.display import Shown, message_parts, message_shown, noticed
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_money, object_in
@@ -137,7 +137,7 @@ class Claude:
         named = [object_in(path).get(name) for path in settings for name in ("apiKeyHelper", "primaryApiKey")]
         return None if any(named) else False
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Permissions are left to flyball's sandbox; without it files outside the tree stay out of its tools' reach."""
         argv = ["claude", "-p", "--output-format", "stream-json", "--verbose"]
         argv += asked.unless_told(_GUARDS[asked.sandboxed], "--permission-mode", "--dangerously-skip-permissions")
@@ -149,10 +149,10 @@ class Claude:
         argv += ["--disallowedTools", *_EDITS] if asked.access == "read" else []
         return Invocation(argv=(*argv, *asked.args), env=_SANDBOXED if asked.sandboxed else _ENVIRONMENT)
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         if story.result is None:
-            return Reading(
+            return TurnReading(
                 kind="crashed",
                 detail=NO_RESULT,
                 final_message=story.text,
@@ -162,7 +162,7 @@ class Claude:
             )
         kind, detail, reset_at = _outcome(story, story.result, heard.now)
         asks, options = question(story.question) if kind == "question" else ("", ())
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=str(story.result.get("result") or story.text),

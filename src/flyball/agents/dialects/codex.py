@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
 from flyball.agents.display.display import Shown, answered, called, noticed, said
 from flyball.agents.display.tool_calls import first_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_object, object_in
@@ -91,7 +91,7 @@ class Codex:
             return True
         return None if settings.get("cli_auth_credentials_store") in ("keyring", "auto") else False
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Its own sandbox would nest in flyball's, where it cannot start; and its own patience would hide an outage."""
         argv = ["codex", "exec", "--json", "--skip-git-repo-check"]
         argv += asked.unless_told(_guard(asked), BYPASS, "--sandbox", "-s")
@@ -101,12 +101,12 @@ class Codex:
         argv += ["resume", asked.session] if asked.session else []
         return Invocation(argv=(*argv, "-"), retrying=_RETRYING)
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         record = _Record.of(heard.homes, story.thread)
         kind, detail, reset_at = _outcome(story, record, heard)
         total = _usage(story.end.get("usage")) or _usage(record.total)
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=story.text,
@@ -161,7 +161,7 @@ class _Record:
         return max(ends, default=None)
 
 
-def _outcome(story: _Story, record: _Record, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, record: _Record, heard: ProgramOutput) -> HowEnded:
     failure = story.failure
     if failure is None and story.unguarded and not heard.asked.sandboxed:
         return "denied", f"{story.unguarded}: {UNGUARDED}", None
@@ -181,7 +181,7 @@ def _outcome(story: _Story, record: _Record, heard: Heard) -> HowEnded:
     return limit.kind, limit.detail, told if told and told > heard.now else limit.reset_at
 
 
-def _guard(asked: Asked) -> tuple[str, ...]:
+def _guard(asked: TurnRequest) -> tuple[str, ...]:
     if asked.sandboxed:
         return (BYPASS,)
     return ("--sandbox", "read-only" if asked.access == "read" else "workspace-write", "--add-dir", str(asked.folder))

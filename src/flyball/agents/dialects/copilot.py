@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
 from flyball.agents.display.display import Shown, answered, called, noticed, said
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_count, as_dict, as_object
@@ -106,7 +106,7 @@ class Copilot:
         # Its token may be in the system's keyring, which is not looked into.
         return None if (folder / "config.json").is_file() else False
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Permission is left to flyball's sandbox; a question nobody can answer is not offered."""
         argv = ["copilot", "--output-format", "json", "--no-color", "--no-ask-user"]
         argv += asked.unless_told(_guard(asked), "--yolo", "--allow-all", "--allow-all-tools", "--allow-tool")
@@ -115,12 +115,12 @@ class Copilot:
         argv += [f"--resume={asked.session}"] if asked.session else []
         return Invocation(argv=(*argv, *asked.args), env={"COPILOT_AUTO_UPDATE": "false"}, left=(USAGE,))
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard)
         asks, options = question(story.question) if kind == "question" else ("", ())
         total = _total(heard.files.get(USAGE, b""))
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=story.text,
@@ -153,11 +153,11 @@ class Copilot:
 COPILOT = Copilot()
 
 
-def _guard(asked: Asked) -> tuple[str, ...]:
+def _guard(asked: TurnRequest) -> tuple[str, ...]:
     return ("--yolo",) if asked.sandboxed else ("--allow-all-tools", "--add-dir", str(asked.folder))
 
 
-def _outcome(story: _Story, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
     if story.error:
         return _failure(story.error, heard.now)
     if story.aborted:
@@ -169,7 +169,7 @@ def _outcome(story: _Story, heard: Heard) -> HowEnded:
     return ended_well(story.question, story.refused)
 
 
-def _unfinished(heard: Heard) -> HowEnded:
+def _unfinished(heard: ProgramOutput) -> HowEnded:
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
     if _PACKED in heard.stderr_text:
         return "not_installed", UNPACK, None

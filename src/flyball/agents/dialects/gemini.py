@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
 from flyball.agents.display.display import Shown, answered, called, noticed, piece
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_count, as_dict, as_object, object_in
@@ -110,7 +110,7 @@ class Gemini:
         chosen = any((folder / name).is_file() for name in (".env", "gemini-credentials.json")) or _auth_chosen(folder)
         return None if elsewhere or chosen else False
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval is left to flyball's sandbox; it would otherwise start itself a second time and outlive a signal."""
         argv = ["gemini", "--output-format", "stream-json", "--skip-trust"]
         argv += asked.unless_told(_guard(asked), "--approval-mode", "--yolo", "-y")
@@ -124,11 +124,11 @@ class Gemini:
         }
         return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: _defaults(asked)})
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard)
         asks, options = question(story.question) if kind == "question" else ("", ())
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=story.text,
@@ -157,14 +157,14 @@ class Gemini:
 GEMINI = Gemini()
 
 
-def _guard(asked: Asked) -> tuple[str, ...]:
+def _guard(asked: TurnRequest) -> tuple[str, ...]:
     """Its own tools keep to the tree and its folder; commands are not offered unless they are allowed."""
     if asked.sandboxed:
         return ("--approval-mode", "yolo")
     return ("--approval-mode", "auto_edit", "--allowed-tools", "run_shell_command")
 
 
-def _outcome(story: _Story, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
     if story.result is None:
         return _unfinished(heard)
     if story.result.get("status") != "success":
@@ -172,7 +172,7 @@ def _outcome(story: _Story, heard: Heard) -> HowEnded:
     return ended_well(story.question, story.refused)
 
 
-def _unfinished(heard: Heard) -> HowEnded:
+def _unfinished(heard: ProgramOutput) -> HowEnded:
     """What it says on standard error when it cannot even begin."""
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
     no_login = next((line for line in lines if _NO_LOGIN.search(line)), "")
@@ -184,7 +184,7 @@ def _unfinished(heard: Heard) -> HowEnded:
     return "crashed", ": ".join((NO_RESULT, *lines[-1:])), None
 
 
-def _failure(error: Event, heard: Heard) -> HowEnded:
+def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     said = str(error.get("message") or "")
     if error.get("type") == "FatalTurnLimitedError" or heard.exit.code == EXIT_MAX_TURNS:
         return "max_turns", said, None
@@ -219,7 +219,7 @@ def _usage(result: Event | None) -> Usage:
     return Usage(as_count(stats.get("input_tokens")), as_count(stats.get("output_tokens")))
 
 
-def _defaults(asked: Asked) -> bytes:
+def _defaults(asked: TurnRequest) -> bytes:
     """Settings below the user's own."""
     settings: Event = {
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.display import Shown, answered, called, message_parts, noticed, piece, said
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list
 from flyball.agents.run.homes import below
@@ -100,7 +100,7 @@ class Goose:
         key = f"{provider.upper().replace('-', '_')}_API_KEY"
         return True if environment.get(key) or _setting(folder / "secrets.yaml", key) else None
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval needs a terminal; what it may do is left to flyball's sandbox."""
         argv = ["goose", "run", "-q", "-i", "-", "--output-format", "stream-json", "--with-builtin", "developer"]
         argv += ["--name", _session(asked), *(["--resume"] if asked.session else [])]
@@ -109,13 +109,13 @@ class Goose:
         # It would sleep for as long as a provider says, in silence; without pauses it gives up and the wait is flyball's.
         return Invocation(argv=(*argv, *asked.args), env={"GOOSE_MODE": "auto", "GOOSE_PROVIDER_SKIP_BACKOFF": "true"})
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard)
         end = story.end or {}
         told = Usage(as_count(end.get("input_tokens")), as_count(end.get("output_tokens")))
         known = bool(told.input_tokens or told.output_tokens)
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message="" if story.notice else story.text,
@@ -133,12 +133,12 @@ class Goose:
 GOOSE = Goose()
 
 
-def _session(asked: Asked) -> str:
+def _session(asked: TurnRequest) -> str:
     """Goose never says which conversation it is in, so that flyball names it."""
     return asked.session or f"flyball-{uuid.uuid5(uuid.NAMESPACE_URL, f'{asked.folder}#{asked.nonce}')}"
 
 
-def _outcome(story: _Story, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
     if story.end is None:
         return _unfinished(heard)
     if story.spent:
@@ -153,7 +153,7 @@ def _outcome(story: _Story, heard: Heard) -> HowEnded:
     return (limit.kind, limit.detail, limit.reset_at) if limit else ("crashed", said, None)
 
 
-def _unfinished(heard: Heard) -> HowEnded:
+def _unfinished(heard: ProgramOutput) -> HowEnded:
     approval = _APPROVAL.search(heard.stderr_text)
     if approval:
         return "denied", f"denied: {approval[0]}", None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.display import Shown, answered, called, noticed, said
 from flyball.agents.display.tool_calls import call_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object, object_in
@@ -120,7 +120,7 @@ class OpenCode:
         # Without a login there are its own free models, and models on this machine.
         return True if object_in(data / "auth.json") else None
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Permission is left to flyball's sandbox; its log is the only place where it says that it waits."""
         argv = ["opencode", "run", "--format", "json", "--print-logs", "--log-level", "ERROR"]
         argv += ["--auto"] if asked.sandboxed else []
@@ -129,10 +129,10 @@ class OpenCode:
         own = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
         return Invocation(argv=(*argv, *asked.args), env=own, retrying=_RETRYING)
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard)
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=story.text,
@@ -159,7 +159,7 @@ class OpenCode:
 OPENCODE = OpenCode()
 
 
-def _outcome(story: _Story, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
     if story.error:
         return _failure(story.error, heard)
     if story.reason == "stop" and story.asked:
@@ -171,14 +171,14 @@ def _outcome(story: _Story, heard: Heard) -> HowEnded:
     return _unfinished(story, heard)
 
 
-def _unfinished(story: _Story, heard: Heard) -> HowEnded:
+def _unfinished(story: _Story, heard: ProgramOutput) -> HowEnded:
     if _LOST in heard.stderr_text:
         return "context_full", f"the conversation {heard.asked.session} is gone", None
     ended = f"{NO_END} (its last step ended with {story.reason!r})" if story.reason else NO_END
     return "crashed", ended, None
 
 
-def _failure(error: Event, heard: Heard) -> HowEnded:
+def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     data, said = as_dict(error.get("data")), _message(error)
     if data.get("ref"):
         logged = _LOGGED.findall(heard.stderr_text)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from flyball.agents.dialect import Asked, Event, Heard, HowEnded, Invocation, Reading, ended_well
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
 from flyball.agents.display.display import Shown, message_parts, message_shown
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list
@@ -85,7 +85,7 @@ class Qwen:
             return True
         return None if any((folder / name).is_file() for name in ("settings.json", ".env")) else False
 
-    def invoke(self, asked: Asked) -> Invocation:
+    def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval is left to flyball's sandbox; without the first variable it would start itself a second time."""
         argv = ["qwen", "--output-format", "stream-json"]
         argv += asked.unless_told(_guard(asked), "--approval-mode", "--yolo", "-y")
@@ -100,12 +100,12 @@ class Qwen:
         }
         return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: _DEFAULTS})
 
-    def read(self, heard: Heard) -> Reading:
+    def read(self, heard: ProgramOutput) -> TurnReading:
         story = _Story(heard.lines)
         kind, detail, reset_at = _outcome(story, heard)
         asks, options = question(story.question) if kind == "question" else ("", ())
         told = as_dict(as_dict(story.result).get("usage"))
-        return Reading(
+        return TurnReading(
             kind=kind,
             detail=detail,
             final_message=str(as_dict(story.result).get("result") or story.text),
@@ -136,13 +136,13 @@ _DEFAULTS = json.dumps(
 """Settings below the user's own: its own retries come on top of its library's, and for its memory it would ask the model once more."""
 
 
-def _guard(asked: Asked) -> tuple[str, ...]:
+def _guard(asked: TurnRequest) -> tuple[str, ...]:
     if asked.sandboxed:
         return ("--approval-mode", "yolo")
     return ("--approval-mode", "auto-edit", "--allowed-tools", "run_shell_command")
 
 
-def _outcome(story: _Story, heard: Heard) -> HowEnded:
+def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
     if story.result is None:
         return _unfinished(heard)
     if story.result.get("is_error") or story.result.get("subtype") != "success":
@@ -152,7 +152,7 @@ def _outcome(story: _Story, heard: Heard) -> HowEnded:
     return ended_well(story.question, refused)
 
 
-def _unfinished(heard: Heard) -> HowEnded:
+def _unfinished(heard: ProgramOutput) -> HowEnded:
     """Its caps, and a conversation that is gone, are told on standard error alone."""
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
     last = lines[-1] if lines else NO_RESULT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.agents.dialect import Asked, Dialect, Event, Heard, Invocation, Reading
+from flyball.agents.dialect import Dialect, Event, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.live import EventView
 from flyball.agents.reading.jsonl import Events, other_lines
 from flyball.agents.run.frame import Frame, Ran, Turn
@@ -19,7 +19,7 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.text.scrubbing import decode
 from flyball.ports import Notify, Stop
 
-__all__ = ["Asked", "Cli", "CliAgent", "Dialect", "Event", "Heard", "Invocation", "Reading"]
+__all__ = ["Cli", "CliAgent", "Dialect", "Event", "Invocation", "ProgramOutput", "TurnReading", "TurnRequest"]
 
 NETWORK = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
@@ -61,9 +61,9 @@ class CliAgent:
         reading = self._dialect.read(heard)
         return settled(reading, heard, ran, slept=slept, before=request.session_usage, planted=planted)
 
-    def _asked(self, turn: Turn) -> Asked:
+    def _asked(self, turn: Turn) -> TurnRequest:
         request = turn.request
-        return Asked(
+        return TurnRequest(
             model=request.model,
             folder=turn.shared,
             tree=turn.tree,
@@ -77,7 +77,9 @@ class CliAgent:
             args=self._cli.args,
         )
 
-    def _ran(self, turn: Turn, asked: Asked, stop: Stop, notify: Notify, guarded: Sequence[Path]) -> tuple[Ran, str]:
+    def _ran(
+        self, turn: Turn, asked: TurnRequest, stop: Stop, notify: Notify, guarded: Sequence[Path]
+    ) -> tuple[Ran, str]:
         """How it ended, and the reason if that is that it went to sleep on a limit."""
         invocation = self._dialect.invoke(asked)
         program = self._cli.command or invocation.argv[:1]
@@ -100,8 +102,8 @@ class CliAgent:
         live.flush()
         return ran, watch.reason if watch.sleeping and not stop.is_set() else ""
 
-    def _heard(self, asked: Asked, ran: Ran) -> Heard:
-        return Heard(
+    def _heard(self, asked: TurnRequest, ran: Ran) -> ProgramOutput:
+        return ProgramOutput(
             asked=asked,
             lines=Events(ran.transcript.stdout),
             exit=ran.end,

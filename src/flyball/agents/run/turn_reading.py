@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from flyball.agents.dialect import Heard, Reading
+from flyball.agents.dialect import ProgramOutput, TurnReading
 from flyball.agents.run.frame import Ran
 from flyball.agents.run.outcome import (
     DETAIL,
@@ -31,7 +31,7 @@ WENT_ON = ("complete", "in_progress")
 
 
 def settled(
-    reading: Reading, heard: Heard, ran: Ran, *, slept: str, before: Usage, planted: tuple[str, ...] = ()
+    reading: TurnReading, heard: ProgramOutput, ran: Ran, *, slept: str, before: Usage, planted: tuple[str, ...] = ()
 ) -> TurnEnded:
     """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
     end, asked = ran.end, heard.asked
@@ -65,7 +65,7 @@ def settled(
     )
 
 
-def _total(reading: Reading, before: Usage) -> Usage:
+def _total(reading: TurnReading, before: Usage) -> Usage:
     """What the conversation has used, also where a turn that was broken off could not tell its total."""
     if reading.cumulative:
         return reading.usage
@@ -73,7 +73,7 @@ def _total(reading: Reading, before: Usage) -> Usage:
     return msgspec.structs.replace(before.plus(reading.usage), usd=known or None, estimated=before.estimated)
 
 
-def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: str) -> Reading:
+def _overruled(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, slept: str) -> TurnReading:
     end = heard.exit
     kind, detail = ending(end)
     if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
@@ -98,17 +98,17 @@ def _overruled(reading: Reading, heard: Heard, said_at: datetime, *, slept: str)
     return _with(reading, kind, detail)
 
 
-def _code(heard: Heard) -> int | None:
+def _code(heard: ProgramOutput) -> int | None:
     """A program whose dialect heard no good end did not end well, whatever its status."""
     code = heard.exit.code if heard.exit.ended_by == "exit" else None
     return 1 if code == 0 else code
 
 
-def _with(reading: Reading, kind: TurnKind, detail: str) -> Reading:
+def _with(reading: TurnReading, kind: TurnKind, detail: str) -> TurnReading:
     return msgspec.structs.replace(reading, kind=kind, detail=detail, reset_at=None)
 
 
-def _asking(reading: Reading, claim: Claim) -> Reading:
+def _asking(reading: TurnReading, claim: Claim) -> TurnReading:
     """A program without anybody to ask may put its question into its last words; one that then went on has answered it."""
     if reading.kind == "question" and claim.status in WENT_ON:
         return msgspec.structs.replace(reading, kind="ok", detail="", question="")
@@ -118,7 +118,7 @@ def _asking(reading: Reading, claim: Claim) -> Reading:
     return reading
 
 
-def _with_question(reading: Reading, claim: Claim) -> tuple[Reading, Claim]:
+def _with_question(reading: TurnReading, claim: Claim) -> tuple[TurnReading, Claim]:
     """A question the program asked by its own means, unless its report asks one."""
     if not reading.question or claim.questions:
         return reading, claim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def agents(as_json: AsJson = False) -> None:
     from flyball.config.home import environment
     from flyball.wiring.tools.roster import roster
 
-    with told():
+    with exit_on_refusal():
         found = roster(environment())
         if as_json:
             put_json(found)

@@ -9,7 +9,7 @@ import typer
 
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.completion import task_ids
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def clean(
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.cleaning import clean as cleaned, finished_tasks, would_clean
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         if task.strip() and finished:
             raise Refusal("Name a task, or say --finished for all that are: not both. See: flyball clean --help")

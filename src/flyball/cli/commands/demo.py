@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put
 
 if TYPE_CHECKING:
     from flyball.cli.screen.seat import Seat
     from flyball.core.model.task import TaskId
     from flyball.projections.history.records import Judgement
-    from flyball.projections.history.task_history import Chronicle
+    from flyball.projections.history.task_history import TaskHistory
     from flyball.wiring.site import Site
 
 PROJECT = "basket"
@@ -38,7 +38,7 @@ def demo(
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
     from flyball.cli.screen.seat import take_seat
 
-    with told():
+    with exit_on_refusal():
         script = _script(workflow)
         seat = take_seat(as_json=as_json, lasting=False)
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
@@ -180,7 +180,7 @@ def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     yield from _left(site, task, keep=keep)
 
 
-def _judged(chronicle: Chronicle, conditions: Mapping[str, str]) -> Iterator[str]:
+def _judged(chronicle: TaskHistory, conditions: Mapping[str, str]) -> Iterator[str]:
     for judged in chronicle.judgements:
         yield f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}"
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import USAGE, say, told
+from flyball.cli.support.exits import USAGE, exit_on_refusal, say
 from flyball.cli.support.output import put, put_json
 
 
@@ -23,7 +23,7 @@ def dispatch(
     from flyball.documents.track_folder import read_track
     from flyball.ports import Refusal
 
-    with told():
+    with exit_on_refusal():
         if not choose:
             say(f"dispatch chooses evaluators and does not run them. Use it with: flyball dispatch {track} --choose")
             sys.exit(USAGE)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import DONE, NO_AGENT, USAGE, told
+from flyball.cli.support.exits import DONE, NO_AGENT, USAGE, exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 
@@ -15,7 +15,7 @@ def doctor(as_json: AsJson = False) -> None:
     from flyball.core.text.scrubbing import scrub
     from flyball.wiring.tools.checkup import checkup
 
-    with told():
+    with exit_on_refusal():
         found = []
         for check in checkup(Path.cwd()):
             found.append(check)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import BLOCKED, CONTINUE, DONE, told
+from flyball.cli.support.exits import BLOCKED, CONTINUE, DONE, exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def evaluate(
     """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, and exit 10, 0 or 3; the decision is written down first."""
     from flyball.wiring.tools.evaluation import Given
 
-    with told():
+    with exit_on_refusal():
         given = Given(
             validations=tuple(validation or ()),
             build=build.value,

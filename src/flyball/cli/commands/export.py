@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 
@@ -47,7 +47,7 @@ def export(
     from flyball.projections.export.agents import exported
     from flyball.projections.export.plugin import exported_plugin
 
-    with told():
+    with exit_on_refusal():
         if plugin and target is not Target.CLAUDE:
             raise Refusal(f"--plugin makes a plugin of Claude Code; {target} has none. Use it with: --target claude")
         made = exported_plugin(__version__) if plugin else exported(target.value)

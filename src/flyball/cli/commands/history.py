@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson, MaybeTask
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_json
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
     from flyball.wiring.site import Site
     from flyball.wiring.tasks import history
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = history.checkpoints(site, chosen(site, task))
         if as_json:
@@ -54,7 +54,7 @@ def rollback(
     from flyball.wiring.site import Site
     from flyball.wiring.tasks import history
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         done = history.rollback(site, chosen(site, task), to)
         if as_json:
@@ -81,7 +81,7 @@ def diff(
     from flyball.wiring.site import Site
     from flyball.wiring.tasks import history
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         workspace, older, newer = history.compared(site, chosen(site, task), checkpoint)
         if as_json:

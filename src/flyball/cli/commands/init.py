@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import DONE, USAGE, told
+from flyball.cli.support.exits import DONE, USAGE, exit_on_refusal
 from flyball.cli.support.output import put, put_json, tell
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def init(
     from flyball.wiring.site import Site
     from flyball.wiring.tools.proposing import proposed
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         if constitution:
             _constitution(site, force=force, as_json=as_json)
@@ -195,7 +195,7 @@ def _tool(tool: GateResult) -> Iterator[str]:
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
-    from flyball.core.loop.junit_hint import SEEN_BY, counted_by
+    from flyball.core.loop.junit_hint import SEEN_BY, junit_hint
     from flyball.wiring.tools.proposing import login_wanted
 
     missing = []
@@ -208,8 +208,8 @@ def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
         missing.append(f"{broken}; correct setup in flyball.toml, then type: flyball trust")
     elif measured and measured.unseen:
         missing.append(f"{measured.unseen}; {SEEN_BY}")
-    elif measured and measured.untold:
-        missing.append(f"{measured.untold_reason}; {counted_by(measured.untold.command)}")
+    elif measured and measured.uncounted_failure:
+        missing.append(f"{measured.uncounted_reason}; {junit_hint(measured.uncounted_failure.command)}")
     if proposal.agent is None:
         missing.append("no agent that flyball knows is installed")
     elif login_wanted(proposal):

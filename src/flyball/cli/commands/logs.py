@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.arguments import MaybeTask
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_json, time_of_day
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def logs(
     from flyball.projections.views.lines import json_line, line
     from flyball.wiring.site import Site
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         if turn is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 
 
 def mcp() -> None:
@@ -12,7 +12,7 @@ def mcp() -> None:
     from flyball.core.extras import install_command
     from flyball.ports import Refusal
 
-    with told():
+    with exit_on_refusal():
         try:
             from flyball.cli.commands.mcp_server import serve
         except ModuleNotFoundError as error:

@@ -20,7 +20,7 @@ from flyball.config.home import environment
 from flyball.core.advice.stream import StreamObservation, advise
 from flyball.core.health.monitor import History
 from flyball.ports import Refusal
-from flyball.wiring.run.agent_api import Desk, desk, gates, shown
+from flyball.wiring.run.agent_api import AgentApi, desk, gates, shown
 from flyball.wiring.tools.evaluating import evaluate_folder
 from flyball.wiring.tools.evaluation import Given
 from flyball.wiring.tools.thresholds import thresholds_in
@@ -40,7 +40,7 @@ def serve() -> None:
     server(desk(Path.cwd(), environment(), chosen)).run("stdio")
 
 
-def server(at: Desk) -> MCPServer[Any]:
+def server(at: AgentApi) -> MCPServer[Any]:
     """All tools, for an agent at this desk."""
     made: MCPServer[Any] = MCPServer("flyball", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (*_asking(at), *_saying(at), monitor, evaluate):
@@ -48,7 +48,7 @@ def server(at: Desk) -> MCPServer[Any]:
     return made
 
 
-def _asking(at: Desk) -> tuple[Any, ...]:
+def _asking(at: AgentApi) -> tuple[Any, ...]:
     def get_task(task: Task = "") -> dict[str, Any]:
         """Where a task stands: request, items, stage, decision with its reason, what is missing, findings, open questions."""
         with _told():
@@ -66,7 +66,7 @@ def _asking(at: Desk) -> tuple[Any, ...]:
     return get_task, get_gate_output
 
 
-def _saying(at: Desk) -> tuple[Any, ...]:
+def _saying(at: AgentApi) -> tuple[Any, ...]:
     def report_progress(
         summary: Annotated[str, Field(description="One line: what is done so far and what comes next.")],
     ) -> str:

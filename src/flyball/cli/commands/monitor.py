@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import BLOCKED, DONE, USAGE, say, told
+from flyball.cli.support.exits import BLOCKED, DONE, USAGE, exit_on_refusal, say
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def monitor(
     as_json: AsJson = False,
 ) -> None:
     """Say whether a loop goes anywhere: reads a batch result from stdin, keeps the history, and exits 0 if it progresses."""
-    with told():
+    with exit_on_refusal():
         if bool(task) == stream:
             say(
                 "monitor takes the name of a loop and a batch result on stdin, or --stream. See: flyball monitor --help"

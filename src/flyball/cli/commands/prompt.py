@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson, MaybeTask
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 
@@ -25,7 +25,7 @@ def prompt(
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.backlogs import looked_at
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         state = site.state(found)

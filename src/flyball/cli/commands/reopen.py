@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support import arguments, flags
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 
 if TYPE_CHECKING:
     from flyball.config.settings import RunFlags
@@ -30,6 +30,6 @@ def reopen(
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import reopen as take_up
 
-    with told():
+    with exit_on_refusal():
         seat = take_seat(as_json=as_json, detach=detach)
         sys.exit(take_up(Path.cwd(), task, " ".join(feedback), typed, seat))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flyball.cli.support.arguments import MaybeTask
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 
@@ -31,7 +31,7 @@ def report(
     from flyball.projections.views.report_markdown import markdown
     from flyball.wiring.site import Site
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         dossier = site.dossier(found)

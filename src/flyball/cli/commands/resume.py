@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flyball.cli.support import arguments, flags
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 
 if TYPE_CHECKING:
     from flyball.config.settings import RunFlags
@@ -25,5 +25,5 @@ def resume(
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import take_up
 
-    with told():
+    with exit_on_refusal():
         sys.exit(take_up(Path.cwd(), task, typed, take_seat(as_json=as_json, detach=detach)))

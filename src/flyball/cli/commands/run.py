@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support import flags
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 
 if TYPE_CHECKING:
     from flyball.config.settings import RunFlags
@@ -39,6 +39,6 @@ def run(
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import Start, start
 
-    with told():
+    with exit_on_refusal():
         seat = take_seat(as_json=as_json, detach=detach)
         sys.exit(start(Path.cwd(), Start(request, from_, new=new, seat=seat), typed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson, MaybeTask
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def status(
     from flyball.wiring.tasks.inbox import waiting
     from flyball.wiring.tasks.surroundings import look_around
 
-    with told():
+    with exit_on_refusal():
         if block and as_json:
             raise Refusal("The status block is no JSON: say --block or --json, not both. See: flyball status --help")
         site = Site.find(Path.cwd())

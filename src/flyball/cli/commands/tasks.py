@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def list_tasks(as_json: AsJson = False) -> None:
     """List the tasks of this repository: state, age, branch, spend, disk space and request of each."""
     from flyball.wiring.site import Site
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         records = site.journal.tasks()
         if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import asked, at_terminal, put, put_json
 
 
@@ -23,7 +23,7 @@ def trust(
     from flyball.ports import Refusal
     from flyball.wiring.site import Site
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         file = config_file.read(site.repository.root)
         if file is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson, Task
-from flyball.cli.support.exits import told
+from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def answer(
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.inbox import question_of, require_open, speak
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         state = site.state(found)
@@ -70,7 +70,7 @@ def pause(task: Task, as_json: AsJson = False) -> None:
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.inbox import require_open, speak
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         require_open(site.state(found))
@@ -85,7 +85,7 @@ def _speak(words: str, word: Spoken, *, text: str = "", as_json: bool) -> None:
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.inbox import speak
 
-    with told():
+    with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, words)
         if word == "modify" and not text.strip():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from flyball.core.model.state import State
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
 from flyball.projections.views.standing import next_command
 
 
-def ending(state: State, chronicle: Chronicle) -> str:
+def ending(state: State, chronicle: TaskHistory) -> str:
     """The last words; empty for a task that has not stopped."""
     stopped = state.stopped
     if stopped is None:

@@ -26,7 +26,7 @@ from flyball.core.model.events import Ended, Event, Judged, Moved, PersonSpoke, 
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import PLACE_WIDTH, line
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import health, next_command, reason
@@ -56,7 +56,7 @@ class LiveScreen:
 
     def __init__(
         self,
-        chronicle: Chronicle,
+        chronicle: TaskHistory,
         console: Console | None = None,
         *,
         controls: Controls | None = None,

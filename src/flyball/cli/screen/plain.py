@@ -14,7 +14,7 @@ from flyball.cli.support.output import no_output, silence, tell, time_of_day
 from flyball.clock import system_clock
 from flyball.core.model.events import Event
 from flyball.core.model.state import State
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import BEGIN
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.status import status
@@ -23,7 +23,7 @@ from flyball.projections.views.status import status
 class PlainScreen:
     """One line for each event worth telling; an output that takes nothing more does not end the work."""
 
-    def __init__(self, chronicle: Chronicle) -> None:
+    def __init__(self, chronicle: TaskHistory) -> None:
         self._chronicle = chronicle
         self._gone = sys.stdout is None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from flyball.cli.screen.plain import JsonScreen, PlainScreen
 from flyball.core.model.events import Event
 from flyball.core.model.state import State
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 
 if TYPE_CHECKING:
     from flyball.cli.screen.live import Controls
@@ -26,7 +26,7 @@ class Screen(Protocol):
     def suspended(self) -> AbstractContextManager[None]: ...
 
 
-def screen(chronicle: Chronicle, *, as_json: bool, terminal: bool, controls: Controls | None = None) -> Screen:
+def screen(chronicle: TaskHistory, *, as_json: bool, terminal: bool, controls: Controls | None = None) -> Screen:
     """The screen that fits; the chronicle is kept by whoever keeps the task, and knows of an event before its screen does."""
     if as_json:
         return JsonScreen(chronicle)

@@ -45,7 +45,7 @@ def exit_code(state: State) -> int:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def exit_on_refusal() -> Iterator[None]:
     """Turn what was refused into a sentence and an exit code."""
     try:
         yield

@@ -128,7 +128,7 @@ def _turn_ended(state: State, lane: Lane, effect: Effect, outcome: TurnEnded) ->
         state.unusable = (*state.unusable, Player(effect.agent, effect.model))
     state.window = _called(state)
     _paid(state, outcome.usage)
-    state.untold += not outcome.usage.tokens and outcome.kind not in LIMITED | ABSENT
+    state.turns_without_tokens += not outcome.usage.tokens and outcome.kind not in LIMITED | ABSENT
     if outcome.session and not effect.copy:
         lane.sessions = {**lane.sessions, effect.agent: outcome.session}
         lane.session_usage = {**lane.session_usage, effect.agent: outcome.session_usage}

@@ -159,7 +159,7 @@ def _resume(state: State) -> None:
         baseline.broken
         or baseline.unusable
         or state.regressed
-        or ((baseline.untold or baseline.unseen) and not state.iterations)
+        or ((baseline.uncounted_failure or baseline.unseen) and not state.iterations)
     ):
         state.baseline = None
     state.stopped = None

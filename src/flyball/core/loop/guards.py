@@ -139,7 +139,7 @@ def _without_price(state: State) -> str:
     Where one does, each turn without a price counts as the dearest. A budget of tokens bounds them as well.
     """
     limits = state.task.settings.limits
-    ended = state.unpriced and (state.usage.tokens or state.untold)
+    ended = state.unpriced and (state.usage.tokens or state.turns_without_tokens)
     if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
         return ""
     turns = "1 turn has" if state.unpriced == 1 else f"{state.unpriced} turns have"
@@ -150,9 +150,9 @@ def _without_tokens(state: State) -> str:
     """Whether a budget of tokens cannot be kept: the agents tell none."""
     limits = state.task.settings.limits
     bounded = limits.max_turns is not None or limits.max_hours is not None
-    if limits.budget_tokens is None or bounded or not state.untold or state.usage.tokens:
+    if limits.budget_tokens is None or bounded or not state.turns_without_tokens or state.usage.tokens:
         return ""
-    turns = "1 turn" if state.untold == 1 else f"{state.untold} turns"
+    turns = "1 turn" if state.turns_without_tokens == 1 else f"{state.turns_without_tokens} turns"
     return (
         f"{turns} told no tokens, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
     )

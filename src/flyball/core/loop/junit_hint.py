@@ -54,7 +54,7 @@ _INSTEAD = (
 )
 
 
-def counted_by(command: str) -> str:
+def junit_hint(command: str) -> str:
     """A sentence's end that says which command would have its tests counted, as near as its words tell."""
     if "{junit}" in command:
         return "to have them counted, its command must write a JUnit report to {junit}, and wrote none"

@@ -106,7 +106,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
 
     `consented` maps a path to the commit in which its change was looked at and allowed: nothing later is. `turn` is the turn whose
     tree this is. Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
-    tests are `extendable`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
+    tests are `tests_may_grow`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
     where tests failed.
     `checks`: QA will judge this task, so its tools are tried too. `midway`: the task began in a later stage than the first,
@@ -125,7 +125,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     consented: dict[str, Commit] = {}
     turn: int = 0
     kept: tuple[str, ...] = ()
-    extendable: bool = False
+    tests_may_grow: bool = False
     asked: tuple[Item, ...] = ()
     failed_exits: dict[str, int] = {}
     checks: bool = False

@@ -185,15 +185,15 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         return next((tool for tool in self.tools if tool.broken), None)
 
     @property
-    def untold(self) -> GateResult | None:
+    def uncounted_failure(self) -> GateResult | None:
         """A gate that fails where no gate counts its tests: nobody could tell what fails anew from what always did."""
         if any(g.counts is not None for g in self.gates):
             return None
         return next((g for g in self.gates if not g.passed), None)
 
     @property
-    def untold_reason(self) -> str:
+    def uncounted_reason(self) -> str:
         """Why tdd cannot begin where a gate fails and counts nothing, or an empty string."""
-        gate = self.untold
+        gate = self.uncounted_failure
         told = "fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail"
         return f"the gate {gate.name} {told}: repair it first" if gate else ""

@@ -232,7 +232,7 @@ class State(msgspec.Struct):
     usage: Usage = NOTHING_USED
     known_usd: float = 0.0
     unpriced: int = 0
-    untold: int = 0
+    turns_without_tokens: int = 0
     dearest_turn: Usage = NOTHING_USED
     pausing: bool = False
     aborting: bool = False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.loop.junit_hint import counted_by
+from flyball.core.loop.junit_hint import junit_hint
 from flyball.core.model.measurement import Counts, GateResult, Trick
 from flyball.core.model.task import Gate
 from flyball.core.text.quantities import plural
@@ -293,4 +293,4 @@ def _notes(gate: Gate, *, reported: bool) -> tuple[str, ...]:
             (f"{gate.name} runs pytest more than once; only the tests of the last run are counted",) if several else ()
         )
     alone = f"{gate.name} is judged by its exit code alone: its command writes no report, so tests cannot be counted"
-    return (f"{alone}; {counted_by(gate.command)}",)
+    return (f"{alone}; {junit_hint(gate.command)}",)

@@ -207,7 +207,7 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, 
         return _smuggled(path, settings, sides)
     before, after = _versions(path, request, workspace)
     compared = compare if is_test_file(path, before, after) else sides.unnamed.compared
-    return compared(path, before, after, rewritable=request.kind == "red", extendable=request.extendable)
+    return compared(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)
 
 
 def _is_plugin(path: str, sides: _Sides) -> bool:

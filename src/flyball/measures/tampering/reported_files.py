@@ -34,10 +34,10 @@ class Holder(msgspec.Struct, frozen=True):
     names: frozenset[str]
     patterns: tuple[str, ...] = ()
 
-    def compared(self, *, rewritable: bool, extendable: bool) -> tuple[Trick, ...]:
+    def compared(self, *, rewritable: bool, tests_may_grow: bool) -> tuple[Trick, ...]:
         """What the candidate takes from the tests; product code beside them may change, but not in a file of tests alone."""
         if not self.path.endswith(".py"):
-            return self._other(rewritable=rewritable, extendable=extendable)
+            return self._other(rewritable=rewritable, tests_may_grow=tests_may_grow)
         old, new = (definitions.definitions(parse(source)) for source in (self.before, self.after))
         tests = sorted(self.names & set(old))
         if not tests:
@@ -46,7 +46,9 @@ class Holder(msgspec.Struct, frozen=True):
         found = tuple(trick for trick in tricks if trick)
         if found or not self._is_dedicated(old):
             return found
-        return weakening.compare(self.path, self.before, self.after, rewritable=rewritable, extendable=extendable)
+        return weakening.compare(
+            self.path, self.before, self.after, rewritable=rewritable, tests_may_grow=tests_may_grow
+        )
 
     def _is_dedicated(self, defined: definitions.Definitions) -> bool:
         """Whether the file is there for its tests: a name the project gives to tests, or nothing else defined in it."""
@@ -58,9 +60,11 @@ class Holder(msgspec.Struct, frozen=True):
             for node in nodes
         )
 
-    def _other(self, *, rewritable: bool, extendable: bool) -> tuple[Trick, ...]:
+    def _other(self, *, rewritable: bool, tests_may_grow: bool) -> tuple[Trick, ...]:
         """A source of another language, which may hold product code as well: what is counted counts, not every change."""
-        found = weakening.compare(self.path, self.before, self.after, rewritable=rewritable, extendable=extendable)
+        found = weakening.compare(
+            self.path, self.before, self.after, rewritable=rewritable, tests_may_grow=tests_may_grow
+        )
         return tuple(trick for trick in found if trick.kind in {"test-deleted", "test-weakened", "test-skipped"})
 
 

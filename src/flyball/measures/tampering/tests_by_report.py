@@ -32,13 +32,13 @@ class UnnamedTests:
         self._read = read
 
     def compared(
-        self, path: str, before: bytes | None, after: bytes | None, *, rewritable: bool, extendable: bool
+        self, path: str, before: bytes | None, after: bytes | None, *, rewritable: bool, tests_may_grow: bool
     ) -> tuple[Trick, ...]:
         """What the candidate's version of a file takes from accepted tests, if anything."""
         found: tuple[Trick, ...] = ()
         if path in self._held and is_code(path):
             holder = Holder(path, before, after, self._held[path], self._patterns)
-            found = holder.compared(rewritable=rewritable, extendable=extendable)
+            found = holder.compared(rewritable=rewritable, tests_may_grow=tests_may_grow)
         if not found and path.endswith(".py"):
             found = weakened(path, after, self._suite, rewritable=rewritable)
         return found

@@ -29,11 +29,16 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def compare(
-    path: str, accepted: bytes | None, candidate: bytes | None, *, rewritable: bool = False, extendable: bool = False
+    path: str,
+    accepted: bytes | None,
+    candidate: bytes | None,
+    *,
+    rewritable: bool = False,
+    tests_may_grow: bool = False,
 ) -> tuple[Trick, ...]:
     """What the candidate's version of an accepted test file takes away; one trick for each test it touches.
 
-    A `rewritable` file may be changed in any way that leaves as many tests asking as much, an `extendable` one may get
+    A `rewritable` file may be changed in any way that leaves as many tests asking as much, an `tests_may_grow` one may get
     more tests and stay as it is otherwise.
     """
     if accepted is None:
@@ -46,7 +51,7 @@ def compare(
         return ()
     old, new = (parse(accepted), parse(candidate)) if path.endswith(".py") else (None, None)
     if old is None:
-        return _compare_text(path, accepted, candidate, extendable=extendable)
+        return _compare_text(path, accepted, candidate, tests_may_grow=tests_may_grow)
     if new is None:
         return (Trick("test-weakened", path, "it is no longer valid Python"),)
     if ast.dump(old) == ast.dump(new):
@@ -55,7 +60,7 @@ def compare(
     if found or rewritable:
         return found
     force = forced(path, accepted, candidate)
-    if extendable and force is None and _is_extended(old, new):
+    if tests_may_grow and force is None and _is_extended(old, new):
         return ()
     return (force or _changed(path),)
 
@@ -227,7 +232,7 @@ def _changed_helper(old: ast.Module, new: ast.Module) -> str:
     return next((name for name, dump in shared(old).items() if after.get(name) != dump), "")
 
 
-def _compare_text(path: str, accepted: bytes, candidate: bytes, *, extendable: bool) -> tuple[Trick, ...]:
+def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_grow: bool) -> tuple[Trick, ...]:
     before, after = _text(accepted), _text(candidate)
     if len(_OTHER_SKIP.findall(after)) > len(_OTHER_SKIP.findall(before)):
         return (Trick("test-skipped", path, "tests are skipped that were not"),)
@@ -235,7 +240,7 @@ def _compare_text(path: str, accepted: bytes, candidate: bytes, *, extendable: b
     if fewer > 0:
         return (Trick("test-weakened", path, f"{plural(fewer, 'assertion')} gone"),)
     force = forced(path, accepted, candidate)
-    if extendable and force is None and after.startswith(before.rstrip() + "\n"):
+    if tests_may_grow and force is None and after.startswith(before.rstrip() + "\n"):
         return ()
     return (force or _changed(path),)
 

@@ -9,7 +9,7 @@ from flyball.projections.files.pull_request import pull_request
 from flyball.projections.files.state_files import state_files
 from flyball.projections.files.task_files import context, learning_files, plan
 from flyball.projections.files.verdict_file import NAME as VERDICT, verdict_file
-from flyball.projections.history.task_history import Chronicle, shows
+from flyball.projections.history.task_history import TaskHistory, shows
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.standing import closed, is_closing, is_delivered
@@ -19,7 +19,7 @@ __all__ = ["STATUS_LOG", "VERDICT", "phase_status", "render", "shows"]
 STATUS_LOG = "phase-status.log"
 
 
-def render(state: State, chronicle: Chronicle) -> dict[str, str]:
+def render(state: State, chronicle: TaskHistory) -> dict[str, str]:
     """Path within the task's folder and text of every rendered file.
 
     The status log is appended to, not rendered: `phase_status` gives its blocks. The report is there once the task has

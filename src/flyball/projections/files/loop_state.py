@@ -11,7 +11,7 @@ from flyball.core.health.monitor import Blocker, Verdict
 from flyball.core.model.state import State
 from flyball.core.text.quantities import listed, plural
 from flyball.projections.history.records import Row
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health
 from flyball.projections.wording import escaped, plain
 
@@ -38,7 +38,7 @@ class Page(msgspec.Struct, frozen=True):
     recommendation: str
 
 
-def loop_state(state: State, chronicle: Chronicle) -> str:
+def loop_state(state: State, chronicle: TaskHistory) -> str:
     """The page of a task of flyball's own after the last event."""
     last = chronicle.judgements[-1] if chronicle.judgements else None
     seen = chronicle.judged.observation if chronicle.judged else None
@@ -127,7 +127,7 @@ def _ids(ids: Iterable[str]) -> str:
     return escaped(listed([plain(i, 40) for i in ids], MOST_IDS))
 
 
-def _recommendation(state: State, chronicle: Chronicle) -> str:
+def _recommendation(state: State, chronicle: TaskHistory) -> str:
     if state.decision == "BLOCKED":
         return "escalate"
     if not chronicle.judgements:

@@ -12,13 +12,13 @@ from flyball.core.loop.guards import HOUR
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
 from flyball.core.roles.workers import IMPLEMENTER
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.status import progress_percent
 from flyball.projections.wording import plain
 
 
-def state_files(state: State, chronicle: Chronicle) -> dict[str, str]:
+def state_files(state: State, chronicle: TaskHistory) -> dict[str, str]:
     """Each file with its text; the same facts always give the same bytes."""
     return {
         "loop-state.json": _json(_loop_state(state, chronicle)),
@@ -42,7 +42,7 @@ def _json(value: object) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
 
 
-def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
+def _loop_state(state: State, chronicle: TaskHistory) -> dict[str, Any]:
     status = standing.running_state(state)
     reason = plain(standing.reason(state, chronicle), 500)
     at = _stopped_at(state, chronicle)
@@ -71,7 +71,7 @@ def _loop_state(state: State, chronicle: Chronicle) -> dict[str, Any]:
     }
 
 
-def _green_model(chronicle: Chronicle) -> str | None:
+def _green_model(chronicle: TaskHistory) -> str | None:
     """The model that really implemented last; none where no turn did, or nobody said which one."""
     ran = (
         t.model for t in reversed(chronicle.turns) if t.role == IMPLEMENTER and t.outcome and not _kept_out(t.outcome)
@@ -83,7 +83,7 @@ def _kept_out(outcome: str) -> bool:
     return outcome in LIMITED | ABSENT
 
 
-def _stopped_at(state: State, chronicle: Chronicle) -> datetime | None:
+def _stopped_at(state: State, chronicle: TaskHistory) -> datetime | None:
     if state.stopped is not None:
         return chronicle.stops[-1][0] if chronicle.stops else None
     return chronicle.holds[-1].at if state.main.held is not None and chronicle.holds else None
@@ -105,7 +105,7 @@ def _phase_history(state: State) -> dict[str, dict[str, Any]]:
     return history
 
 
-def _circuit_breaker(state: State, chronicle: Chronicle) -> dict[str, Any]:
+def _circuit_breaker(state: State, chronicle: TaskHistory) -> dict[str, Any]:
     breaker = state.main.loop.breaker
     return {
         "state": breaker.state,
@@ -119,7 +119,7 @@ def _circuit_breaker(state: State, chronicle: Chronicle) -> dict[str, Any]:
     }
 
 
-def _rate_limit(state: State, chronicle: Chronicle) -> dict[str, Any]:
+def _rate_limit(state: State, chronicle: TaskHistory) -> dict[str, Any]:
     window = state.window
     held = state.main.held if state.main.held is not None and state.stopped is None else None
     now = chronicle.last_activity or state.now
@@ -146,7 +146,7 @@ def _rate_limit(state: State, chronicle: Chronicle) -> dict[str, Any]:
     }
 
 
-def _dual_gate(state: State, chronicle: Chronicle) -> dict[str, Any]:
+def _dual_gate(state: State, chronicle: TaskHistory) -> dict[str, Any]:
     fact = chronicle.judged
     at = chronicle.judgements[-1].at if chronicle.judgements else None
     turn = chronicle.turn(fact.turn) if fact else None

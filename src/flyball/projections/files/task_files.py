@@ -8,7 +8,7 @@ from flyball.core.model.naming import slug
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.projections.history.records import Learning
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health, live_items, task_status
 from flyball.projections.wording import code, escaped, stamp
 
@@ -18,7 +18,7 @@ SLUG_WORDS = 4
 MOST_SHOWN = 5
 
 
-def context(state: State, chronicle: Chronicle) -> str:
+def context(state: State, chronicle: TaskHistory) -> str:
     """What is useful now, most useful first; empty for a new task."""
     if state.prepared is None:
         return ""
@@ -42,7 +42,7 @@ def context(state: State, chronicle: Chronicle) -> str:
     return _cut(lines, LONGEST_CONTEXT)
 
 
-def _current(state: State, chronicle: Chronicle) -> list[str]:
+def _current(state: State, chronicle: TaskHistory) -> list[str]:
     if not chronicle.judgements:
         return ["no iteration has been judged yet"]
     last = chronicle.judgements[-1]
@@ -66,7 +66,7 @@ def _decided(learning: Learning) -> str:
     return f"{escaped(learning.title, 100)}: {escaped(learning.choice, 120)}{undone}"
 
 
-def _recent(chronicle: Chronicle, kind: str) -> list[Learning]:
+def _recent(chronicle: TaskHistory, kind: str) -> list[Learning]:
     return [x for x in chronicle.learnings[-4 * MOST_SHOWN :] if x.kind == kind][-MOST_SHOWN:]
 
 
@@ -88,7 +88,7 @@ def _cut(lines: list[str], most: int) -> str:
     return "\n".join(kept) + "\n"
 
 
-def plan(state: State, chronicle: Chronicle) -> str:
+def plan(state: State, chronicle: TaskHistory) -> str:
     """The plan with its boxes; empty until there is one."""
     if state.prepared is None or not state.items:
         return ""
@@ -120,7 +120,7 @@ def _box(item: Item) -> str:
     return f"- [{mark}] **{escaped(item.id, 40)}** {escaped(item.text, 1000)}{tail}"
 
 
-def learning_files(chronicle: Chronicle) -> dict[str, str]:
+def learning_files(chronicle: TaskHistory) -> dict[str, str]:
     """One file for each learning; what a file says never changes, so none is written twice."""
     return dict(_learning(x) for x in chronicle.learnings)
 

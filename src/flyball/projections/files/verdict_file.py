@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.model.measurement import GateResult
 from flyball.core.model.state import State
 from flyball.core.text.scrubbing import scrub
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.status import QuestionShown, Subtask, open_questions
 from flyball.projections.wording import plain
@@ -57,7 +57,7 @@ class TaskVerdict(msgspec.Struct, frozen=True):
     updated_at: datetime
 
 
-def task_verdict(state: State, chronicle: Chronicle) -> TaskVerdict:
+def task_verdict(state: State, chronicle: TaskHistory) -> TaskVerdict:
     """The verdict on a task after its last event."""
     judged = state.main.loop.judged
     measured = state.main.loop.last or state.main.loop.entry or state.baseline
@@ -83,7 +83,7 @@ def task_verdict(state: State, chronicle: Chronicle) -> TaskVerdict:
     )
 
 
-def verdict_file(state: State, chronicle: Chronicle) -> str:
+def verdict_file(state: State, chronicle: TaskHistory) -> str:
     """The verdict as text; the same facts always give the same bytes."""
     return msgspec.json.format(msgspec.json.encode(task_verdict(state, chronicle)), indent=2).decode() + "\n"
 

@@ -75,7 +75,7 @@ MOST_NOTES = 100
 LEFT_NAMED = 20
 
 
-class Chronicle:
+class TaskHistory:
     """Give it every event of one task in order; read its lists at any time."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -339,7 +339,7 @@ class Chronicle:
             if len(self.notes) < MOST_NOTES:
                 self.notes.setdefault(plain(note, 500), None)
 
-    _facts: ClassVar[dict[type, Callable[[Chronicle, datetime, Any], None]]] = {
+    _facts: ClassVar[dict[type, Callable[[TaskHistory, datetime, Any], None]]] = {
         TaskOpened: _opened,
         SessionImported: _imported,
         SessionStarted: _session,
@@ -360,7 +360,7 @@ class Chronicle:
         QuestionClosed: _closed,
         TaskStopped: _stopped,
     }
-    _outcomes: ClassVar[dict[type, Callable[[Chronicle, datetime, Effect, Any], None]]] = {
+    _outcomes: ClassVar[dict[type, Callable[[TaskHistory, datetime, Effect, Any], None]]] = {
         Prepared: _prepared,
         Saved: _saved,
         Measured: _measured,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from flyball.core.loop.questions import led_by_trick
 from flyball.core.model.state import State
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.wording import plain
 
 BEGIN = "---CIRCUIT_BREAKER_OPEN---"
 END = "---END_CIRCUIT_BREAKER_OPEN---"
 
 
-def banner(state: State, chronicle: Chronicle) -> str:
+def banner(state: State, chronicle: TaskHistory) -> str:
     """What to print when the breaker halts the task."""
     task = state.task.id
     counts = chronicle.measured.counts if chronicle.measured else None

@@ -24,7 +24,7 @@ from flyball.projections.history.records import (
 )
 from flyball.projections.history.reviews import Review, reviews
 from flyball.projections.history.spend import Spend, TurnSpend, each, spend, total
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.status import UnverifiedShown, unverified
 from flyball.projections.wording import plain
@@ -121,7 +121,7 @@ class Report(msgspec.Struct, frozen=True):
     next_command: str
 
 
-def report(state: State, chronicle: Chronicle) -> Report:
+def report(state: State, chronicle: TaskHistory) -> Report:
     """The report as of the last event."""
     stopped = state.stopped
     source = state.task.source
@@ -214,7 +214,7 @@ def _false_claim(judgement: Judgement) -> FalseClaim:
     return FalseClaim(judgement.at, judgement.stage, judgement.iteration, judgement.turn, judgement.missing)
 
 
-def _left(state: State, chronicle: Chronicle) -> tuple[str, ...]:
+def _left(state: State, chronicle: TaskHistory) -> tuple[str, ...]:
     """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
     judged = state.main.loop.judged

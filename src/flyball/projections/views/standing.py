@@ -15,7 +15,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.record import record_of
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
@@ -88,7 +88,7 @@ def _closing(state: State) -> Save | None:
     return next((effect for effect in saving if effect.closing), None)
 
 
-def health(state: State, chronicle: Chronicle) -> str:
+def health(state: State, chronicle: TaskHistory) -> str:
     """The monitor's last word, which never contradicts the decision (M22); before the first there is none to quote.
 
     A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a cure.
@@ -101,7 +101,7 @@ def health(state: State, chronicle: Chronicle) -> str:
     return last
 
 
-def reason(state: State, chronicle: Chronicle) -> str:
+def reason(state: State, chronicle: TaskHistory) -> str:
     """Why the decision is what it is."""
     if state.stopped is not None:
         return state.stopped.reason

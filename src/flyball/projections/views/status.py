@@ -14,7 +14,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.tdd.percentages import overall_percent
 from flyball.projections.history.records import CoverageSeen
-from flyball.projections.history.task_history import Chronicle
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
@@ -158,7 +158,7 @@ class Status(msgspec.Struct, frozen=True):
     updated_at: datetime
 
 
-def status(state: State, chronicle: Chronicle, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
+def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
     usage = state.usage
@@ -209,12 +209,12 @@ def progress_percent(state: State) -> int:
     return overall_percent(state.main.stage, state.main.loop.iteration, completed)
 
 
-def open_questions(state: State, chronicle: Chronicle) -> tuple[QuestionShown, ...]:
+def open_questions(state: State, chronicle: TaskHistory) -> tuple[QuestionShown, ...]:
     """Questions without an answer, oldest first."""
     return tuple(_question(key, state, chronicle) for key, asked in state.questions.items() if asked.answer is None)
 
 
-def _question(key: EffectId, state: State, chronicle: Chronicle) -> QuestionShown:
+def _question(key: EffectId, state: State, chronicle: TaskHistory) -> QuestionShown:
     question = state.questions[key].question
     put = chronicle.questions.get(key)
     return QuestionShown(
@@ -229,7 +229,7 @@ def _question(key: EffectId, state: State, chronicle: Chronicle) -> QuestionShow
     )
 
 
-def unverified(chronicle: Chronicle) -> tuple[UnverifiedShown, ...]:
+def unverified(chronicle: TaskHistory) -> tuple[UnverifiedShown, ...]:
     """Checks that were not made, as of the last time QA was measured."""
     checks = chronicle.checked.checks if chronicle.checked else ()
     return tuple(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a")

@@ -21,7 +21,7 @@ from flyball.projections.files.verdict_file import NAME as VERDICT, GateShown, T
 from flyball.wiring.site import Site
 
 
-class Desk(Protocol):
+class AgentApi(Protocol):
     """What an agent may ask and say."""
 
     def verdict(self, task: str) -> TaskVerdict: ...
@@ -111,7 +111,7 @@ class SiteDesk(msgspec.Struct, frozen=True):
         )
 
 
-def desk(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> Desk:
+def desk(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> AgentApi:
     """The desk that fits where the agent is."""
     needed = ("FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE")
     if all(environment.get(name) for name in needed):

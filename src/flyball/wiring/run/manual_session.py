@@ -21,7 +21,7 @@ from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
 
-class Hand:
+class ManualSession:
     """Holds a task for one deed: what it appends is folded and rendered as the loop would do it."""
 
     def __init__(self, site: Site, lease: Lease, task: TaskId, workspace: GitWorkspace) -> None:
@@ -68,8 +68,8 @@ class Hand:
 
 
 @contextmanager
-def in_hand(site: Site, task: TaskId) -> Iterator[Hand]:
+def manual_session(site: Site, task: TaskId) -> Iterator[ManualSession]:
     """Take a task's leases, or say who holds them."""
     opened = site.state(task).task
     with holding(site, opened) as held:
-        yield Hand(site, held.lease, task, site.workspace(opened))
+        yield ManualSession(site, held.lease, task, site.workspace(opened))

@@ -19,7 +19,7 @@ from flyball.ports import Refusal
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import finished
 from flyball.wiring.presence import controller_of
-from flyball.wiring.run.manual_session import Hand, in_hand
+from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.files import remove, space_of
@@ -77,7 +77,7 @@ def would_clean(site: Site, task: TaskId) -> Tidied:
 
 def clean(site: Site, task: TaskId) -> Tidied:
     """Remove what can be made again of a finished task; its journal, checkpoints, transcripts and branch stay."""
-    with in_hand(site, task) as hand:
+    with manual_session(site, task) as hand:
         _require_finished(hand.state)
         found = _tidied(site, hand.state)
         if not found.removed:
@@ -107,7 +107,7 @@ def _tidied(site: Site, state: State) -> Tidied:
     return Tidied(state.task.id, word, found, sum(part.bytes for part in found))
 
 
-def _kept(hand: Hand) -> str:
+def _kept(hand: ManualSession) -> str:
     """Save what somebody left in the checkout without a checkpoint: its label, or nothing where all was saved."""
     space, state = hand.workspace, hand.state
     if space.in_place or not space.is_made or state.prepared is None or not space.unsaved():

@@ -35,7 +35,7 @@ from flyball.ports import Refusal
 from flyball.projections.history.records import Kept
 from flyball.projections.views.standing import finished, next_command
 from flyball.projections.wording import short
-from flyball.wiring.run.manual_session import Hand, in_hand
+from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.workspace import KEPT, GitWorkspace
@@ -136,7 +136,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
             f"{target.label} of {task} holds a trick and is nothing to go back to: {target.tricked}."
             f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
         )
-    with in_hand(site, task) as hand:
+    with manual_session(site, task) as hand:
         merged = _finished_before(site, hand, target)
         hand.workspace.prepare()
         hand.interrupt_all(f"rolled back to {target.label}")
@@ -158,7 +158,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         )
 
 
-def _finished_before(site: Site, hand: Hand, target: Kept) -> str:
+def _finished_before(site: Site, hand: ManualSession, target: Kept) -> str:
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
     if state.rounds and target.at < _reopened_at(site.journal.read(task)):
@@ -199,7 +199,7 @@ def stage_after(events: Iterable[Event], target: Kept) -> str:
     return target.stage
 
 
-def _set_aside(hand: Hand, target: Kept) -> Saved:
+def _set_aside(hand: ManualSession, target: Kept) -> Saved:
     """Keep the tree as it is now under a label of its own."""
     state = hand.state
     number = state.seq
@@ -235,7 +235,7 @@ def _reopened(state: State, found: list[Kept], base: Kept) -> list[Fact]:
     return [ItemReopened(issue) for issue in record_of(state).completed if issue in undone]
 
 
-def _write_reopened(site: Site, hand: Hand) -> None:
+def _write_reopened(site: Site, hand: ManualSession) -> None:
     """Let the user's files say at once what is open again; what they do not let us write now, the next session does."""
     if not record_of(hand.state).reopened:
         return
@@ -245,7 +245,7 @@ def _write_reopened(site: Site, hand: Hand) -> None:
     hand.perform(effect, lambda _at: folders.edit(effect))
 
 
-def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str, *reopened: Fact) -> None:
+def _accept_again(hand: ManualSession, base: Kept, target: Kept, stage: str, *reopened: Fact) -> None:
     """Let the branch go on from where it is with the older tree, so that no commit of it is ever lost."""
     state = hand.state
     moved = Moved(stage, state.main.stage, f"rolled back to {target.label} by a person")
@@ -274,7 +274,7 @@ def _accept_again(hand: Hand, base: Kept, target: Kept, stage: str, *reopened: F
     hand.perform(save, do, lesson, *reopened, moved)
 
 
-def _published(hand: Hand, commit: str) -> tuple[str, ...]:
+def _published(hand: ManualSession, commit: str) -> tuple[str, ...]:
     try:
         hand.workspace.publish(commit)
     except Refusal as error:
@@ -282,7 +282,7 @@ def _published(hand: Hand, commit: str) -> tuple[str, ...]:
     return ()
 
 
-def _restore(hand: Hand, target: Kept, undone: Saved) -> None:
+def _restore(hand: ManualSession, target: Kept, undone: Saved) -> None:
     commit = Commit(target.commit)
     effect = Restore(EffectId(f"restore/{hand.state.main.restores + 1}"), to=commit, reason="a person asked")
 

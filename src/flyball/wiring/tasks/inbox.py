@@ -16,7 +16,7 @@ from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
 from flyball.projections.views.standing import finished
 from flyball.wiring.presence import controller_of
-from flyball.wiring.run.manual_session import in_hand
+from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
 
 
@@ -87,7 +87,7 @@ def question_of(site: Site, state: State, named: str) -> tuple[EffectId, Questio
 def _aborted(site: Site, task: TaskId, number: int, text: str) -> bool:
     """Whether the task could be taken in hand and ended; a running controller does it itself."""
     try:
-        with in_hand(site, task) as hand:
+        with manual_session(site, task) as hand:
             waiting = {word.id for word in site.journal.pending(task)}
             if number in waiting:
                 hand.append(PersonSpoke("abort", text, inbox=number), taking=[number])

@@ -6,7 +6,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import listed
 from flyball.ports import Refusal
-from flyball.wiring.run.manual_session import in_hand
+from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
@@ -21,7 +21,7 @@ class ChangedInPlace(Refusal):
 
 def made_ready(site: Site, task: TaskId) -> str:
     """Refuse what could not be delivered in the end; a sentence on what was put back for it, if anything was."""
-    with in_hand(site, task) as hand:
+    with manual_session(site, task) as hand:
         _require_done(hand.state)
         _require_unchanged(hand.workspace)
         return hand.workspace.reclaim()

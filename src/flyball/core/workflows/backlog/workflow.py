@@ -171,7 +171,7 @@ def _narrowed(state: State, lane: Lane, effect: Effect) -> Effect:
         return effect
     items = tuple(item for item in state.items if item.id == lane.item)
     own = items if lane.item not in record_of(state).created else ()
-    return replace(effect, items=items, kept=(cycles.folder(state),), extendable=True, asked=own)
+    return replace(effect, items=items, kept=(cycles.folder(state),), tests_may_grow=True, asked=own)
 
 
 def _validate(state: State, lane: Lane) -> Step:

@@ -59,7 +59,7 @@ def _implement(state: State, lane: Lane) -> Step:
         return saved if isinstance(saved, Step) else record(Moved("REVIEW", "IMPLEMENT", kernel.why_left(lane)))
     measured = kernel.work(state, lane, IMPLEMENT)
     if isinstance(measured, Step):
-        growing = (replace(e, extendable=True) if isinstance(e, Measure) else e for e in measured.effects)
+        growing = (replace(e, tests_may_grow=True) if isinstance(e, Measure) else e for e in measured.effects)
         return measured._replace(effects=tuple(growing))
     return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
 

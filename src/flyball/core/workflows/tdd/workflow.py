@@ -48,7 +48,7 @@ def next_step(state: State, lane: Lane) -> Step:
 
 def _opening(state: State, lane: Lane) -> Step | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state, checks=True) or opening.told_apart(state)
+    first = opening.opened(state, checks=True) or opening.require_countable_failures(state)
     if first is None and not state.items:
         return _plan_criteria(state, lane)
     return first
