@@ -14,6 +14,7 @@ from flyball.core.model.events import GateVerdict, Judged
 from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, open_items
+from flyball.core.workflows.tdd import gates as tdd_gates
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task
 
@@ -43,11 +44,11 @@ def state(stage: str = "GREEN", **known: object) -> State:
 
 
 STAGES: dict[str, gates.Weigh] = {
-    "RED": gates.red,
+    "RED": tdd_gates.red,
     "GREEN": gates.green,
-    "REFACTOR": gates.refactor,
-    "DOCUMENT": gates.document,
-    "QA": gates.qa,
+    "REFACTOR": tdd_gates.refactor,
+    "DOCUMENT": tdd_gates.document,
+    "QA": gates.review,
 }
 
 
@@ -271,8 +272,8 @@ def test_one_test_that_names_two_criteria_is_one_test_too_few() -> None:
     known = a_state(a_task(items=items), START, "RED", items=items)
     both = NewTest("t.py::test_both", "t.py", "failing", "assertion", criteria=("AC-1", "AC-2"))
     alone = msgspec.structs.replace(both, id="t.py::test_two", criteria=("AC-2",))
-    assert not gates.red(known, known.main, measured(new_tests=(both,)), Claim()).gate.held
-    assert gates.red(known, known.main, measured(new_tests=(both, alone)), Claim()).gate.held
+    assert not tdd_gates.red(known, known.main, measured(new_tests=(both,)), Claim()).gate.held
+    assert tdd_gates.red(known, known.main, measured(new_tests=(both, alone)), Claim()).gate.held
 
 
 NONE_YET = NewTest("t::test_ac_2", "t", "passing", criteria=("AC-2",))
@@ -344,9 +345,9 @@ def test_what_is_done_already_needs_no_new_test_unless_all_of_it_is() -> None:
 @pytest.mark.req("C41")
 def test_only_criteria_of_the_task_are_covered_and_a_single_one_needs_no_naming_but_a_test() -> None:
     stranger = msgspec.structs.replace(OTHER, criteria=("AC-9",))
-    assert gates.covered_criteria(ITEMS, (NEW, stranger)) == {"AC-1"}
-    assert gates.covered_criteria(ITEMS[:1], (stranger,)) == {"AC-1"}
-    assert gates.covered_criteria(ITEMS[:1], ()) == frozenset()
+    assert tdd_gates.covered_criteria(ITEMS, (NEW, stranger)) == {"AC-1"}
+    assert tdd_gates.covered_criteria(ITEMS[:1], (stranger,)) == {"AC-1"}
+    assert tdd_gates.covered_criteria(ITEMS[:1], ()) == frozenset()
 
 
 @pytest.mark.req("C30", "C41")

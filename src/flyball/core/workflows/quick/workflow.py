@@ -35,7 +35,7 @@ def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> We
 
 
 IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", _worked, brief, product=True)
-REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.qa, brief)
+REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.review, brief)
 
 
 def next_step(state: State, lane: Lane) -> Step:

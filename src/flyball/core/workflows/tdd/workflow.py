@@ -16,17 +16,18 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
 from flyball.core.text.criteria import criteria
 from flyball.core.text.quantities import plural
+from flyball.core.workflows.tdd import gates as tdd_gates
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.fold import FOLDS
 from flyball.core.workflows.tdd.prompts import brief
 
 QA_ATTEMPTS = 3
 STAGES = {
-    "RED": Stage("RED", "tester", "red", gates.red, brief, area="tests"),
+    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests"),
     "GREEN": Stage("GREEN", "implementer", "green", gates.green, brief, product=True),
-    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", gates.refactor, brief, area="refactor", product=True),
-    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", gates.document, brief, area="docs"),
-    "QA": Stage("QA", "qa", "qa", gates.qa, brief),
+    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", tdd_gates.refactor, brief, area="refactor", product=True),
+    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", tdd_gates.document, brief, area="docs"),
+    "QA": Stage("QA", "qa", "qa", gates.review, brief),
 }
 REVIEWER = "qa"
 ORDER = (*STAGES, "SHIP")

@@ -1,0 +1,140 @@
+"""Gate 1 and progress of the stages that `tdd` alone has: RED, REFACTOR and DOCUMENT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from flyball.core.claims.claims import Claim
+from flyball.core.loop import gates
+from flyball.core.loop.gates import Weighed
+from flyball.core.model.measurement import Measurement, NewTest, Scalar
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Item, open_items
+from flyball.core.text.quantities import plural
+
+DOCUMENTS_NEEDED = 3
+REFACTOR_ITERATIONS = 5
+
+
+def red(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
+    """New tests for every criterion, all failing, each for the right reason; the old ones still pass."""
+    items = open_items(state.items)
+    sound = [t for t in measured.new_tests if _fails_rightly(t)]
+    covered = covered_criteria(items, sound)
+    missing = gates.doubts(measured) + gates.broken(measured)
+    named = covered_criteria(items, measured.new_tests)
+    missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
+    missing += [f"no new test names {i.id}: {i.text}" for i in items if i.id not in named]
+    missing += [f"no test of {i.id} fails as it should: {i.text}" for i in items if i.id in named - covered]
+    missing += [f"an old test no longer passes: {t}" for t in measured.old_tests_broken]
+    generated = sum(t.tests_in_source for t in measured.new_tests)
+    failing = sum(t.tests_in_source for t in sound)
+    if len(covered) == len(items) > failing:
+        missing.append(
+            f"{plural(failing, 'new test')} for {plural(len(items), 'criterion', 'criteria')}: each needs one of its own"
+        )
+    values: dict[str, Scalar] = {
+        "criteria_count": len(items),
+        "criteria_covered": len(covered),
+        "tests_generated": generated,
+        "tests_failing": failing,
+    }
+    before = _red_numbers(state, lane.loop.last)
+    return Weighed(
+        gates.gate_verdict("every criterion has a new test that fails for the right reason", missing, values),
+        progress=generated > before[0] or len(covered) > before[1],
+        score=float(len(covered) * 1000 + failing - len(measured.old_tests_broken)),
+        rate=len(covered) / len(items) if items else None,
+    )
+
+
+def covered_criteria(items: Iterable[Item], tests: Iterable[NewTest]) -> frozenset[str]:
+    """Which criteria have a test; a single criterion needs no naming."""
+    ids = [i.id for i in items]
+    tests = list(tests)
+    if len(ids) == 1 and tests:
+        return frozenset(ids)
+    return frozenset(c for t in tests for c in t.criteria if c in ids)
+
+
+def _red_numbers(state: State, measured: Measurement | None) -> tuple[int, int]:
+    if measured is None:
+        return 0, 0
+    sound = [t for t in measured.new_tests if _fails_rightly(t)]
+    return sum(t.tests_in_source for t in measured.new_tests), len(covered_criteria(open_items(state.items), sound))
+
+
+def _fails_rightly(test: NewTest) -> bool:
+    return test.outcome in {"failing", "uncollected"} and test.reason in {"assertion", "missing-name"}
+
+
+def _unsound(test: NewTest) -> str:
+    if test.outcome == "passing":
+        return f"a new test passes before the work is done: {test.id}" + (f": {test.detail}" if test.detail else "")
+    if test.outcome == "skipped":
+        return f"a new test is skipped: {test.id}"
+    if test.reason == "vacuous":
+        return f"a new test checks nothing, whatever the product does: {test.id}; let it assert what its criterion asks for"
+    return f"a new test fails for the wrong reason: {test.id}: {test.detail}"
+
+
+def refactor(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
+    """All pass, and the changed functions are within the limits (or enough was tried)."""
+    missing = gates.doubts(measured) + gates.not_all_passing(measured)
+    iteration = lane.loop.iteration + 1
+    quality = measured.quality
+    if iteration < REFACTOR_ITERATIONS and quality is not None:
+        missing += [f"exceeds the code limits: {f}" for f in quality.over_limit]
+    values: dict[str, Scalar] = {
+        "tests_total": measured.counts.total,
+        "tests_passing": measured.counts.passing,
+        "iteration": iteration,
+        "functions_over_limit": len(quality.over_limit) if quality else 0,
+    }
+    earlier = lane.loop.last or lane.loop.entry
+    before = earlier.quality if earlier else None
+    progress = bool(
+        quality
+        and before
+        and not gates.not_all_passing(measured)
+        and (quality.complexity_total < before.complexity_total or quality.duplicated_lines < before.duplicated_lines)
+    )
+    worst = len(quality.over_limit) if quality else 0
+    return Weighed(
+        gates.gate_verdict("all tests pass and no changed function exceeds the limits", missing, values),
+        progress=progress,
+        score=float(-measured.counts.failing * 1000 - worst),
+        rate=gates.pass_rate(measured),
+        failing=measured.failing,
+    )
+
+
+def document(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
+    """Three documents, a decision record among them, every diagram readable."""
+    files = measured.files
+    missing = gates.doubts(measured) + gates.not_all_passing(measured)
+    if files.documents < DOCUMENTS_NEEDED:
+        missing.append(f"{files.documents} of {DOCUMENTS_NEEDED} documents added or changed since the task began")
+        missing += [f"an empty document does not count: {path}" for path in files.documents_empty]
+    if not files.decision_records:
+        missing.append("no decision record (*/decisions/* or ADR-*) among them")
+    missing += [f"a diagram cannot be read: {d}" for d in files.diagrams_broken]
+    values: dict[str, Scalar] = {
+        "docs_generated": files.documents,
+        "has_adr": bool(files.decision_records),
+        "diagrams_valid": files.diagrams_valid,
+        "diagrams_total": files.diagrams,
+    }
+    before = (lane.loop.last or lane.loop.entry or measured).files
+    progress = (
+        files.documents > before.documents
+        or files.diagrams_valid > before.diagrams_valid
+        or bool(files.decision_records and not before.decision_records)
+    )
+    return Weighed(
+        gates.gate_verdict("three documents, a decision record among them, every diagram readable", missing, values),
+        progress=progress,
+        score=float(
+            files.documents + files.decision_records - len(files.diagrams_broken) - measured.counts.failing * 1000
+        ),
+    )
