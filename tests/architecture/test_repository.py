@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+FLYBALL = ROOT / "src" / "flyball"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 
 # Put together here so that this file does not hold what it looks for.
@@ -91,6 +92,13 @@ def test_decisions_are_numbered_without_gaps_and_have_one_form() -> None:
 
 def test_the_architecture_fits_into_two_hundred_lines() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_the_architecture_names_only_files_and_folders_that_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+(?:\.py|/|/[\w-]+))`", text)) - {".loop/", ".work/"}
+    assert len(named) > 40
+    assert {name for name in named if not any((place / name).exists() for place in (ROOT, FLYBALL))} == set()
 
 
 def test_links_between_documents_lead_somewhere() -> None:
