@@ -221,7 +221,7 @@ class LiveScreen:
         """The place on the left, and beside it what happened, however many lines it takes."""
         width = self._console.width
         indent = PLACE_WIDTH + 1 if width >= 4 * PLACE_WIDTH else 2
-        place, told = Text(text[:PLACE_WIDTH].rstrip(), "dim"), Text(text[PLACE_WIDTH:].lstrip(), style)
+        place, told = Text.assemble((text[:PLACE_WIDTH].rstrip(), "dim")), Text(text[PLACE_WIDTH:].lstrip(), style)
         if indent == 2:
             place.append(" ").append_text(told)
             first, *rest = folded(place, width - indent)
