@@ -1,4 +1,4 @@
-"""Makes the failing outputs in tests/core/outputs by running the tools themselves on the projects of benchmarks/failures.
+"""Makes the failing outputs in tests/core/failures/outputs by running the tools themselves on the projects of benchmarks/failures.
 
 usage: python benchmarks/failing_outputs.py                     say which tools there are and which are missing
        python benchmarks/failing_outputs.py CACHE [TOOL ...]    install pinned tools into CACHE, run, write the outputs
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "failures"
-OUTPUTS = HERE.parent / "tests" / "core" / "outputs"
+OUTPUTS = HERE.parent / "tests" / "core" / "failures" / "outputs"
 SETS = ("tuning", "held-out", "unseen", "later")
 LOT = 20
 COMMENTS = {".py": "# ", ".toml": "# ", "": "# ", ".sh": "# "} | dict.fromkeys(

@@ -22,7 +22,7 @@ from typing import Any
 
 from flyball.core.failures.signature import Signature, signature
 
-OWN = Path(__file__).resolve().parents[1] / "tests" / "core" / "outputs"
+OWN = Path(__file__).resolve().parents[1] / "tests" / "core" / "failures" / "outputs"
 SETS = ("tuning", "held-out", "unseen", "later")
 TARGETS = {"re-run": 0.97, "lines shifted": 0.95, "apart": 0.99, "coarse": 0.97}
 

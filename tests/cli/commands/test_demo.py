@@ -1,0 +1,122 @@
+"""The demo runs a whole loop for real, and refuses what it cannot show."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+import yaml
+
+from flyball.agents.scripted.script import read_script
+from flyball.workspace.sandbox import Unavailable, available
+
+SOURCES = Path(__file__).parents[3]
+
+
+def test_the_script_and_the_sample_that_ship_are_sound():
+    folder = resources.files("flyball").joinpath("demo")
+    script = read_script(folder.joinpath("tdd.yaml").read_bytes(), "tdd.yaml")
+    stages = {stage for step in script.steps for stage in step.when["stage"]}
+    assert stages == {"RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"}
+    assert "flyball.toml" in yaml.safe_load(folder.joinpath("sample.yaml").read_bytes())
+
+
+def test_the_script_of_the_backlog_plays_every_issue_of_its_sample():
+    folder = resources.files("flyball").joinpath("demo")
+    script = read_script(folder.joinpath("backlog.yaml").read_bytes(), "backlog.yaml")
+    issues = "".join(yaml.safe_load(folder.joinpath("sample-backlog.yaml").read_bytes()).values())
+    played = {issue for step in script.steps for issue in step.when.get("subtask", ())}
+    assert len(played) == 3
+    assert all(f"id: {issue}" in issues for issue in played)
+
+
+def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
+    refused = flyball("demo", "--workflow", "nonsense")
+    assert refused.code == 2
+    assert "tdd" in refused.err
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("C4", "C40")
+def test_the_demo_goes_from_red_to_ship_refuses_the_lie_and_leaves_nothing(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    status = json.loads(done.stdout.splitlines()[-1])
+    assert status["decision"] == "DONE"
+    assert status["false_claims"] == 1
+    assert [c["label"] for c in status["checkpoints"] if c["accepted"]] == [
+        "start",
+        "RED",
+        "GREEN",
+        "REFACTOR",
+        "DOCUMENT",
+        "report",
+    ]
+    assert any('"restored"' in line for line in done.stdout.splitlines())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("E30", "E15")
+def test_the_demo_of_a_backlog_rejects_once_blocks_once_and_completes_all_three_issues(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "backlog", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    status = lines[-1]
+    assert status["decision"] == "DONE"
+    assert [each["state"] for each in status["subtasks"]] == ["completed"] * 3
+    facts = [line["fact"] for line in lines if "fact" in line]
+    settled = [fact["status"] for fact in facts if fact["fact"] == "item.settled"]
+    assert settled == ["failed", "completed", "completed", "completed"]
+    stops = [fact["kind"] for fact in facts if fact["fact"] == "task.stopped"]
+    assert stops == ["blocked", "done"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `flyball` that pip brought from the sources into an environment of its own, in a folder that sandboxes cover."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    words = ("-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", str(SOURCES))
+    subprocess.run([str(folder / "bin" / "python"), *words], check=True)
+    return folder / "bin" / "flyball"
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.parametrize("words", [(), ("--workflow", "backlog")])
+def test_pip_install_of_the_sources_is_enough_for_the_demo(
+    installed: Path, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel names every dependency of the demo: nothing that only the development environment has is used."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", os.defpath)
+    command = [str(installed), "demo", *words, "--keep", "--json"]
+    before = _work_of_children()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["decision"] == "DONE"
+    [settings] = tmp_path.glob("flyball-demo-*/basket/flyball.toml")
+    there = not isinstance(available(), Unavailable)
+    assert tomllib.loads(settings.read_text())["sandbox"] == ("bwrap" if there else "none")
+    assert _work_of_children() - before < 60, "under a minute, and on a busy machine by the processor's time"
+
+
+def _work_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
