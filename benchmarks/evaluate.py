@@ -7,7 +7,7 @@ import sys
 import time
 
 from flyball.core.workflows.backlog.evaluator import evaluate
-from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
+from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 from flyball.core.workflows.backlog.values import ISSUE_FILES, Situation
 
 TARGET = 1.5
@@ -36,7 +36,7 @@ def block(number: int, *, plain: bool) -> str:
 def seconds(files: dict[str, str]) -> float:
     begun = time.process_time()
     read = [read_issues(text, file) for file, text in files.items()]
-    evaluate(Situation(backlog=gathered(read)))
+    evaluate(Situation(backlog=gather_backlog(read)))
     return time.process_time() - begun
 
 

@@ -218,7 +218,7 @@ def test_issues_are_not_read_anew_for_a_change_beside_them(tree, environment, mo
     first = stop(event(tree), environment)
     (tree / ".work" / "agent" / "focus.md").write_text("# Agent Focus\n")
     with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "flyball.core.workflows.backlog.reading", None)
+        patch.setitem(sys.modules, "flyball.core.workflows.backlog.issues.reading", None)
         assert stop(event(tree), environment) == first
     (tree / ".work" / "agent" / "orchestrator-state.json").write_text('{"cycles": 3, "cycles_without_completion": 3}')
     answer = stop(event(tree), environment)

@@ -9,8 +9,8 @@ from flyball.core.claims.status_block import parse
 from flyball.core.failures.signature import signature
 from flyball.core.health.monitor import History, follow
 from flyball.core.workflows.backlog.evaluator import evaluate
-from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
 from flyball.core.workflows.backlog.issues.edits import with_status
+from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 from flyball.core.workflows.backlog.values import Situation
 from flyball.core.workflows.tdd.prp_session import read, told
 
@@ -32,7 +32,7 @@ def exercise_status_block() -> None:
 
 def exercise_evaluation() -> None:
     text = "---\nid: BUG-001@a1b2c3\ntitle: 'it''s'\nstatus: proposed\n---\n"
-    backlog = gathered([read_issues(with_status(text, "BUG-001@a1b2c3", "in-progress"), "high.md")])
+    backlog = gather_backlog([read_issues(with_status(text, "BUG-001@a1b2c3", "in-progress"), "high.md")])
     assert evaluate(Situation(backlog=backlog)).next_issue == "BUG-001@a1b2c3"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flyball import faults
-from flyball.core.workflows.backlog.issues.history import HEADER, MAX_HISTORY
+from flyball.core.workflows.backlog.issues.edits import HEADER, MAX_HISTORY
 from flyball.core.workflows.backlog.selection import in_order
 from flyball.core.workflows.backlog.values import Issue
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable

@@ -12,29 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball import faults
-from flyball.core.workflows.backlog.issues.blocks import read_issues
-from flyball.core.workflows.backlog.issues.edits import (
-    EditRefused,
-    IssueMissing,
-    TransitionRefused,
-    find_issue,
-    with_block,
-    with_status,
-    without_block,
-)
-from flyball.core.workflows.backlog.issues.history import (
-    HEADER,
-    MAX_HISTORY,
-    entry,
-    finished,
-    holds,
-    is_reverted,
-    records,
-    reopened,
-    reverted_row,
-)
-from flyball.core.workflows.backlog.issues.names import Known
-from flyball.core.workflows.backlog.issues.new import file_for, header_of, rendered
+from flyball.core.workflows.backlog.issues import edits
+from flyball.core.workflows.backlog.issues.reading import finished_in, read_issues
+from flyball.core.workflows.backlog.issues.words import Known
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Issue, Status
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
@@ -52,15 +32,19 @@ class IssueFiles:
     def set_status(self, file: str, id: str, status: Status) -> None:
         """Change one issue's status, by an allowed transition; one that has it already is left alone."""
         with self._folder() as folder, _explained(file):
-            folder.edit(file, lambda raw: bytes_of(with_status(text_of(raw or b""), id, status)))
+            folder.edit(file, lambda raw: bytes_of(edits.with_status(text_of(raw or b""), id, status)))
 
     def add(self, issue: Issue, source: str) -> None:
         """Add a new issue to the end of its file, unless that holds its id already; never to the shortlist."""
         assert issue.file != ISSUE_FILES[0]
 
         def change(raw: bytes | None) -> bytes | None:
-            text = text_of(raw) if raw else header_of(issue.file)
-            return None if find_issue(text, issue.id) else bytes_of(with_block(text, rendered(issue, source)))
+            text = text_of(raw) if raw else edits.header_of(issue.file)
+            return (
+                None
+                if edits.find_issue(text, issue.id)
+                else bytes_of(edits.with_block(text, edits.render_issue(issue, source)))
+            )
 
         with self._folder() as folder:
             folder.edit(issue.file, change)
@@ -69,12 +53,12 @@ class IssueFiles:
         """Finish an issue: into history as completed, then out of its file."""
         with self._folder() as folder, _explained(file):
             text = text_of(folder.read(file) or b"")
-            if find_issue(text, id) is None and _is_finished(folder, id):
+            if edits.find_issue(text, id) is None and _is_finished(folder, id):
                 return
-            with_status(text, id, "completed")
+            edits.with_status(text, id, "completed")
             known = _known(folder)
-            kept = entry(text, id, file=file, at=at, known=known)
-            if not any(holds(text_of(folder.read(name) or b""), id, kept) for name in histories(folder)[-2:]):
+            kept = edits.entry(text, id, file=file, at=at, known=known)
+            if not any(edits.holds(text_of(folder.read(name) or b""), id, kept) for name in histories(folder)[-2:]):
                 _append(folder, kept)
             faults.point("work.history.written")
             folder.edit(file, lambda raw: _without(text_of(raw or b""), id, kept, file, at, known))
@@ -84,15 +68,15 @@ class IssueFiles:
         """Roll a completion back: the issue is proposed again under its id, and history says so; the file it is in now."""
         with self._folder() as folder, _explained(HISTORY):
             known = (text_of(folder.read(name) or b"") for name in histories(folder))
-            blocks = [block for text in known for block in records(text, id)]
-            done = next((block for block in reversed(blocks) if not is_reverted(block)), "")
+            blocks = [block for text in known for block in edits.records(text, id)]
+            done = next((block for block in reversed(blocks) if not edits.is_reverted(block)), "")
             if not done:
-                raise IssueMissing(f"{id} is not in history as completed.")
+                raise edits.IssueMissing(f"{id} is not in history as completed.")
             file = _present_in(folder, id) or _return_to(done, id)
             folder.edit(file, lambda raw: _with_reopened(raw, file, done, id))
             faults.point("work.history.reopened")
-            if not is_reverted(blocks[-1]):
-                _append(folder, reverted_row(Issue(id), at=at, reason=reason))
+            if not edits.is_reverted(blocks[-1]):
+                _append(folder, edits.reverted_row(Issue(id), at=at, reason=reason))
             return file
 
     @contextmanager
@@ -104,16 +88,16 @@ class IssueFiles:
 
 def _append(folder: KeptFolder, block: str) -> None:
     """Add a block to history; a file that is full is put aside first."""
-    if len(folder.read(HISTORY) or b"") > MAX_HISTORY:
+    if len(folder.read(HISTORY) or b"") > edits.MAX_HISTORY:
         folder.move(HISTORY, f"history-{max(rolled(folder), default=0) + 1}.md")
-    folder.edit(HISTORY, lambda raw: bytes_of(with_block(text_of(raw) if raw else HEADER, block)))
+    folder.edit(HISTORY, lambda raw: bytes_of(edits.with_block(text_of(raw) if raw else edits.HEADER, block)))
 
 
 def _without(text: str, id: str, kept: str, file: str, at: str, known: Known) -> bytes:
     """The file without the issue, if that still is what was written into history."""
-    if not holds(kept, id, entry(text, id, file=file, at=at, known=known)):
-        raise EditRefused(f"{id} was changed while it was moved; it is in history and here, and nothing is lost.")
-    return bytes_of(without_block(text, id, known))
+    if not edits.holds(kept, id, edits.entry(text, id, file=file, at=at, known=known)):
+        raise edits.EditRefused(f"{id} was changed while it was moved; it is in history and here, and nothing is lost.")
+    return bytes_of(edits.without_block(text, id, known))
 
 
 def _known(folder: KeptFolder) -> Known:
@@ -122,38 +106,38 @@ def _known(folder: KeptFolder) -> Known:
     for name in (*issue_files(folder), *histories(folder)):
         with suppress(WorkFolderUnusable):
             ids += (issue.id for issue in read_issues(text_of(folder.read(name) or b""), name).issues)
-    return Known.of((*ids, *finished(text_of(folder.read(name) or b"") for name in histories(folder))))
+    return Known.of((*ids, *finished_in(text_of(folder.read(name) or b"") for name in histories(folder))))
 
 
 def _with_reopened(raw: bytes | None, file: str, done: str, id: str) -> bytes | None:
-    text = text_of(raw) if raw else header_of(file)
-    return None if find_issue(text, id) else bytes_of(with_block(text, reopened(done, id)))
+    text = text_of(raw) if raw else edits.header_of(file)
+    return None if edits.find_issue(text, id) else bytes_of(edits.with_block(text, edits.reopen(done, id)))
 
 
 def _is_finished(folder: KeptFolder, id: str) -> bool:
-    return id in finished(text_of(folder.read(name) or b"") for name in histories(folder))
+    return id in finished_in(text_of(folder.read(name) or b"") for name in histories(folder))
 
 
 def _present_in(folder: KeptFolder, id: str) -> str:
     for name in issue_files(folder):
         with suppress(WorkFolderUnusable):
-            if find_issue(text_of(folder.read(name) or b""), id):
+            if edits.find_issue(text_of(folder.read(name) or b""), id):
                 return name
     return ""
 
 
 def _return_to(done: str, id: str) -> str:
-    """The file a finished issue goes back to: the one it came from, but the shortlist is its owner's alone."""
+    """The file a finished_in issue goes back to: the one it came from, but the shortlist is its owner's alone."""
     origin = _MOVED_FROM.search(done)
     if origin is not None and origin[1] in ISSUE_FILES[1:]:
         return origin[1]
-    issue = find_issue(done, id)
-    return file_for(issue.priority if issue else "")
+    issue = edits.find_issue(done, id)
+    return edits.file_for(issue.priority if issue else "")
 
 
 @contextmanager
 def _explained(file: str) -> Iterator[None]:
     try:
         yield
-    except (IssueMissing, TransitionRefused, EditRefused) as error:
+    except (edits.IssueMissing, edits.TransitionRefused, edits.EditRefused) as error:
         raise IssueNotInFile(f"{file}: {error}") from error

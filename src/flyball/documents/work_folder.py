@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flyball.core.workflows.backlog.focus import focused_issue, with_decision
+from flyball.core.workflows.backlog.issues.reading import read_backlog
 from flyball.core.workflows.backlog.issues.words import is_history, place_of
-from flyball.core.workflows.backlog.reading import read_backlog
 from flyball.core.workflows.backlog.session_state import StateRead, read_state, updated
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
 from flyball.documents.errors import WorkFolderUnusable

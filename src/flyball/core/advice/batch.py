@@ -4,7 +4,8 @@ import msgspec
 
 from flyball.core.claims.values import meaning
 from flyball.core.failures.signature import Signature, digest, signature
-from flyball.core.health.observation import Blocker, Observation
+from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import Blocker
 
 NOT_APPROVED = "not approved by the review"
 

@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.core.advice.batch import BatchResult, Failure, Review
 from flyball.core.claims.values import meaning
-from flyball.core.health.observation import Blocker
+from flyball.core.health.verdict import Blocker
 from flyball.core.text.json_place import line_of
 from flyball.core.text.strict_json import JsonUnreadable, problem, read_json
 

@@ -7,7 +7,8 @@ import msgspec
 
 from flyball.core.failures.signature import signature
 from flyball.core.health.monitor import Confidence, Cure, Health, History, Thresholds, follow
-from flyball.core.health.observation import Blocker, Kind, Observation
+from flyball.core.health.observation import Kind, Observation
+from flyball.core.health.verdict import Blocker
 
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 

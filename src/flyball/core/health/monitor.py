@@ -6,10 +6,10 @@ gives the health.
 
 from msgspec.structs import replace
 
-from flyball.core.health.observation import REMEMBERED_FAILURES, Blocker, History, Observation, observe
+from flyball.core.health.observation import REMEMBERED_FAILURES, History, Observation, observe
 from flyball.core.health.remedies import end_of_cures, is_rollback_spent, repetitions
 from flyball.core.health.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
-from flyball.core.health.verdict import CURES, Confidence, Cure, Health, Thresholds, Trend, Verdict
+from flyball.core.health.verdict import CURES, Blocker, Confidence, Cure, Health, Thresholds, Trend, Verdict
 
 __all__ = [
     "Blocker",

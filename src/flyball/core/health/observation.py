@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core.failures.signature import Signature, digest
+from flyball.core.health.verdict import Blocker
 
 Kind = Literal["fix", "plan", "optimise"]
 
@@ -20,14 +21,6 @@ TRACKED_ITEMS = 256
 TRACKED_FAILURES = 8
 REMEMBERED_FAILURES = 1024
 _PASSED_THROUGHOUT = "P" * RECENT_MARKS
-
-
-class Blocker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Something in the way; type is `dependency`, `external`, `fundamental` or `missing-review`."""
-
-    id: str
-    type: str
-    description: str = ""
 
 
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):

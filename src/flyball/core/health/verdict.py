@@ -7,7 +7,13 @@ from enum import StrEnum
 
 import msgspec
 
-from flyball.core.health.observation import Blocker
+
+class Blocker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Something in the way; type is `dependency`, `external`, `fundamental` or `missing-review`."""
+
+    id: str
+    type: str
+    description: str = ""
 
 
 class Health(StrEnum):

@@ -7,7 +7,8 @@ from flyball.core.claims.values import Metric
 from flyball.core.failures.signature import Signature, signature
 from flyball.core.health import breaker as breakers
 from flyball.core.health.monitor import Verdict, follow
-from flyball.core.health.observation import Blocker, Observation
+from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import Blocker
 from flyball.core.loop.gates import Weigh, Weighed
 from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_on
 from flyball.core.model.effects import Option, Question, RunAgent

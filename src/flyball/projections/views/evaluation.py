@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from flyball.core.claims.reviews import Validation
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import one_line
-from flyball.core.workflows.backlog.evaluator_rules import missing_validators
+from flyball.core.workflows.backlog.evaluator import missing_validators
 from flyball.core.workflows.backlog.values import Evaluation, Situation
 
 _MOST_DEVIATIONS = 50

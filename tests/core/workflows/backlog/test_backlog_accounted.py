@@ -12,10 +12,9 @@ from tests.core.workflows.backlog.odd_renderings import MALFORMED, READ, UNREAD
 
 from flyball.core.claims.reviews import VALIDATORS, Validation
 from flyball.core.workflows.backlog.evaluator import evaluate
-from flyball.core.workflows.backlog.issues.edits import with_block, without_block
-from flyball.core.workflows.backlog.issues.history import entry
-from flyball.core.workflows.backlog.issues.names import Known
-from flyball.core.workflows.backlog.reading import read_backlog
+from flyball.core.workflows.backlog.issues.edits import entry, with_block, without_block
+from flyball.core.workflows.backlog.issues.reading import read_backlog
+from flyball.core.workflows.backlog.issues.words import Known
 from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Situation
 
 GOOD = Situation(validations=tuple(Validation(kind, "pass") for kind in VALIDATORS), build="pass", gates="met")

@@ -6,8 +6,7 @@ from hypothesis import given, settings, strategies as st
 from tests.core.workflows.backlog.counting import Name, steps
 
 from flyball.core.claims.reviews import VALIDATORS, Validation
-from flyball.core.workflows.backlog.evaluator import evaluate
-from flyball.core.workflows.backlog.evaluator_rules import RULES, Weighed
+from flyball.core.workflows.backlog.evaluator import RULES, Weighed, evaluate
 from flyball.core.workflows.backlog.values import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation
 
 PASSED = tuple(Validation(kind, "pass") for kind in VALIDATORS)
@@ -353,7 +352,7 @@ def test_some_rule_always_answers_and_what_goes_on_has_a_next_issue(situation):
 
 
 def test_a_situation_no_rule_knows_is_not_taken_for_done():
-    from flyball.core.workflows.backlog.evaluator_rules import unforeseen
+    from flyball.core.workflows.backlog.evaluator import unforeseen
     from flyball.core.workflows.backlog.selection import Candidates
 
     said = unforeseen(Weighed(GOOD, Candidates((), ()), (), ()))

@@ -5,13 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given, settings, strategies as st
 from tests.core.workflows.backlog.counting import steps
 
-from flyball.core.workflows.backlog.issues import header
-from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
-from flyball.core.workflows.backlog.issues.header import Unreadable, read_header
+from flyball.core.workflows.backlog.issues.contents import Unreadable, read_header
+from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 
 CORPUS = Path(__file__).parents[3] / "documents" / "issue_files"
 FILES = sorted(CORPUS.glob("*.md"))
@@ -23,14 +21,14 @@ def block(id: str = "BUG-001@a1b2c3", *lines: str, status: str = "proposed", bod
 
 
 def read(text: str):
-    return gathered([read_issues(text, "low.md")])
+    return gather_backlog([read_issues(text, "low.md")])
 
 
 @pytest.mark.req("E2")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_as_it_occurs_is_read_with_every_deviation_named(path):
     expected = json.loads(path.with_suffix(".json").read_text())
-    backlog = gathered([read_issues(path.read_bytes().decode("utf-8", "surrogateescape"), "low.md")])
+    backlog = gather_backlog([read_issues(path.read_bytes().decode("utf-8", "surrogateescape"), "low.md")])
     assert [[i.id, i.status, i.line] for i in backlog.issues] == expected["issues"]
     assert [[d.line, d.message] for d in backlog.deviations] == expected["deviations"]
     assert [place.line for place in backlog.unread] == expected["unread"]
@@ -147,26 +145,6 @@ def test_reading_stays_linear_whatever_is_repeated(piece):
     assert work(1200) < 8 * work(300)  # four times the text; a look ahead is bounded at 200 lines
 
 
-WORDS = st.text(alphabet="ab: -[]{},#'\"\\&*!|>?%@`~\t .é=0<\x85\xa0\u200d\u2028\ufeff", max_size=8)
-LINES = st.one_of(
-    st.builds("k{}: {}".format, st.integers(0, 3), WORDS),
-    st.builds("k{}: [{}]".format, st.integers(0, 3), WORDS),
-    st.builds("k{}:".format, st.integers(0, 3)),
-    st.builds("  n{}: {}".format, st.integers(0, 3), WORDS),
-    st.builds("  - {}".format, WORDS),
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(LINES, min_size=1, max_size=5))
-def test_the_short_way_reads_nothing_but_what_yaml_reads(lines):
-    try:
-        short = header._plain_mapping(lines)
-    except header._NotPlain:
-        return
-    assert short == yaml.load("\n".join(lines), Loader=yaml.BaseLoader)
-
-
 @settings(max_examples=200, deadline=None)
 @given(
     st.text(alphabet=st.sampled_from("---\n\r\tid:BUG-1@a status proposed`#[]{}&*'\"é\udc80\x00\ufeff"), max_size=200)
@@ -204,7 +182,7 @@ REST = "title: x\ncreated: 2026-01-05\ntype: bug\npriority: high\nstatus: propos
 )
 @pytest.mark.parametrize("before", ["# High\n\n", f"---\nid: BUG-009@a1b2c3\n{REST}\n"], ids=["first", "after another"])
 def test_what_is_meant_as_an_issue_and_is_misspelt_is_unread_and_named(before, block):
-    found = gathered([read_issues(before + block, "high.md")])
+    found = gather_backlog([read_issues(before + block, "high.md")])
     assert len(found.unread) == 1
     assert found.unread[0] in found.deviations
     assert all("### Problem\nx" in issue.body for issue in found.issues)
@@ -228,7 +206,7 @@ def test_keys_in_quotes_are_keys():
     ],
 )
 def test_an_issue_that_mentions_others_is_one_issue(body):
-    found = gathered([read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")])
+    found = gather_backlog([read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")])
     assert (len(found.issues), found.unread) == (1, ())
     assert body in found.issues[0].body
 
@@ -243,10 +221,10 @@ def test_an_issue_that_mentions_others_is_one_issue(body):
     ],
 )
 def test_what_may_be_an_issue_in_the_body_of_another_is_unread_and_not_its_own(body):
-    found = gathered([read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")])
+    found = gather_backlog([read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}{body}\n", "high.md")])
     assert (len(found.issues), len(found.unread)) == (1, 1)
     assert "BUG-002" not in found.issues[0].body
-    known = gathered(
+    known = gather_backlog(
         [read_issues(f"---\nid: BUG-001@a1b2c3\n{REST}- [ ] BUG-002@a1b2c3\n", "high.md")], (), ["BUG-002@a1b2c3"]
     )
     assert known.unread == ()
@@ -269,5 +247,5 @@ def test_what_may_be_an_issue_in_the_body_of_another_is_unread_and_not_its_own(b
     ],
 )
 def test_every_id_outside_the_blocks_is_accounted_for(text, lines):
-    found = gathered([read_issues(f"# High\n\n{text}", "high.md")])
+    found = gather_backlog([read_issues(f"# High\n\n{text}", "high.md")])
     assert [place.line - 2 for place in found.unread] == lines

@@ -7,28 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from flyball.core.claims.values import ProposedIssue
-from flyball.core.workflows.backlog.issues.blocks import gathered, read_issues
-from flyball.core.workflows.backlog.issues.edits import (
-    IssueMissing,
-    TransitionRefused,
-    find_issue,
-    with_block,
-    with_field,
-    with_status,
-    without_block,
-    without_field,
-)
-from flyball.core.workflows.backlog.issues.history import (
-    entry,
-    finished,
-    holds,
-    is_reverted,
-    records,
-    reopened,
-    reverted_row,
-)
-from flyball.core.workflows.backlog.issues.names import Known
-from flyball.core.workflows.backlog.issues.new import as_issue, duplicate_of, file_for, header_of, new_id, rendered
+from flyball.core.workflows.backlog.issues import edits
+from flyball.core.workflows.backlog.issues.reading import finished_in, gather_backlog, read_issues
+from flyball.core.workflows.backlog.issues.words import Known
 from flyball.core.workflows.backlog.values import Issue
 
 CORPUS = Path(__file__).parents[3] / "documents" / "issue_files"
@@ -69,18 +50,18 @@ def changed_lines(old: str, new: str) -> list[str]:
 def test_only_the_allowed_transitions_are_made(old, new, allowed):
     text = f"---\nid: BUG-001@a1b2c3\ntitle: t\nstatus: {old}\n---\nbody\n"
     if not allowed:
-        with pytest.raises(TransitionRefused, match=f"is {old} and cannot become {new}"):
-            with_status(text, "BUG-001@a1b2c3", new)
+        with pytest.raises(edits.TransitionRefused, match=f"is {old} and cannot become {new}"):
+            edits.with_status(text, "BUG-001@a1b2c3", new)
         return
-    assert with_status(text, "BUG-001@a1b2c3", new) == text.replace(f"status: {old}", f"status: {new}")
+    assert edits.with_status(text, "BUG-001@a1b2c3", new) == text.replace(f"status: {old}", f"status: {new}")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_status_changes_in_one_line_and_nowhere_else(path):
     text = text_of(path)
     for issue in {each.id: each for each in issues_in(text) if each.status == "proposed"}.values():
-        edited = with_status(text, issue.id, "in-progress")
-        found = find_issue(edited, issue.id)
+        edited = edits.with_status(text, issue.id, "in-progress")
+        found = edits.find_issue(edited, issue.id)
         assert found is not None
         assert found.status == "in-progress"
         assert len(changed_lines(text, edited)) <= 2 or "\n" not in text
@@ -103,19 +84,19 @@ def test_a_status_changes_in_one_line_and_nowhere_else(path):
 def test_a_status_is_changed_however_it_is_written(line, edited, eol):
     text = f"\ufeff# x\n---\nid: BUG-001@a1b2c3\n{line}\ntitle: t \n---\nb\n\n\n"
     wanted = text.replace(line, edited)
-    assert with_status(text.replace("\n", eol), "BUG-001@a1b2c3", "in-progress") == wanted.replace("\n", eol)
+    assert edits.with_status(text.replace("\n", eol), "BUG-001@a1b2c3", "in-progress") == wanted.replace("\n", eol)
 
 
 def test_a_status_that_is_missing_is_added_to_the_header():
     text = "---\r\nid: BUG-001@a1b2c3\r\ntitle: t\r\n---\r\nb"
-    assert with_status(text, "BUG-001@a1b2c3", "in-progress") == text.replace(
+    assert edits.with_status(text, "BUG-001@a1b2c3", "in-progress") == text.replace(
         "title: t\r\n", "title: t\r\nstatus: in-progress\r\n"
     )
 
 
 def test_of_two_issues_with_one_id_the_open_one_is_edited():
     text = text_of(CORPUS / "duplicates.md")
-    edited = with_status(text, "BUG-001@aaaaa1", "in-progress")
+    edited = edits.with_status(text, "BUG-001@aaaaa1", "in-progress")
     assert [each.status for each in issues_in(edited)][:2] == ["completed", "in-progress"]
 
 
@@ -123,7 +104,7 @@ def test_of_two_issues_with_one_id_the_open_one_is_edited():
 def test_a_block_is_removed_and_all_around_it_is_kept(path):
     text = text_of(path)
     for issue in {each.id: each for each in issues_in(text)}.values():
-        rest = without_block(text, issue.id, Known())
+        rest = edits.without_block(text, issue.id, Known())
         before = [(each.id, each.title, each.body) for each in issues_in(text)]
         before.remove(next(e for e in before if e[0] == issue.id))
         after = [(each.id, each.title, each.body) for each in issues_in(rest)]
@@ -134,16 +115,16 @@ def test_a_block_is_removed_and_all_around_it_is_kept(path):
 
 def test_headings_and_words_between_issues_stay_when_one_is_removed():
     text = text_of(CORPUS / "stray_headings.md")
-    rest = without_block(text, "PERF-001@aaaaa1", Known())
+    rest = edits.without_block(text, "PERF-001@aaaaa1", Known())
     assert rest.startswith("# Low priority\n\n## Performance\n\n## Documentation issues\n")
     assert "Some words about documentation." in rest
-    assert without_block(rest, "DOCS-001@aaaaa2", Known()).endswith("# Appendix\n\nNothing more.\n")
+    assert edits.without_block(rest, "DOCS-001@aaaaa2", Known()).endswith("# Appendix\n\nNothing more.\n")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_block_is_added_and_all_before_it_is_kept(path):
     text = text_of(path)
-    edited = with_block(text, "---\nid: NEW-001@a1b2c3\ntitle: n\nstatus: proposed\n---\n\nb\n")
+    edited = edits.with_block(text, "---\nid: NEW-001@a1b2c3\ntitle: n\nstatus: proposed\n---\n\nb\n")
     assert edited.startswith(text.rstrip())
     assert [each.id for each in issues_in(edited)] == [*(each.id for each in issues_in(text)), "NEW-001@a1b2c3"]
     assert [(e.id, e.body) for e in issues_in(edited)][:-1] == [(e.id, e.body) for e in issues_in(text)]
@@ -151,20 +132,22 @@ def test_a_block_is_added_and_all_before_it_is_kept(path):
 
 
 def test_a_block_after_a_lone_fence_is_not_taken_for_its_body():
-    edited = with_block("# x\n\nwords\n\n---\n", "---\nid: NEW-001@a1b2c3\ntitle: n\nstatus: proposed\n---\n")
+    edited = edits.with_block("# x\n\nwords\n\n---\n", "---\nid: NEW-001@a1b2c3\ntitle: n\nstatus: proposed\n---\n")
     assert [each.id for each in issues_in(edited)] == ["NEW-001@a1b2c3"]
 
 
 def test_what_is_not_there_is_said():
-    with pytest.raises(IssueMissing, match="BUG-009@a1b2c3"):
-        without_block("# nothing\n", "BUG-009@a1b2c3", Known())
-    assert find_issue("# nothing\n", "BUG-009@a1b2c3") is None
+    with pytest.raises(edits.IssueMissing, match="BUG-009@a1b2c3"):
+        edits.without_block("# nothing\n", "BUG-009@a1b2c3", Known())
+    assert edits.find_issue("# nothing\n", "BUG-009@a1b2c3") is None
 
 
 def test_a_field_is_set_and_removed_again():
     text = text_of(CORPUS / "as_asked.md")
     assert (
-        without_field(with_field(text, "BUG-001@a1b2c3", "completed", "2026-01-07"), "BUG-001@a1b2c3", "completed")
+        edits.without_field(
+            edits.with_field(text, "BUG-001@a1b2c3", "completed", "2026-01-07"), "BUG-001@a1b2c3", "completed"
+        )
         == text
     )
 
@@ -174,33 +157,35 @@ def test_a_field_is_set_and_removed_again():
 def test_an_entry_of_history_reads_as_the_issue_did_and_can_be_reopened(path):
     text = text_of(path)
     for issue in {each.id: each for each in issues_in(text)}.values():
-        kept = entry(text, issue.id, file=path.name, at="2026-01-07T10:00:00Z", known=Known())
+        kept = edits.entry(text, issue.id, file=path.name, at="2026-01-07T10:00:00Z", known=Known())
         (read,) = issues_in(kept)
         assert (read.id, read.title, read.status) == (issue.id, issue.title, "completed")
         assert "moved_from" in kept
-        (again,) = issues_in(reopened(kept, issue.id))
+        (again,) = issues_in(edits.reopen(kept, issue.id))
         assert (again.id, again.title, again.status) == (issue.id, issue.title, "proposed")
         assert again.acceptance == read.acceptance
-        assert "moved_from" not in reopened(kept, issue.id)
+        assert "moved_from" not in edits.reopen(kept, issue.id)
 
 
 @pytest.mark.req("E31")
 def test_history_knows_what_it_holds_and_what_was_reverted():
     text = text_of(CORPUS / "as_asked.md")
-    kept = entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-07T10:00:00Z", known=Known())
-    later = entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-08T10:00:00Z", known=Known())
-    history = with_block("# History\n", kept)
-    assert holds(history, "BUG-001@a1b2c3", later)
-    assert not holds(history, "FEAT-002@0f9e8d", entry(text, "FEAT-002@0f9e8d", file="high.md", at="x", known=Known()))
-    assert not holds(history, "BUG-001@a1b2c3", later.replace("one column short", "two columns short"))
-    assert finished([history]) == ("BUG-001@a1b2c3",)
-    row = reverted_row(Issue("BUG-001@a1b2c3"), at="2026-01-09", reason="it's\n---\nid: X-001@a1b2c3")
-    history = with_block(history, row)
-    assert is_reverted(records(history, "BUG-001@a1b2c3")[-1])
-    assert finished([history]) == ()
+    kept = edits.entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-07T10:00:00Z", known=Known())
+    later = edits.entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-08T10:00:00Z", known=Known())
+    history = edits.with_block("# History\n", kept)
+    assert edits.holds(history, "BUG-001@a1b2c3", later)
+    assert not edits.holds(
+        history, "FEAT-002@0f9e8d", edits.entry(text, "FEAT-002@0f9e8d", file="high.md", at="x", known=Known())
+    )
+    assert not edits.holds(history, "BUG-001@a1b2c3", later.replace("one column short", "two columns short"))
+    assert finished_in([history]) == ("BUG-001@a1b2c3",)
+    row = edits.reverted_row(Issue("BUG-001@a1b2c3"), at="2026-01-09", reason="it's\n---\nid: X-001@a1b2c3")
+    history = edits.with_block(history, row)
+    assert edits.is_reverted(edits.records(history, "BUG-001@a1b2c3")[-1])
+    assert finished_in([history]) == ()
     assert [each.id for each in issues_in(history)] == ["BUG-001@a1b2c3"] * 2
-    assert not holds(history, "BUG-001@a1b2c3", later)
-    assert finished([history, with_block("", later)]) == ("BUG-001@a1b2c3",)
+    assert not edits.holds(history, "BUG-001@a1b2c3", later)
+    assert finished_in([history, edits.with_block("", later)]) == ("BUG-001@a1b2c3",)
 
 
 @pytest.mark.req("E4")
@@ -209,26 +194,26 @@ def test_rows_and_headings_of_histories_that_others_keep_count_as_finished():
         "# History\n\n## 2026-01-05: Reading twice (PERF-002)\n\n| Issue | Status |\n|---|---|\n"
         "| BUG-001@fe313e | done |\n| `MEM-002@9c4b3d` | done |\n\nSee SEC-003@a1b2c3 (SEC-003).\n"
     )
-    assert finished([history]) == ("PERF-002", "BUG-001@fe313e", "MEM-002@9c4b3d")
-    row = reverted_row(Issue("BUG-001@fe313e"), at="2026-01-09", reason="x")
-    assert finished([with_block(history, row)]) == ("PERF-002", "MEM-002@9c4b3d")
+    assert finished_in([history]) == ("PERF-002", "BUG-001@fe313e", "MEM-002@9c4b3d")
+    row = edits.reverted_row(Issue("BUG-001@fe313e"), at="2026-01-09", reason="x")
+    assert finished_in([edits.with_block(history, row)]) == ("PERF-002", "MEM-002@9c4b3d")
 
 
 def test_a_heading_that_names_its_issue_goes_with_it():
     text = text_of(CORPUS / "headings_with_ids.md")
-    rest = without_block(text, "FEAT-001@aaaaa1", Known())
+    rest = edits.without_block(text, "FEAT-001@aaaaa1", Known())
     assert "FEAT-001" not in rest
     assert rest.startswith("# Medium\n\n---\n\n### FEAT-002@aaaaa2: So it is here\n")
-    assert without_block(rest, "FEAT-002@aaaaa2", Known()) == "# Medium\n\n---\n\n"
+    assert edits.without_block(rest, "FEAT-002@aaaaa2", Known()) == "# Medium\n\n---\n\n"
 
 
 @pytest.mark.req("E30")
 def test_ids_count_on_per_prefix_over_all_that_were_ever_used():
     taken = ["BUG-001@a", "BUG-041@b", "SEC-007@c", "CR-BUG-99@d", "nonsense"]
-    assert new_id("bug", taken, "0a1b2c") == "BUG-042@0a1b2c"
-    assert new_id("Security", taken, "0a1b2c") == "SEC-008@0a1b2c"
-    assert new_id("docs", taken, "0a1b2c") == "DOCS-001@0a1b2c"
-    assert new_id("whatever", [], "0a1b2c") == "BUG-001@0a1b2c"
+    assert edits.new_id("bug", taken, "0a1b2c") == "BUG-042@0a1b2c"
+    assert edits.new_id("Security", taken, "0a1b2c") == "SEC-008@0a1b2c"
+    assert edits.new_id("docs", taken, "0a1b2c") == "DOCS-001@0a1b2c"
+    assert edits.new_id("whatever", [], "0a1b2c") == "BUG-001@0a1b2c"
 
 
 @pytest.mark.req("E30")
@@ -237,24 +222,24 @@ def test_ids_count_on_per_prefix_over_all_that_were_ever_used():
     [("Critical", "critical.md"), ("low", "low.md"), ("shortlist", "backlog.md"), ("", "backlog.md")],
 )
 def test_a_new_issue_goes_to_the_file_of_its_priority_and_never_to_the_shortlist(priority, file):
-    assert file_for(priority) == file
+    assert edits.file_for(priority) == file
 
 
 @pytest.mark.req("E30")
 def test_a_duplicate_is_known_by_title_or_by_files_and_problem():
     known = [Issue("BUG-001@a1b2c3", title="Rows are  Lost", problem="They vanish.", affected_files=("a.py", "b.py"))]
-    assert duplicate_of(ProposedIssue("rows are lost"), (), known) is known[0]
-    assert duplicate_of(ProposedIssue("x", problem="they  vanish."), ("b.py", "a.py"), known) is known[0]
-    assert duplicate_of(ProposedIssue("x", problem="they vanish."), ("b.py",), known) is None
-    assert duplicate_of(ProposedIssue("y", problem="They vanish."), (), known) is None
+    assert edits.duplicate_of(ProposedIssue("rows are lost"), (), known) is known[0]
+    assert edits.duplicate_of(ProposedIssue("x", problem="they  vanish."), ("b.py", "a.py"), known) is known[0]
+    assert edits.duplicate_of(ProposedIssue("x", problem="they vanish."), ("b.py",), known) is None
+    assert edits.duplicate_of(ProposedIssue("y", problem="They vanish."), (), known) is None
 
 
 @pytest.mark.req("E30")
 def test_a_new_issue_is_written_as_asked_without_a_deviation():
     proposed = ProposedIssue("Rows: are 'lost'", "bug", "high", "They vanish.", ("They stay", "A test covers it"))
-    issue = as_issue(proposed, "BUG-001@a1b2c3", "2026-01-05", ("src/a.py",))
-    text = with_block(header_of("high.md"), rendered(issue, "code-review"))
-    backlog = gathered([read_issues(text, "high.md")])
+    issue = edits.as_issue(proposed, "BUG-001@a1b2c3", "2026-01-05", ("src/a.py",))
+    text = edits.with_block(edits.header_of("high.md"), edits.render_issue(issue, "code-review"))
+    backlog = gather_backlog([read_issues(text, "high.md")])
     assert backlog.deviations == ()
     (read,) = backlog.issues
     assert (read.title, read.problem, read.acceptance) == (issue.title, issue.problem, issue.acceptance)
@@ -268,9 +253,9 @@ HOSTILE = st.text(alphabet=st.sampled_from("---\nid: BUG-9@x#` status:completed'
 @given(HOSTILE, HOSTILE, st.lists(HOSTILE, max_size=2))
 def test_no_proposal_can_break_out_of_its_block(title, problem, acceptance):
     proposed = ProposedIssue(title, problem, "high", problem, tuple(acceptance))
-    issue = as_issue(proposed, "BUG-001@a1b2c3", "2026-01-05")
+    issue = edits.as_issue(proposed, "BUG-001@a1b2c3", "2026-01-05")
     first = "---\nid: BUG-000@a1b2c3\ntitle: t\nstatus: proposed\n---\n\nb\n"
-    found = read_issues(with_block(first, rendered(issue, title)), "high.md")
+    found = read_issues(edits.with_block(first, edits.render_issue(issue, title)), "high.md")
     assert [each.id for each in found.issues] == ["BUG-000@a1b2c3", "BUG-001@a1b2c3"]
     assert not found.malformed
     assert found.issues[1].status == "proposed"
@@ -278,11 +263,11 @@ def test_no_proposal_can_break_out_of_its_block(title, problem, acceptance):
 
 def test_a_status_whose_key_is_in_quotes_is_changed_where_it_stands():
     text = '---\n"id": BUG-001@a1b2c3\n"title": x\n"status": proposed\n---\n\n### Problem\nx\n'
-    assert with_status(text, "BUG-001@a1b2c3", "in-progress") == text.replace(" proposed", " in-progress")
+    assert edits.with_status(text, "BUG-001@a1b2c3", "in-progress") == text.replace(" proposed", " in-progress")
 
 
 @pytest.mark.parametrize(("written", "id"), [(r'"\u00e9-1@x"', "é-1@x"), (r'"a\tb"', "a b"), ("'a''b'", "a'b")])
 def test_an_issue_is_found_by_its_id_however_that_is_written(written, id):
     text = f"---\nid: {written}\ntitle: x\nstatus: proposed\n---\n"
     assert [issue.id for issue in read_issues(text, "low.md").issues] == [id]
-    assert with_status(text, id, "in-progress") == text.replace("proposed", "in-progress")
+    assert edits.with_status(text, id, "in-progress") == text.replace("proposed", "in-progress")

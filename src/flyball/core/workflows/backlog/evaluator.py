@@ -1,15 +1,249 @@
-"""Decides CONTINUE, DONE or BLOCKED from a situation, by a closed list of rules of which the first that holds wins."""
+"""Decides CONTINUE, DONE or BLOCKED from a situation, by `RULES`: a closed list of which the first that holds wins.
+
+DONE is the one answer that must be earned: nothing open anywhere, everything known and everything good.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
-from flyball.core.workflows.backlog.evaluator_rules import RULES, Answer, Weighed, unforeseen
+import msgspec
+
 from flyball.core.workflows.backlog.issues.words import number_of
-from flyball.core.workflows.backlog.selection import candidates
-from flyball.core.workflows.backlog.values import ISSUE_FILES, Deviation, Evaluation, Situation, Status, Tally
+from flyball.core.workflows.backlog.selection import Candidates, candidates, is_called, needs_input
+from flyball.core.workflows.backlog.values import (
+    ISSUE_FILES,
+    Decision,
+    Deviation,
+    Evaluation,
+    Issue,
+    Session,
+    Situation,
+    Status,
+    Tally,
+    Trigger,
+)
 
+FAILURES_THAT_BLOCK = 3
+CYCLES_THAT_BLOCK = 3
+SHOWN = 3
 SUGGEST_BUILD_ISSUE = "Create issue for build failure"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a rule says."""
+
+    decision: Decision
+    trigger: Trigger
+    reason: str
+    blocked_on: tuple[str, ...] = ()
+    next_issue: str | None = None
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A situation with what every rule asks of it."""
+
+    situation: Situation
+    candidates: Candidates
+    open: tuple[Issue, ...]
+    blocked: tuple[Issue, ...]
+
+
+Rule = Callable[[Weighed], Answer | None]
+
+
+def idle_cycles(session: Session) -> int:
+    """Cycles in a row without a completed issue; where nobody counted, all of them if nothing was completed."""
+    if session.cycles_without_completion is not None:
+        return session.cycles_without_completion
+    return 0 if session.completed or session.completed_count else session.cycles
+
+
+def _unrecoverable(weighed: Weighed) -> Answer | None:
+    if not weighed.situation.unrecoverable:
+        return None
+    error = (*weighed.situation.errors, "unrecoverable, with no message")[0]
+    return _blocked("unrecoverable_error", f"Error: {error}", *weighed.situation.errors)
+
+
+def _critical_security(weighed: Weighed) -> Answer | None:
+    found = next((v for v in weighed.situation.validations if v.critical_security), None)
+    if found is None:
+        return None
+    where = found.critical_in or f"the {found.kind}"
+    return _blocked("critical_security", f"Critical security finding in {where}", where)
+
+
+def _failed_often(weighed: Weighed) -> Answer | None:
+    """An issue that is finished by now no longer counts, whatever it took."""
+    backlog, session = weighed.situation.backlog, weighed.situation.session
+    still = {issue.id for issue in backlog.issues if not issue.is_final}
+    over = {issue.id for issue in backlog.issues if issue.is_final} | {*backlog.finished, *session.completed}
+    stuck = [
+        id
+        for id, count in sorted(session.failures.items())
+        if count >= FAILURES_THAT_BLOCK and (id in still or id not in over)
+    ]
+    if not stuck:
+        return None
+    reason = f"Issue {stuck[0]} failed validation {session.failures[stuck[0]]} times"
+    return _blocked("failed_3x", reason, *stuck)
+
+
+def _nothing_completed(weighed: Weighed) -> Answer | None:
+    idle = idle_cycles(weighed.situation.session)
+    if idle < CYCLES_THAT_BLOCK:
+        return None
+    return _blocked("no_completion", f"{idle} cycles with no completed issues", weighed.situation.session.focus)
+
+
+def _focus_needs_input(weighed: Weighed) -> Answer | None:
+    session = weighed.situation.session
+    focused = (i for i in weighed.situation.backlog.issues if is_called(i, session.focus))
+    asking = next((i.id for i in focused if not i.is_final and needs_input(i) and i.id not in session.answered), "")
+    return _blocked("needs_input", f"Issue {asking} requires human input", asking) if asking else None
+
+
+def _none_actionable(weighed: Weighed) -> Answer | None:
+    if not weighed.open or weighed.candidates.actionable:
+        return None
+    under_way = any(issue.status == "in-progress" for issue in weighed.open)
+    kind = "open" if under_way else "proposed"
+    reason = f"{some(len(weighed.open), f'{kind} issue')} but none actionable autonomously"
+    causes = (f"{issue.id}: {cause}" for issue, cause in weighed.candidates.waiting)
+    return _blocked("no_actionable", reason, *causes)
+
+
+def _only_blocked(weighed: Weighed) -> Answer | None:
+    if weighed.open or not weighed.blocked:
+        return None
+    reason = f"Only blocked issues remain ({len(weighed.blocked)} blocked)"
+    return _blocked("only_blocked", reason, *(issue.id for issue in weighed.blocked))
+
+
+def _build_fails(weighed: Weighed) -> Answer | None:
+    if weighed.open or weighed.situation.build != "fail":
+        return None
+    return _blocked("build_failing", "Build failing with no issues to fix", "build")
+
+
+def _gates_unmet(weighed: Weighed) -> Answer | None:
+    if weighed.open:
+        return None
+    failed = [v.kind for v in weighed.situation.validations if not v.passed]
+    unmet = weighed.situation.gates == "unmet"
+    if not failed and not unmet:
+        return None
+    said = [f"validation failed ({', '.join(failed)})"] if failed else []
+    said += ["quality gates are not met"] if unmet else []
+    reason = f"Nothing is left to work on, but {' and '.join(said)}"
+    return _blocked("gates_unmet", reason, *failed, *(["quality gates"] if unmet else []))
+
+
+def _unverified(weighed: Weighed) -> Answer | None:
+    if weighed.open:
+        return None
+    places = [_place(each) for each in weighed.situation.backlog.unread]
+    unknown = [*_unknown(weighed.situation)]
+    if not places and not unknown:
+        return None
+    more = [f"and {some(len(places) - SHOWN, 'more place')}"] if len(places) > SHOWN else []
+    reason = f"Nothing is left to work on, but {'; '.join((*places[:SHOWN], *more, *unknown))}"
+    return _blocked("unverified", reason, *places, *unknown)
+
+
+def _done(weighed: Weighed) -> Answer | None:
+    situation = weighed.situation
+    validated = not missing_validators(situation) and all(v.passed and not v.created for v in situation.validations)
+    good = validated and not situation.backlog.unread and situation.build == "pass" and situation.gates == "met"
+    if weighed.open or weighed.blocked or not good:
+        return None
+    return Answer("DONE", "done", "All issues completed, no regressions found, quality gates met.")
+
+
+def _cycle_limit(weighed: Weighed) -> Answer | None:
+    """Only what would have gone on is stopped by the limit."""
+    session = weighed.situation.session
+    if not session.max_cycles or session.cycles < session.max_cycles or not weighed.candidates.actionable:
+        return None
+    following = weighed.candidates.actionable[0].id
+    reason = f"Cycle limit reached ({session.cycles}/{session.max_cycles}) with {some(len(weighed.open), 'issue')} open"
+    return Answer("BLOCKED", "cycle_limit", reason, ("cycle limit",), following)
+
+
+def _actionable(weighed: Weighed) -> Answer | None:
+    remaining = weighed.candidates.actionable
+    if not remaining:
+        return None
+    verb = "remains" if len(remaining) == 1 else "remain"
+    reason = f"{some(len(remaining), 'actionable issue')} {verb}."
+    still_open = {name for issue in weighed.open for name in (issue.id, number_of(issue.id))}
+    created = {id for v in weighed.situation.validations for id in v.created if id in still_open}
+    if created:
+        reason = f"Validation created {some(len(created), 'issue')} to fix; {reason}"
+    return Answer("CONTINUE", "actionable", reason, next_issue=remaining[0].id)
+
+
+def unforeseen(weighed: Weighed) -> Answer:
+    """Reached by no situation known; whatever it is, it is not done."""
+    return _blocked("unverified", f"No rule fits: {some(len(weighed.open), 'issue')} open")
+
+
+RULES: tuple[Rule, ...] = (
+    _unrecoverable,
+    _critical_security,
+    _failed_often,
+    _nothing_completed,
+    _focus_needs_input,
+    _none_actionable,
+    _only_blocked,
+    _build_fails,
+    _gates_unmet,
+    _unverified,
+    _done,
+    _cycle_limit,
+    _actionable,
+)
+
+
+def _blocked(trigger: Trigger, reason: str, *blocked_on: str) -> Answer:
+    return Answer("BLOCKED", trigger, reason, tuple(each for each in blocked_on if each))
+
+
+def _place(unread: Deviation) -> str:
+    return f"{unread.file}{f', line {unread.line}' if unread.line else ''}: {unread.message}"
+
+
+def _unknown(situation: Situation) -> Iterator[str]:
+    """What stands between an empty backlog and DONE, though nothing is known to be wrong."""
+    if situation.build == "unknown":
+        yield "nobody said whether the build passes"
+    if situation.gates == "unknown":
+        yield "nobody said whether the quality gates are met"
+    missing = missing_validators(situation)
+    if missing:
+        yield f"no {' and no '.join(missing)} was given"
+    created = [id for validation in situation.validations for id in validation.created]
+    if created:
+        yield f"validation created {', '.join(created)}, and nothing was validated since"
+
+
+def missing_validators(situation: Situation) -> list[str]:
+    """The validators whose word is required and was not given; none where nothing was changed that they could look at."""
+    if situation.untouched:
+        return []
+    given = {_words(validation.kind) for validation in situation.validations}
+    required = situation.validators or (() if given else ("validation",))
+    return [kind for kind in required if _words(kind) not in given]
+
+
+def _words(kind: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[-_\s]+", kind.strip().casefold()))
+
+
+def some(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def evaluate(situation: Situation) -> Evaluation:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims.values import ProposedIssue
 from flyball.core.workflows.backlog.facts import NewIssue, Reviewed
-from flyball.core.workflows.backlog.issues import new
+from flyball.core.workflows.backlog.issues import edits
 from flyball.core.workflows.backlog.reviewing import KINDS
 from flyball.core.workflows.backlog.values import Backlog
 
@@ -37,15 +37,15 @@ def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
     for role, proposal in ((review.role, each) for review in reviews for each in review.issues):
         proposed = proposal if proposal.type.strip() else replace(proposal, type=_TYPES.get(role, "bug"))
         files = _files(proposed)
-        twin = new.duplicate_of(proposed, files, known)
+        twin = edits.duplicate_of(proposed, files, known)
         if not proposed.title.strip():
             notes.append(f"{role} proposed an issue without a title; it is not added")
         elif twin is not None:
             notes.append(f"{role} proposed {proposed.title!r}, which is {twin.id} already; it is not added")
         else:
             mark = hashlib.sha256(f"{proposed.title}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
-            id = new.new_id(proposed.type, taken, mark)
-            made = new.as_issue(proposed, id, at.date().isoformat(), files)
+            id = edits.new_id(proposed.type, taken, mark)
+            made = edits.as_issue(proposed, id, at.date().isoformat(), files)
             issues.append(NewIssue(made, KINDS[role].replace(" ", "-")))
             known.append(made)
             taken.add(id)
@@ -63,11 +63,11 @@ def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple
     taken = {*(issue.id for issue in known), *backlog.finished}
     made: list[NewIssue] = []
     for text in texts:
-        wanted = ProposedIssue(title=text[: new.MAX_TITLE], type="enhancement", priority="high", problem=text)
-        if new.duplicate_of(wanted, (), known) is not None:
+        wanted = ProposedIssue(title=text[: edits.MAX_TITLE], type="enhancement", priority="high", problem=text)
+        if edits.duplicate_of(wanted, (), known) is not None:
             continue
         mark = hashlib.sha256(f"{text}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
-        issue = new.as_issue(wanted, new.new_id(wanted.type, taken, mark), at.date().isoformat())
+        issue = edits.as_issue(wanted, edits.new_id(wanted.type, taken, mark), at.date().isoformat())
         made.append(NewIssue(issue, _PERSON))
         known.append(issue)
         taken.add(issue.id)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from flyball.core.workflows.backlog.issues.fields import created_at
+from flyball.core.workflows.backlog.issues.contents import created_at
 from flyball.core.workflows.backlog.issues.words import number_of, place_of
 from flyball.core.workflows.backlog.values import Backlog, Issue, Situation
 

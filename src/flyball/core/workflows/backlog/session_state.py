@@ -15,7 +15,7 @@ import msgspec
 
 from flyball.core.claims.reviews import Validation
 from flyball.core.text.scrubbing import clean
-from flyball.core.workflows.backlog.evaluator_rules import FAILURES_THAT_BLOCK, idle_cycles
+from flyball.core.workflows.backlog.evaluator import FAILURES_THAT_BLOCK, idle_cycles
 from flyball.core.workflows.backlog.values import Evaluation, Session
 
 OWN = "flyball"

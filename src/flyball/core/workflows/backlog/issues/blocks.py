@@ -1,294 +1,288 @@
-"""Reads the issues of a file: leniently, so that no real file is refused, and naming each place where it is not as asked.
+"""Finds the issue blocks of a file, however carelessly they are fenced, with the exact place of each.
 
-A block that cannot be understood, and whatever else names an issue, is skipped and reported; nothing here changes or drops a
-character.
+A block is a header of YAML lines, fenced by `---`, and the body up to the next block. Either fence may be missing: a
+header without an opening begins at its `id:`, one without a closing ends where its lines stop looking like YAML. A block
+never swallows another: when in doubt a header is a block. What names an issue and is no block is found by `unread_issues`.
+Every place is an offset into the text as given, so that an edit can leave all other characters alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
+from msgspec import structs
 
-from flyball.core.text.scrubbing import clean, scrub
-from flyball.core.workflows.backlog.issues.fields import Fields, created_at
-from flyball.core.workflows.backlog.issues.header import Unreadable, Value, quoted_titles, read_header
-from flyball.core.workflows.backlog.issues.names import Known
-from flyball.core.workflows.backlog.issues.scan import Block, scan
-from flyball.core.workflows.backlog.issues.sections import Sections
-from flyball.core.workflows.backlog.issues.unread import find_unread, trimmed
-from flyball.core.workflows.backlog.issues.words import PRIORITIES, REQUIRED, TYPES, id_faults, number_of, status_of
-from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Deviation, Issue
+from flyball.core.text.lines import LINE
+from flyball.core.workflows.backlog.values import Deviation
 
-MAX_BODY = 40_000
-_NESTED = re.compile(r"(?im)^(?:\s+|[ \t]*-\s+)[\"']?(id|status)[\"']?[ \t]*:")
-_ODD_INDENT = re.compile(r"(?m)^[ \t]*[^\S\x00-\x7f]+[\"']?[A-Za-z_][\w-]*[\"']?[ \t]*:")
-_KEYS = re.compile(r"^[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:", re.ASCII | re.MULTILINE)
-
-
-class ReadBlock(msgspec.Struct, frozen=True):
-    """A block and the issue it holds, or why it is malformed."""
-
-    block: Block
-    issue: Issue | None
-    fault: Deviation | None = None
+# A Stop hook waits for this module: a pattern that few files need is a text, which `re` compiles when it is first used.
+_KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:(?:[ \t]|$)", re.ASCII)
+_LATER_KEY = r"[\"']?[a-z_][a-z0-9_-]*[\"']?:(?:[ \t]|$)"
+_ID = r"(?a)['\"]?(?:[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)['\"]?[ \t]*(?:#.*)?"
+_TWO_IDS = "it has more than one id; give each issue a header of its own"
+_CODE = r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*(.*)"
+_HEADING = r"#{1,2}[ \t]+(.*?)[ \t#]*"
+SECTIONS = frozenset(
+    "acceptance criteria|affected files|context|description|evidence|importance|notes|problem|proposed solution"
+    "|references|solution|steps to reproduce|summary|validation plan".split("|")
+)
+_LONGEST_EXAMPLE = 200
 
 
-class ReadFile(msgspec.Struct, frozen=True):
-    """An issue file as read."""
+class Block(msgspec.Struct, frozen=True):
+    """Where a block is: `start` to `end` with all that belongs to it, its header's text, its body's; `line` is 1-based.
 
-    file: str
-    text: str
-    blocks: tuple[ReadBlock, ...]
-    deviations: tuple[Deviation, ...]
-
-    @property
-    def issues(self) -> tuple[Issue, ...]:
-        return tuple(read.issue for read in self.blocks if read.issue is not None)
-
-    @property
-    def malformed(self) -> tuple[Deviation, ...]:
-        return tuple(read.fault for read in self.blocks if read.fault is not None)
-
-
-def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
-    """The issues of a file's text; `first` is the order of the first, so that several files count on."""
-    blocks, found = scan(text, file)
-    deviations = [*_whole_file(text, file), *found]
-    read: list[ReadBlock] = []
-    order = first
-    for block in blocks:
-        issue = _Reader(text, file, block, order, deviations).read()
-        read.append(issue)
-        order += issue.issue is not None
-    return ReadFile(file, text, tuple(read), tuple(deviations))
-
-
-def find_blocks(text: str, id: str, known: Known | None = None) -> list[ReadBlock]:
-    """The blocks of one issue; others are passed over unread, unless the id is nowhere written as it is read.
-
-    With `known` each ends before what it does not own.
+    `fault` says why no issue can be read from its header, if that is known before it is read.
     """
-    blocks = scan(text, "")[0]
-    likely = [block for block in blocks if id in block.header(text)]
-    found = _holding(text, likely, id) or _holding(text, blocks, id)
-    if known is None or not found:
-        return found
-    ids = [read.issue.id if read.issue else "" for read in (_Reader(text, "", each, 0, []).read() for each in blocks)]
-    unread = find_unread(text, blocks, ids, known)
-    return [msgspec.structs.replace(read, block=trimmed(text, read.block, unread)) for read in found]
+
+    start: int
+    end: int
+    header_start: int
+    header_end: int
+    body_start: int
+    line: int
+    opened: bool
+    closed: bool
+    fault: str = ""
+
+    def header(self, text: str) -> str:
+        return text[self.header_start : self.header_end]
+
+    def body(self, text: str) -> str:
+        """The body without the fences and empty lines that part it from the next block."""
+        lines = text[self.body_start : self.end].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        while lines and (not lines[-1].strip() or _is_fence(lines[-1])):
+            lines.pop()
+        return "\n".join(lines).strip("\n")
 
 
-def _holding(text: str, blocks: Iterable[Block], id: str) -> list[ReadBlock]:
-    read = (_Reader(text, "", block, 0, []).read() for block in blocks)
-    return [found for found in read if found.issue is not None and found.issue.id == id]
+class _Header(msgspec.Struct, frozen=True):
+    """A header by line numbers: where the block begins, its own lines, and the first line after it."""
+
+    begin: int
+    first: int
+    last: int
+    after: int
+    opened: bool
+    closed: bool
+    fault: str = ""
 
 
-def gathered(files: Sequence[ReadFile], lost: Iterable[Deviation] = (), finished: Iterable[str] = ()) -> Backlog:
-    """All files as one backlog; `lost` are files that could not be read at all."""
-    unread, over = list(lost), tuple(finished)
-    deviations = [*unread]
-    known = Known.of((*(issue.id for file in files for issue in file.issues), *over))
-    issues: list[Issue] = []
-    for file in files:
-        own, left = _accounted(file, known)
-        issues += own
-        unread += [*file.malformed, *left]
-        deviations += sorted((*file.deviations, *left), key=lambda deviation: deviation.line)
-    return Backlog(
-        issues=tuple(issues),
-        deviations=(*deviations, *_repeated(issues)),
-        unread=tuple(unread),
-        finished=over,
-    )
+def scan(text: str, file: str) -> tuple[list[Block], list[Deviation]]:
+    """The blocks of a file, in order, and where its fences and headings are not as the format asks."""
+    return _Scanner(text, file).scan()
 
 
-def _accounted(file: ReadFile, known: Known) -> tuple[list[Issue], list[Deviation]]:
-    """The issues of a file, each without what is not its own, and the places that are not accounted for.
+class _Scanner:
+    """One pass over the lines of a file."""
 
-    The format knows no folders: a document in one may mention issues, but what it defines counts.
-    """
-    ids = [read.issue.id if read.issue else "" for read in file.blocks]
-    blocks = [read.block for read in file.blocks]
-    unread = find_unread(file.text, blocks, ids, known, mentions="/" not in file.file)
-    issues: list[Issue | None] = []
-    for read in file.blocks:
-        block = trimmed(file.text, read.block, unread)
-        if read.issue is not None and block.end != read.block.end:
-            issues.append(_Reader(file.text, file.file, block, read.issue.order, []).read().issue)
-        else:
-            issues.append(read.issue)
-    left = [Deviation(file.file, each.line, clean(each.message, 300)) for each in unread]
-    return [issue for issue in issues if issue is not None], left
-
-
-def _repeated(issues: Iterable[Issue]) -> Iterator[Deviation]:
-    """Issues that say they are another one: the same id, the same number under another hash, or the same title."""
-    ids: dict[str, Issue] = {}
-    numbers: dict[str, Issue] = {}
-    titles: dict[str, Issue] = {}
-    for issue in issues:
-        title = " ".join(issue.title.casefold().split())
-        same_id = ids.setdefault(issue.id, issue)
-        same_number = numbers.setdefault(number_of(issue.id), issue)
-        same_title = titles.setdefault(title or issue.id, issue)
-        if same_id is not issue:
-            yield Deviation(issue.file, issue.line, f"{issue.id} stands in {_place(same_id)} too")
-        elif same_number is not issue:
-            yield Deviation(issue.file, issue.line, f"{issue.id} has the number of {same_number.id}")
-        elif same_title is not issue:
-            message = f"{issue.id} has the title of {same_title.id} in {_place(same_title)}"
-            yield Deviation(issue.file, issue.line, message)
-
-
-def _place(issue: Issue) -> str:
-    return f"{issue.file}, line {issue.line}"
-
-
-def _whole_file(text: str, file: str) -> Iterator[Deviation]:
-    if file not in (*ISSUE_FILES, HISTORY):
-        yield Deviation(file, 0, "not a file of the format; its issues count, after those of low.md")
-    if text.startswith("\ufeff"):
-        yield Deviation(file, 1, "the file begins with a byte order mark")
-    if "\r" in text:
-        yield Deviation(file, 1, "lines end with CRLF" if "\r\n" in text else "lines end with CR")
-    broken = None if text.isascii() else re.search(r"[\udc80-\udcff]", text)
-    if broken is not None:
-        line = text.count("\n", 0, broken.start()) + 1
-        yield Deviation(file, line, "bytes that are not UTF-8; they are shown as question marks and kept")
-
-
-def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-class _Reader:
-    """Reads one block; what is wrong with it goes to `deviations`."""
-
-    def __init__(self, text: str, file: str, block: Block, order: int, deviations: list[Deviation]) -> None:
+    def __init__(self, text: str, file: str) -> None:
         self._file = file
-        self._block = block
-        self._order = order
-        raw = _unix(block.header(text)).encode("utf-8", "replace").decode()
-        self._header = scrub(raw)
-        self._body = block.body(text)
-        self._deviations = deviations
-        self._places: dict[str, list[int]] = {}
-        for found in _KEYS.finditer(self._header):
-            self._places.setdefault(found[1].lower(), []).append(found.start())
-        if self._header != raw:
-            self._note(0, "control characters in the header; they are not shown")
+        self._length = len(text)
+        found = [(match.start(), match[1]) for match in LINE.finditer(text) if match[0] or match.start() == 0]
+        self._starts = [start for start, _ in found]
+        self._lines = [line for _, line in found]
+        self._lines[0] = self._lines[0].removeprefix("\ufeff")
+        self._deviations: list[Deviation] = []
 
-    def read(self) -> ReadBlock:
-        mapping = Unreadable(0, self._block.fault) if self._block.fault else self._mapping()
-        if isinstance(mapping, Unreadable):
-            return self._skipped(mapping.line, mapping.message)
-        if (odd := _ODD_INDENT.search(self._header)) is not None:
-            line = self._header.count("\n", 0, odd.start())
-            return self._skipped(line, "a line begins with a space that YAML does not know")
-        if {found[1].lower() for found in _NESTED.finditer(self._header)} == {"id", "status"}:
-            return self._skipped(0, "it holds the header of another issue; give each a block of its own")
-        fields = Fields(mapping)
-        if len({status_of(value) or value for value in self._stated()}) > 1:
-            return self._skipped(self._offset("status", -1), "it gives more than one status; keep the one that holds")
-        fields.text("status")
-        if "status" in fields.strange:
-            return self._skipped(self._offset("status", 0), "its status is no text")
-        id = fields.text("id")
-        if not id:
-            return self._skipped(0, "it has no id")
-        issue = self._made(id, fields)
-        self._check(issue, fields)
-        return ReadBlock(self._block, issue)
+    def scan(self) -> tuple[list[Block], list[Deviation]]:
+        blocks: list[Block] = []
+        current: _Header | None = None
+        for header, end in self._headers():
+            if current is not None:
+                blocks.append(self._block(current, end))
+            current = header
+        return blocks, self._deviations
 
-    def _skipped(self, line: int, message: str) -> ReadBlock:
-        self._note(line, f"block skipped: {message}")
-        return ReadBlock(self._block, None, self._deviations[-1])
+    def _headers(self) -> Iterator[tuple[_Header | None, int]]:
+        """Each header with the line at which what came before it ends; at the end None."""
+        index, code, inside, opening = 0, "", False, 0
+        while index < len(self._lines):
+            line = self._lines[index]
+            marker = _code_marker(line)
+            after = 0 if code else self._example(index, marker) if marker else self._comment(index)
+            if after:
+                index = after
+                continue
+            header = self._header_at(index) or (None if code or line[:1] != "#" else self._headed(index))
+            if header is not None:
+                self._note_fences(header, code)
+                if code and self._next_filled(opening + 1) == header.begin:
+                    header = structs.replace(header, begin=opening)
+                yield header, header.begin
+                index, code, inside = header.after, "", True
+                continue
+            if marker:
+                code, opening = _code_state(code, marker), opening if code else index
+            if inside and not code and self._is_stray(index):
+                self._note(index, f"a heading between issues: {line.strip()[:80]!r}")
+                yield None, index
+                inside = False
+            index += 1
+        yield None, len(self._lines)
 
-    def _mapping(self) -> dict[str, Value] | Unreadable:
-        mapping = read_header(self._header)
-        if not isinstance(mapping, Unreadable):
-            return mapping
-        mended = read_header(quoted_titles(self._header))
-        if isinstance(mended, Unreadable):
-            return mapping
-        self._note(mapping.line, "a value with a colon in it is not in quotes")
-        return mended
-
-    def _stated(self) -> Iterator[str]:
-        """Every value the header gives its status, also those that YAML would drop for a later one."""
-        for place in self._places.get("status", ()):
-            line = self._header[place:].split("\n", 1)[0]
-            yield line.partition(":")[2].partition(" #")[0].strip(" \t\"'")
-
-    def _made(self, id: str, fields: Fields) -> Issue:
-        stated, created = fields.text("status"), fields.text("created")
-        sections = Sections(clean(self._body, MAX_BODY))
-        environments, awaited = fields.requires()
-        return Issue(
-            id=id,
-            title=fields.text("title"),
-            # A word nobody knows is not worked on, and is not taken for finished.
-            status=status_of(stated or "proposed") or "blocked",
-            file=self._file,
-            line=self._line("id"),
-            order=self._order,
-            stated=stated,
-            type=fields.text("type").lower(),
-            priority=fields.text("priority").lower(),
-            tags=fields.texts("tags"),
-            created=created_at(created) or created,
-            blocked_by=tuple(dict.fromkeys((*fields.blocked_by(), *awaited))),
-            requires=environments,
-            affected_files=fields.texts("affected_files") or fields.texts("references") or sections.files,
-            acceptance=fields.texts("acceptance") or fields.texts("acceptance_criteria") or sections.acceptance,
-            problem=sections.problem or fields.text("description"),
-            body=sections.text,
+    def _block(self, header: _Header, end: int) -> Block:
+        return Block(
+            start=self._place(header.begin),
+            end=self._place(end),
+            header_start=self._place(header.first),
+            header_end=self._place(header.last + 1),
+            body_start=self._place(header.after),
+            line=header.first + 1,
+            opened=header.opened,
+            closed=header.closed,
+            fault=header.fault,
         )
 
-    def _check(self, issue: Issue, fields: Fields) -> None:
-        given = (issue.id, issue.title, issue.created, issue.type, issue.priority, issue.stated)
-        missing = [name for name, value in zip(REQUIRED, given, strict=True) if not value]
-        if missing:
-            self._note_at(issue.line, f"{issue.id} has no {', '.join(missing)}")
-        for fault in id_faults(issue.id):
-            self._note_at(issue.line, f"id {issue.id}: {fault}")
-        if issue.stated and issue.stated != issue.status:
-            unknown = "" if status_of(issue.stated) else ", since nobody knows what it means"
-            self._note_key("status", f"status {issue.stated!r} is taken as {issue.status}{unknown}")
-        if issue.created and not created_at(issue.created):
-            self._note_key("created", f"created {issue.created[:40]!r} is no date")
-        for name, value, allowed in (("type", issue.type, TYPES), ("priority", issue.priority, PRIORITIES)):
-            if value and value not in allowed:
-                self._note_key(name, f"{name} {value!r} is not one of {', '.join(sorted(allowed))}")
-        for name, places in self._places.items():
-            if len(places) > 1:
-                self._note_key(name, f"{name} is given more than once; the last one counts")
-        for name in fields.strange:
-            self._note_key(name, f"{name} is neither a text nor a list of texts; what is left of it is not read")
-        self._check_body(issue)
+    def _place(self, index: int) -> int:
+        return self._starts[index] if index < len(self._starts) else self._length
 
-    def _check_body(self, issue: Issue) -> None:
-        lacking = [
-            n for n, value in (("Problem", issue.problem), ("Acceptance Criteria", issue.acceptance)) if not value
-        ]
-        if lacking:
-            self._note_at(issue.line, f"{issue.id} has no section {' and none '.join(lacking)}")
-        if len(self._body) > MAX_BODY:
-            self._note_at(issue.line, f"{issue.id} has a body of {len(self._body)} characters; {MAX_BODY} are read")
+    def _header_at(self, index: int) -> _Header | None:
+        line = self._lines[index]
+        if _is_fence(line):
+            first = self._next_filled(index + 1)
+            if first < len(self._lines) and (_KEY.match(self._lines[first]) or _is_remark(self._lines[first])):
+                return self._extent(index, first, opened=True)
+            return None
+        return self._extent(index, index, opened=False) if _names_issue(line) else None
 
-    def _note(self, line: int, message: str) -> None:
-        self._note_at(self._block.line + line, message)
+    def _headed(self, index: int) -> _Header | None:
+        """The header below a heading that only names its issue, and so belongs to it."""
+        below = self._next_filled(index + 1)
+        header = self._header_at(below) if below < len(self._lines) else None
+        if header is None:
+            return None
+        ids = (_id_in(line) for line in self._lines[header.first : header.last + 1])
+        named = next((id.strip("'\" \t") for id in ids if id), "")
+        return structs.replace(header, begin=index) if named and named in self._lines[index] else None
 
-    def _note_key(self, key: str, message: str) -> None:
-        self._note_at(self._line(key), message)
+    def _next_filled(self, index: int) -> int:
+        while index < len(self._lines) and not self._lines[index].strip():
+            index += 1
+        return index
 
-    def _note_at(self, line: int, message: str) -> None:
-        self._deviations.append(Deviation(self._file, line, clean(message, 300)))
+    def _extent(self, begin: int, first: int, *, opened: bool) -> _Header | None:
+        """How far a header reaches, if it is one: it has an id, or a status and something to go with it."""
+        keys: set[str] = set()
+        last, index, closed, gap, fault = first, first, False, False, ""
+        while index < len(self._lines):
+            line = self._lines[index]
+            if _is_fence(line):
+                closed = True
+                break
+            key = _KEY.match(line)
+            if not line.strip():
+                gap = True
+            elif not self._belongs(index, gap=gap):
+                break
+            else:
+                if key and key[1].lower() == "id" and "id" in keys:
+                    if not opened or self._begins(index):
+                        break
+                    fault = _TWO_IDS
+                last, gap = index, False
+                keys |= {key[1].lower()} if key else set()
+            index += 1
+        if not self._is_header(keys, first, last, opened=opened):
+            return None
+        after = index + 1 if closed else last + 1
+        return _Header(begin, first, last, after, opened=opened, closed=closed, fault=fault)
 
-    def _line(self, key: str) -> int:
-        return self._block.line + self._offset(key, 0)
+    def _begins(self, index: int) -> bool:
+        """Whether an `id:` begins a header of its own: a status or title follows before the next fence or id."""
+        for later in range(index + 1, len(self._lines)):
+            key = _KEY.match(self._lines[later])
+            name = key[1].lower() if key else ""
+            if name in {"id", "status", "title"} or _is_fence(self._lines[later]):
+                return name in {"status", "title"}
+        return False
 
-    def _offset(self, key: str, which: int) -> int:
-        return self._header.count("\n", 0, self._places.get(key, [0])[which])
+    def _is_header(self, keys: set[str], first: int, last: int, *, opened: bool) -> bool:
+        """A header has an id and a status or title; fenced, it may also have a status alone or an id that looks like one."""
+        if "id" in keys and keys & {"status", "title"}:
+            return True
+        if not opened:
+            return False
+        named = "id" in keys and any(_names_issue(line) for line in self._lines[first : last + 1])
+        return named or ("status" in keys and bool(keys & {"title", "type", "priority"}))
+
+    def _belongs(self, index: int, *, gap: bool) -> bool:
+        """Whether a line goes on with a header: as YAML, or as a broken line of it with more YAML straight after."""
+        line = self._lines[index]
+        if gap:
+            return line[:1] in " \t" or bool(re.match(_LATER_KEY, line))
+        if _KEY.match(line) or line.startswith((" ", "\t", "- ", "-\t", "]", "}")) or _is_remark(line):
+            return True
+        following = self._lines[index + 1] if index + 1 < len(self._lines) else ""
+        return line[:1] != "#" and bool(re.match(_LATER_KEY, following) or _is_fence(following))
+
+    def _example(self, index: int, marker: re.Match[str]) -> int:
+        """The line after a code block that begins with a header: whether that is an example or an issue nobody can say."""
+        first = self._next_filled(index + 1)
+        if first >= len(self._lines):
+            return 0
+        if not _is_fence(self._lines[first]) and _id_in(self._lines[first]) is None:
+            return 0
+        for later in range(first, min(first + _LONGEST_EXAMPLE, len(self._lines))):
+            closing = _code_marker(self._lines[later])
+            if closing and not closing[2] and closing[1].startswith(marker[1]):
+                return later + 1
+        return 0
+
+    def _comment(self, index: int) -> int:
+        """The line after a comment that begins here and hides the lines below; 0 where there is none."""
+        if not self._lines[index].startswith("<!--") or "-->" in self._lines[index]:
+            return 0
+        later = range(index + 1, min(index + _LONGEST_EXAMPLE, len(self._lines)))
+        return next((number + 1 for number in later if "-->" in self._lines[number]), 0)
+
+    def _is_stray(self, index: int) -> bool:
+        """Whether a heading belongs to the file rather than to the issue above it."""
+        line = self._lines[index]
+        heading = re.fullmatch(_HEADING, line) if line.startswith("#") else None
+        return heading is not None and heading[1].rstrip(":").casefold() not in SECTIONS
+
+    def _note_fences(self, header: _Header, code: str) -> None:
+        if code:
+            self._note(header.begin, "a block begins inside a code fence that was not closed")
+        if not header.opened:
+            self._note(header.first, "the `---` before the header is missing")
+        if not header.closed:
+            self._note(header.last, "the `---` after the header is missing")
+
+    def _note(self, index: int, message: str) -> None:
+        self._deviations.append(Deviation(self._file, index + 1, message))
+
+
+def _is_fence(line: str) -> bool:
+    return line.startswith("---") and not line.rstrip(" \t").strip("-")
+
+
+def _is_remark(line: str) -> bool:
+    return line.startswith("#") and not line.startswith("##")
+
+
+def _id_in(line: str) -> str | None:
+    """What stands after `id:`; None for any other line."""
+    name, colon, value = line.partition(":")
+    return value.lstrip(" \t") if colon and name.rstrip(" \t").strip("\"'").lower() == "id" else None
+
+
+def _names_issue(line: str) -> bool:
+    """Whether a line gives an id that looks like one."""
+    id = _id_in(line)
+    return id is not None and re.fullmatch(_ID, id) is not None
+
+
+def _code_marker(line: str) -> re.Match[str] | None:
+    """The marks that begin or end a code block, and what stands beside them."""
+    return re.fullmatch(_CODE, line) if "```" in line or "~~~" in line else None
+
+
+def _code_state(code: str, marker: re.Match[str]) -> str:
+    """The marker a code block was opened with, or nothing where none is open."""
+    if not code:
+        return marker[1]
+    return "" if not marker[2] and marker[1].startswith(code) else code

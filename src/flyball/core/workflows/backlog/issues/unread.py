@@ -20,18 +20,23 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.text.lines import LINE
-from flyball.core.workflows.backlog.issues.finality import (
+from flyball.core.workflows.backlog.issues.blocks import SECTIONS, Block
+from flyball.core.workflows.backlog.issues.words import (
+    Known,
+    bare,
     gives_status,
     is_enumeration,
     is_final,
     is_final_heading,
+    is_placeholder,
+    names_in,
+    number_of,
+    plain,
     says_final,
     status_in,
+    status_of,
     statuses_in,
 )
-from flyball.core.workflows.backlog.issues.names import Known, bare, is_placeholder, names_in, plain
-from flyball.core.workflows.backlog.issues.scan import SECTIONS, Block
-from flyball.core.workflows.backlog.issues.words import number_of, status_of
 from flyball.core.workflows.backlog.values import FINAL, Status
 
 _HINT = re.compile(r"(?i)\bid\b|\bstat(?:us|e)\b|\w-[0-9]|\w@\w|\|")
@@ -73,7 +78,7 @@ def find_unread(
     return _Account(text, blocks, ids, known, mentions=mentions).unread() if _HINT.search(bare(text)) else []
 
 
-def trimmed(text: str, block: Block, unread: Sequence[Unread]) -> Block:
+def trim(text: str, block: Block, unread: Sequence[Unread]) -> Block:
     """The block up to the first thing in its body that is not its own, and without a rule that may be the end of one above."""
     inside = (each.start for each in unread if block.body_start <= each.start < block.end)
     own = replace(block, end=min(inside, default=block.end))

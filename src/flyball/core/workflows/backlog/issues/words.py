@@ -1,8 +1,19 @@
-"""The words of the issue format: its statuses with what people write instead, its prefixes, kinds and priorities."""
+"""The words of the issue format, and what lines of prose say with them.
 
+Its statuses with what people write instead, its prefixes, kinds and priorities; the ids that a line names, however markup, editors
+and keyboards dress them; and whether a line says that an issue is finished. What is said with a doubt beside it is not.
+"""
+
+from __future__ import annotations
+
+import html
 import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 
-from flyball.core.workflows.backlog.values import ISSUE_FILES, Status
+import msgspec
+
+from flyball.core.workflows.backlog.values import FINAL, ISSUE_FILES, Status
 
 REQUIRED = ("id", "title", "created", "type", "priority", "status")
 PREFIXES = frozenset("BUG FEAT ENHANCE REFACTOR DOC DOCS PERF SEC TEST CHORE DEBT STRUCT".split())
@@ -65,3 +76,170 @@ def place_of(file: str) -> tuple[int, str]:
 def is_history(file: str) -> bool:
     """Whether a file, in any case of letters, holds what is finished."""
     return re.fullmatch(r"history(?:-[0-9]+)?\.md", file.casefold()) is not None
+
+
+# People and editors write other spaces, dashes and widths than ASCII has; each becomes one character, so that places stay.
+_PLAIN = {
+    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+    **dict.fromkeys((*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63), "-"),
+    **{0xFF00 + place: chr(0x20 + place) for place in range(1, 0x5F)},
+}
+_PREFIX = r"(?P<{}>[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z][A-Za-z0-9]*)*)"
+_TOKEN = re.compile(
+    r"(?<![\w.@-])(?:"
+    r"(?P<full>[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*[-_][0-9]+@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+@[\w-]+"
+    r"|[A-Z]+[ #]?[0-9]+@[0-9a-f]{6})(?![\w-]|\.\w)"
+    rf"|(?P<short>{_PREFIX.format('prefix')}-[0-9]+)(?![\w@-]|\.[0-9]))"
+)
+_HASHED = re.compile(r"(?P<prefix>[A-Za-z][A-Za-z0-9]*).*@(?P<hash>[\w-]+)")
+_MARKS = re.compile(r"[*`~]+|\\(?=[^\w\s])|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
+_HIDDEN = re.compile(r"[^\x00-\x7f]|[*`~_\\&]")
+_PLACEHOLDER = re.compile(r"<\w+>|\{\w+\}|\[\w+\]|\bNUM\b|NNN|XXX|###|\.\.\.|…")
+_SHORTEST = 3
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Issues that have a block or stand in history, by id and by number, and the prefixes that make a number one of theirs."""
+
+    ids: frozenset[str] = frozenset()
+    prefixes: frozenset[str] = PREFIXES | USED_PREFIXES
+
+    @classmethod
+    def of(cls, ids: Iterable[str]) -> Known:
+        given = tuple(ids)
+        numbers = [found for id in given if (found := NUMBERED.fullmatch(number_of(id)))]
+        own = {found[1] for found in numbers}
+        return cls(frozenset((*given, *map(number_of, given))), PREFIXES | USED_PREFIXES | own)
+
+
+def plain(text: str) -> str:
+    """The text with the spaces, dashes and letters of ASCII; as long as it was."""
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
+def bare(line: str) -> str:
+    """A line without what a reader does not see: emphasis, escapes, entities, and characters of no width."""
+    if not _HIDDEN.search(line):
+        return line
+    seen = html.unescape(line) if "&" in line else line
+    if not seen.isascii():
+        seen = "".join(mark for mark in plain(seen) if unicodedata.category(mark) != "Cf")
+    return _MARKS.sub("", seen)
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text only shows the form of an id."""
+    return _PLACEHOLDER.search(text) is not None
+
+
+def names_in(line: str, known: Known) -> list[str]:
+    """The ids in a line: `PREFIX-NUM@HASH`, or `PREFIX-NUM` where the prefix is one of an issue."""
+    tokens = (token for token in _TOKEN.finditer(bare(line)) if not is_placeholder(token[0]))
+    return [_as_known(token[0], known) for token in tokens if _is_issue(token, known)]
+
+
+def _is_issue(token: re.Match[str], known: Known) -> bool:
+    if token["full"]:
+        parts = _HASHED.fullmatch(token["full"])
+        # A package with a version, or an address, has small letters before the at sign, and no hash behind it.
+        small = parts is not None and not parts["prefix"].isupper() and parts["prefix"].upper() not in known.prefixes
+        return not small or (parts is not None and re.fullmatch(r"[0-9a-f]{6}", parts["hash"]) is not None)
+    prefix = token["prefix"]
+    number = token["short"].rpartition("-")[2]
+    if not prefix.isupper() and len(number) < _SHORTEST:
+        return False  # `test-1` is a word, `bug-001` is a number somebody gave
+    upper = prefix.upper()
+    return bool({upper, upper.rpartition("-")[2], upper.partition("-")[0]} & known.prefixes)
+
+
+def _as_known(name: str, known: Known) -> str:
+    """A name as its issue has it: small letters may stand for great ones."""
+    number, at, mark = name.partition("@")
+    great = f"{number.upper()}{at}{mark}"
+    return great if name not in known.ids and great in known.ids else name
+
+
+_FINAL_WORDS = (
+    "completed?|done|resolved|fixed|closed|finished|implemented|merged|won['\u2019]?t[- ]?fix|rejected|obsolete"
+)
+_WHEN = r"(?:(?:on|in|at|by|with)[ \t]+)?(?:(?:commit|pr|release|version)[ \t]*)?[#v]?[0-9][\w.:+-]*(?:[ \t]+[0-9][\w.:+-]*)?"
+_LAST_WORD = re.compile(
+    rf"(?i)(?:[(\[:=]|[-\u2013\u2014]>?)[ \t*_`]*(?:{_FINAL_WORDS})[ \t*_`]*(?:{_WHEN})?[)\].*_` \t]*$"
+)
+_AROUND = r"recently|already|issues?|items?|tasks?|tickets?|bugs?|features?|work|things|this|last|week|month|sprint|session|cycle"
+_FINAL_HEADING = re.compile(
+    rf"(?i)[^\w?]*(?:(?:recently|already)\s+)?(?:{_FINAL_WORDS})\b(?:[^\w?]|\b(?:{_FINAL_WORDS}|{_AROUND}|and|or|{_WHEN})\b)*"
+)
+_TICKED = re.compile(r"[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])?[ \t]*\[[xX]\]")
+_TICK_FIRST = re.compile(r"(?:^[ \t>*+_#-]*|\|[ \t]*)[\u2705\u2611\u2714]")
+_TICK_LAST = re.compile(r"[\u2705\u2611\u2714]\ufe0f?[ \t*_.)|]*$")
+_UNTICKED = re.compile(
+    r"\[ ?\](?!\()|[\u2610\u2b1c\u274c\u274e\u2717\u2718\u26a0]|[\U0001f534\U0001f7e0\U0001f7e1\u23f3]"
+)
+_STRUCK = re.compile(r"~~(.+?)~~")
+_STATUS = re.compile(r"(?i)(?<![A-Za-z0-9-])stat(?:us|e)[\"'*_`]*[ \t]*[:=|][ \t*_\"'`]*([^\r\n]*)")
+_OF_SOMETHING = re.compile(r"(?i)([a-z]+)[ \t*_`]+$")
+_OWN_STATUS = frozenset({"current", "issue", "its", "the", "final", "new"})
+_WORD = re.compile(r"[^\w]*([A-Za-z][A-Za-z'\u2019]*(?:[ _-][A-Za-z'\u2019]+)?)")
+_PART = re.compile(r"[,|/}\]#<(]|\*\*|;")
+_FIELD_END = re.compile(r"\||\*\*(?=\w)|<|\}|[\"]|[,;][ \t]*[\"'*_]*[A-Za-z_ ]{2,20}[\"'*_]*[ \t]*[:=]")
+_DOUBT = re.compile(
+    r"(?i)\?|\u2192|->|=>|[0-9] ?%|\b[0-9]+ ?(?:/|of) ?[0-9]+\b(?!/)|(?<!\w)(?:not?|never|but|except|until|unless|once|when|if|partial(?:ly)?"
+    r"|partly|half|almost|mostly|nearly|pending|remain(?:s|ing)?|left|missing|re-?open(?:ed)?|revert(?:ed)?|open|todo|to-do|tbd|wip|again"
+    r"|proposed|in[- _]progress|blocked|deferred|waiting|awaiting|needs?|later|soon|will|must|should|still|yet|untested|unverified"
+    r"|false|\w+n['\u2019]t)(?!\w)"
+)
+
+
+def status_in(value: str) -> Status | None:
+    """The status a value begins with; a final one with a doubt beside it is taken as blocked."""
+    word = _WORD.match(_PART.split(value.strip(), maxsplit=1)[0])
+    if word is None:
+        return None
+    status = status_of(word[1]) or status_of(re.split(r"[ _-]", word[1])[0])
+    own = _FIELD_END.split(value, maxsplit=1)[0]
+    return "blocked" if status in FINAL and (_DOUBT.search(_unworded(own)) or _UNTICKED.search(own)) else status
+
+
+def statuses_in(line: str) -> list[Status | None]:
+    """Every status a line gives; None for a word nobody knows. That of a review or a build finishes no issue."""
+    found: list[Status | None] = []
+    for match in _STATUS.finditer(line):
+        if not _WORD.match(match[1]) or is_enumeration(match[1]):
+            continue
+        status, before = status_in(match[1]), _OF_SOMETHING.search(line[: match.start()])
+        if before is None or before[1].casefold() in _OWN_STATUS or status not in FINAL:
+            found.append(status)
+    return found
+
+
+def gives_status(line: str) -> bool:
+    return _STATUS.search(line) is not None
+
+
+def is_enumeration(value: str) -> bool:
+    """Whether a value lists the statuses there are instead of giving one."""
+    parts = [part for part in re.split(r"[,|/]|\bor\b", value) if part.strip()]
+    return len(parts) > 1 and status_in(parts[0]) is not None and status_in(parts[1]) is not None
+
+
+def is_final(stated: Sequence[Status | None]) -> bool:
+    return bool(stated) and all(status in FINAL for status in stated)
+
+
+def says_final(line: str, name: str) -> bool:
+    """Whether a line says itself that what it names is finished: ticked, struck out, or with a final word at its end."""
+    if _UNTICKED.search(line):
+        return False
+    ticked = _TICKED.match(line) or _TICK_FIRST.search(line) or _TICK_LAST.search(line)
+    return bool(ticked or _LAST_WORD.search(line) or any(name in struck[1] for struck in _STRUCK.finditer(line)))
+
+
+def is_final_heading(title: str) -> bool:
+    """Whether all that stands under a heading is said to be finished."""
+    return _FINAL_HEADING.fullmatch(title) is not None
+
+
+def _unworded(value: str) -> str:
+    """A value without `won't fix`, whose first word denies nothing here."""
+    return re.sub(r"(?i)\bwon['\u2019]?t\b", "", value)
