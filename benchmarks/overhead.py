@@ -254,9 +254,9 @@ def memory(folder: Path) -> tuple[str, float, float]:
 
 
 TARGETS: dict[str, tuple[Callable[[Path], tuple[str, float, float]], float | None]] = {
-    "iteration": (iteration, 3.0),
+    "iteration": (iteration, 5.0),
     "start": (start, 4.0),
-    "resume": (resume, 2.0),
+    "resume": (resume, 3.0),
     "telling": (telling, None),
     "memory": (memory, 1.5),
 }

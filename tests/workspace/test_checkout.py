@@ -105,7 +105,7 @@ def test_submodules_and_filters_are_noted(user, new_user, home, at):
     user.commit()
     workspace = GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"))
     notes = workspace.prepare()
-    assert any("lib/inner is left empty" in note for note in notes)
+    assert "The submodule lib/inner is left empty; changes inside it are not saved." in notes
     assert any(".gitattributes names filters" in note for note in notes)
     (workspace.root / "b.txt").write_text("changed\n")
     saved = workspace.snapshot("one", "m", at)
@@ -182,3 +182,14 @@ def test_dependencies_that_an_agent_links_into_its_tree_are_not_saved(workspace,
     (workspace.root / ".venv").symlink_to(tmp_path)
     (workspace.root / "node_modules").symlink_to(tmp_path)
     assert workspace.snapshot("one", "m", at).tree == workspace.tree_of(workspace.base)
+
+
+def test_in_place_a_filled_submodule_is_not_called_empty(user, new_user, home):
+    inner = new_user("inner")
+    inner.write("i.txt")
+    inner.commit()
+    user.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "lib/inner")
+    user.commit()
+    workspace = GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"), in_place=True)
+    assert workspace.prepare() == ("The submodule lib/inner stays as it is; changes inside it are not saved.",)
+    assert (user.root / "lib" / "inner" / "i.txt").exists()

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from flyball.workspace.errors import CheckpointExists, GitFailed, UnknownCommit
-from flyball.workspace.refs import RefUpdate
+from flyball.workspace.vault import RefUpdate
 
 
 @pytest.mark.req("O44")

@@ -1,7 +1,7 @@
 import pytest
 
 from flyball.workspace.errors import BranchCheckedOut, BranchMoved
-from flyball.workspace.refs import RefUpdate
+from flyball.workspace.vault import RefUpdate
 
 BRANCH = "flyball/001-thing"
 

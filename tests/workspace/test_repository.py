@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from flyball.workspace import Repository
+from flyball.workspace import Repository, git
 from flyball.workspace.errors import (
     BareRepository,
     DamagedRepository,
     DubiousOwnership,
+    GitTooOld,
     NotARepository,
     OperationInProgress,
     UnbornHead,
@@ -269,3 +270,20 @@ def test_empty_folders_and_such_that_hold_ignored_files_alone_are_nothing_uncomm
     assert Repository.find(user.root).uncommitted() == 0
     user.write("full/new.txt")
     assert Repository.find(user.root).uncommitted() == 1
+
+
+@pytest.mark.parametrize(("said", "is_enough"), [("2.37.9", False), ("2.38.0", True), ("3.0", True), ("", False)])
+def test_a_git_that_cannot_merge_trees_is_refused(tmp_path, monkeypatch, said, is_enough):
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\necho git version {said}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(git, "program", lambda: str(program))
+    git.version.cache_clear()
+    try:
+        if is_enough:
+            assert git.version() >= (2, 38)
+        else:
+            with pytest.raises(GitTooOld, match=r"older than 2\.38"):
+                git.version()
+    finally:
+        git.version.cache_clear()

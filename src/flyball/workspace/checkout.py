@@ -168,11 +168,12 @@ def _fill_agent_git(folder: Path, history: Path, repository: Repository, base: s
         shutil.copy2(repository.common_dir / "shallow", folder / "shallow")
 
 
-def notes_on(vault: Vault, commit: str) -> tuple[str, ...]:
-    """Sentences on what of a commit a checkout cannot show."""
+def notes_on(vault: Vault, commit: str, *, in_place: bool) -> tuple[str, ...]:
+    """Sentences on what of a commit flyball cannot show in a checkout, or cannot save of the user's own tree."""
     files = entries(vault, commit)
     links = [entry.path for entry in files if entry.mode == GITLINK]
-    notes = [f"The submodule {path} is left empty; changes inside it are not saved." for path in links]
+    left = "stays as it is" if in_place else "is left empty"
+    notes = [f"The submodule {path} {left}; changes inside it are not saved." for path in links]
     attributes = [entry.path for entry in files if entry.path.rpartition("/")[2] == ".gitattributes"]
     filtered = [path for path in attributes if b"filter=" in (read_file(vault, commit, path) or b"")]
     if filtered:

@@ -1,6 +1,5 @@
 """Saving a working tree as a commit in the vault, and making it that commit's tree again."""
 
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,17 +9,17 @@ import msgspec
 from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN
-from flyball.workspace import loose
 from flyball.workspace.errors import CheckpointExists, GitFailed
 from flyball.workspace.files import remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
 from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.overlooked import LeftOut
-from flyball.workspace.refs import RefUpdate
 from flyball.workspace.staging import stage
 from flyball.workspace.trees import changed, entries, overlay_tree
-from flyball.workspace.vault import Vault
+from flyball.workspace.vault import RefUpdate, Vault
+
+_OFF_THE_ENDS = "".join(map(chr, range(33))) + ".,:;\"\\'"
 
 
 def label_name(label: str) -> str:
@@ -93,7 +92,6 @@ class WorkingTree(msgspec.Struct, frozen=True):
             faults.point("checkpoint.tree.before")
             tree = git.line("write-tree")
             faults.point("checkpoint.tree.after")
-        self.vault.known.know_tree(tree)
         return self.leftovers.taken_out(self.vault, tree), notes
 
     def snapshot(
@@ -114,7 +112,6 @@ class WorkingTree(msgspec.Struct, frozen=True):
             git = self.git(scratch)
             notes = self.staged(git, commit)
             now = git.line("write-tree")
-            self.vault.known.know_tree(now)
             faults.point("restore.files.before")
             target = self.laid(commit, now)
             self._clear_way(now, target)
@@ -173,24 +170,24 @@ def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at
     """Write a commit whose id depends on nothing but what is given."""
     if at.tzinfo is None:
         raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
-    who = f"{_name(author.name)} <{_name(author.email)}> {int(at.timestamp())} +0000"
-    parents = [f"parent {vault.commit(parent)}"] if parent else []
-    head = "\n".join((f"tree {vault.tree(tree)}", *parents, f"author {who}", f"committer {who}"))
+    who = {
+        "NAME": _name(author.name) or Author().name,
+        "EMAIL": _name(author.email) or Author().email,
+        "DATE": f"@{int(at.timestamp())} +0000",
+    }
+    env = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()}
+    parents = ("-p", vault.commit(parent)) if parent else ()
+    text = message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
+    written = vault.tree(tree)
     faults.point("checkpoint.commit.before")
-    commit = loose.write(vault.objects, vault.object_format, "commit", head.encode() + b"\n\n" + _text(message))
+    commit = vault.git().line("commit-tree", written, *parents, "-F", "-", input=text, env=env)
     faults.point("checkpoint.commit.after")
-    vault.known.know_tree(tree, commit)
-    vault.known.know_commit(commit, commit)
     return commit
 
 
 def _name(given: str) -> str:
-    """A name or address without what ends it in a commit."""
-    return given.translate({ord(each): None for each in "<>\n\0"}).strip()
-
-
-def _text(message: str) -> bytes:
-    return message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
+    """A name or address without what git refuses in one, or takes off its ends."""
+    return given.translate({ord(each): None for each in "<>\n\0"}).strip(_OFF_THE_ENDS)
 
 
 def save_labelled(
@@ -207,8 +204,9 @@ def save_labelled(
     if there is None:
         refs = (RefUpdate(prefix + label_name(label), "", None), RefUpdate(prefix + "tip", "", tip))
         return work.snapshot(tip, message, at, author, refs)
-    if _is_repeated(vault, there, message, at):
-        parent = parent_of(vault, there)
+    parent = parent_of(vault, there)
+    # The same tree, parent, message and time give the same commit.
+    if there == commit_tree(vault, there, parent, message=message, at=at, author=author):
         # The kill may have come before the tip followed its label.
         vault.move([RefUpdate(prefix + "tip", there, tip)] if tip == parent else [])
         return Snapshot(there, vault.tree(there), parent)
@@ -218,19 +216,12 @@ def save_labelled(
             f"The label {label} of task {work.task} already names {there[:12]}, whose files differ from those here now.",
             f"Choose another label, or restore it: flyball rollback {work.task} --to {label}",
         )
-    return Snapshot(there, tree, parent_of(vault, there), notes)
-
-
-def _is_repeated(vault: Vault, commit: str, message: str, at: datetime) -> bool:
-    told = vault.content("commit", commit).partition(b"\n\n")[2]
-    return told == _text(message) and int(time_of(vault, commit).timestamp()) == int(at.timestamp())
+    return Snapshot(there, tree, parent, notes)
 
 
 def time_of(vault: Vault, commit: str) -> datetime:
     """When a commit's content was written."""
-    head = vault.content("commit", commit).partition(b"\n\n")[0]
-    when = re.search(rb"^author .* (\d+) [+-]\d{4}$", head, re.MULTILINE)
-    return datetime.fromtimestamp(int(when[1]) if when else 0, UTC)
+    return datetime.fromtimestamp(int(vault.git().line("log", "--no-walk", "--format=%at", commit)), UTC)
 
 
 def parent_of(vault: Vault, commit: str) -> str | None:

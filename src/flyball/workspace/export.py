@@ -7,8 +7,7 @@ from pathlib import Path
 
 from flyball import faults
 from flyball.workspace.files import remove, scratch_copy
-from flyball.workspace.git import LONG
-from flyball.workspace.objects import Entry
+from flyball.workspace.git import LONG, Entry
 from flyball.workspace.repository import GITLINK
 from flyball.workspace.trees import entries
 from flyball.workspace.vault import Vault

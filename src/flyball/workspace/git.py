@@ -15,7 +15,7 @@ import msgspec
 from flyball import process
 from flyball.workspace.errors import GitFailed, GitMissing, GitTooOld
 
-OLDEST_GIT = (2, 36)  # the first with core.fsync and `worktree list -z`
+OLDEST_GIT = (2, 38)  # the first with `merge-tree --write-tree`
 LONG = 3600.0
 
 _SETTINGS = (
@@ -143,6 +143,14 @@ class Git(msgspec.Struct, frozen=True):
         if self.alternates:
             places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(quoted(path) for path in self.alternates)
         return places
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One file of a tree. Names that are not UTF-8 are decoded as os.fsdecode does."""
+
+    mode: str
+    blob: str
+    path: str
 
 
 def failure(args: tuple[str, ...], done: process.Captured) -> GitFailed:

@@ -13,8 +13,7 @@ from flyball.workspace.checkpoint import WorkingTree
 from flyball.workspace.files import scratch_copy
 from flyball.workspace.laying import Laying
 from flyball.workspace.modes import Modes
-from flyball.workspace.objects import Listing
-from flyball.workspace.trees import entries, with_entries
+from flyball.workspace.trees import Listing, listing, with_entries
 
 _HOLD = ".restoring"
 _MOST_NAMED = 5
@@ -48,7 +47,6 @@ class Ground(msgspec.Struct, frozen=True):
             git = work.git(scratch)
             notes = work.staged(git, commit)
             now = git.line("write-tree")
-            work.vault.known.know_tree(now)
             faults.point("restore.files.before")
             target = work.laid(commit, now)
             unsaved = self._unsaved(now, target, tip)
@@ -65,7 +63,7 @@ class Ground(msgspec.Struct, frozen=True):
         return Laying(self.work.vault, self.work.folder, self.hold, modes)
 
     def _listing(self, tree: str) -> Listing:
-        return {entry.path: entry for entry in entries(self.work.vault, tree)}
+        return listing(self.work.vault, self.work.vault.tree(tree))
 
     def _unsaved(self, now: str, target: str, tip: str) -> tuple[str, ...]:
         """Keep what is about to go and was written since the last checkpoint."""

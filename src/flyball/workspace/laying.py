@@ -5,26 +5,23 @@ it is written into the vault, or put beside its place where the vault cannot hol
 until a checkpoint holds it, so that a kill loses nothing either.
 """
 
-import hashlib
 import itertools
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from flyball import faults
 from flyball.swap import placed, replaced, settle
-from flyball.workspace import loose
 from flyball.workspace.files import remove
-from flyball.workspace.git import LONG, joined
+from flyball.workspace.git import LONG, Entry, joined, quoted
 from flyball.workspace.modes import Modes
-from flyball.workspace.objects import Entry, Listing
 from flyball.workspace.repository import GITLINK, LINK
+from flyball.workspace.trees import Listing
 from flyball.workspace.vault import Vault
 
 _FRESH, _NEW, _OLD = "fresh", "new", "old"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_BLOCK = 1 << 20
 _OWN = 0o700
 
 
@@ -40,15 +37,22 @@ class Laying:
         self._modes = modes
         self._taken = itertools.count(1)
         self._reset: dict[Path, int] = {}
+        self._came_out: list[tuple[Path, str, Entry | None]] = []
 
     def recover(self) -> None:
         """Save what a killed attempt had taken out; what the vault holds already was saved before."""
-        for part, depth in ((_NEW, 0), (_OLD, 1)):
-            for file in _files(self._hold / part):
-                path = "/".join(file.relative_to(self._hold / part).parts[depth:])
-                entry = self._entry(file, path)
-                if entry is None or self._vault.git().run("cat-file", "-e", entry.blob).code != 0:
-                    self._rescue(file, path)
+        found = {
+            file: "/".join(file.relative_to(self._hold / part).parts[depth:])
+            for part, depth in ((_NEW, 0), (_OLD, 1))
+            for file in _files(self._hold / part)
+        }
+        blobs = self._blobs(found)
+        asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
+        said = self._vault.git().out("cat-file", "--batch-check", input=asked).splitlines() if asked else []
+        held = {file for file, line in zip(blobs, said, strict=True) if not line.endswith(b" missing")}
+        for file, path in found.items():
+            if file not in held:
+                self._rescue(file, path)
 
     def lay(self, now: Listing, target: Listing, tree: str, left_out: Collection[str]) -> None:
         """Make files that are as `now` says what `target`, listed from `tree`, says; those left out are not to be there."""
@@ -62,6 +66,7 @@ class Laying:
             self._take(path, now.get(path))
         for path in wanted:
             self._put(path, now.get(path), target[path], now)
+        self._look()
         for path in gone:
             self._close_up(path)
         for folder, mode in reversed(self._reset.items()):
@@ -102,7 +107,7 @@ class Laying:
             place.rename(out)
         except FileNotFoundError:
             return
-        self._look(out, path, known)
+        self._came_out.append((out, path, known))
 
     def _put(self, path: str, known: Entry | None, entry: Entry, now: Listing) -> None:
         for above in reversed(list(Path(path).parents)[:-1]):
@@ -117,7 +122,7 @@ class Laying:
         if entry.mode != LINK:
             self._modes.dress(fresh, place, path, entry.mode)
         if replaced(str(fresh), str(place)):
-            self._look(fresh, path, known)
+            self._came_out.append((fresh, path, known))
 
     def _need_folder(self, path: str, now: Listing) -> None:
         place = self._root / path
@@ -152,11 +157,15 @@ class Laying:
     def _is_beyond_link(self, path: str) -> bool:
         return any((self._root / above).is_symlink() for above in list(Path(path).parents)[:-1])
 
-    def _look(self, out: Path, path: str, known: Entry | None) -> None:
-        if known is not None and known == self._entry(out, path, known.mode):
-            remove(out)
-        else:
-            self._rescue(out, path)
+    def _look(self) -> None:
+        """Let go of what came out and is what was saved; save the rest."""
+        blobs = self._blobs(out for out, _, known in self._came_out if known is not None)
+        for out, path, known in self._came_out:
+            if known is not None and blobs.get(out) == known.blob and out.is_symlink() == (known.mode == LINK):
+                remove(out)
+            else:
+                self._rescue(out, path)
+        self._came_out.clear()
 
     def _rescue(self, out: Path, path: str) -> None:
         """Save what came out of a path; what cannot be saved is put beside it."""
@@ -166,11 +175,11 @@ class Laying:
         ):
             self._put_beside(out, path)
             return
-        for file in found:
+        for file, blob in self._blobs(found, "-w").items():
             below = "" if file == out else f"/{file.relative_to(out)}"
-            saved = self._entry(file, path + below, write=True)
-            if saved is not None:
-                self.saved.append(saved)
+            mode = file.lstat().st_mode
+            own = LINK if stat.S_ISLNK(mode) else "100755" if mode & stat.S_IXUSR else "100644"
+            self.saved.append(Entry(own, blob, path + below))
 
     def _put_beside(self, out: Path, path: str) -> None:
         place = self._root / path
@@ -179,19 +188,20 @@ class Laying:
         beside = next(name for name in names if not os.path.lexists(name) and placed(str(out), str(name)))
         self.notes.append(f"{path} was in the way and cannot be saved: it is {beside.relative_to(self._root)} now.")
 
-    def _entry(self, file: Path, path: str, mode: str = "", *, write: bool = False) -> Entry | None:
-        """A file as git would store it, by the mode it is known with; None for what is neither a file nor a link."""
-        found = file.lstat().st_mode
-        if stat.S_ISLNK(found):
-            target = os.fsencode(file.readlink())
-            return Entry(LINK, loose.write(self._vault.objects, self._vault.object_format, "blob", target), path)
-        if not stat.S_ISREG(found) or not os.access(file, os.R_OK):
-            return None
-        own = "100755" if found & stat.S_IXUSR else "100644"
-        blob = _hashed(file, self._vault.object_format)
-        if write:
-            blob = self._vault.git().line("hash-object", "-w", "--no-filters", "--", str(file))
-        return Entry(mode if mode.startswith("100") else own, blob, path)
+    def _blobs(self, files: Iterable[Path], *options: str) -> dict[Path, str]:
+        """The ids git gives to files, once whoever writes them has finished, and to links; what is neither has none."""
+        git, found, regular = self._vault.git(), {}, []
+        for file in files:
+            if file.is_symlink():
+                found[file] = git.line("hash-object", *options, "--stdin", input=os.fsencode(file.readlink()))
+            elif _is_readable(file):
+                _settle(file)
+                regular.append(file)
+        if regular:
+            names = "".join(f"{quoted(file)}\n" for file in regular).encode()
+            ids = git.out("hash-object", *options, "--no-filters", "--stdin-paths", input=names, timeout=LONG).decode()
+            found |= zip(regular, ids.split(), strict=True)
+        return found
 
 
 def _files(place: Path) -> Iterator[Path]:
@@ -211,11 +221,9 @@ def _is_readable(file: Path) -> bool:
     return stat.S_ISLNK(mode) or (stat.S_ISREG(mode) and os.access(file, os.R_OK))
 
 
-def _hashed(file: Path, object_format: str) -> str:
-    """The id of a file's content, once whoever writes it has finished."""
-    with os.fdopen(os.open(file, _READ), "rb") as content:
-        settle(content.fileno())
-        digest = hashlib.new(object_format, b"blob %d\0" % os.fstat(content.fileno()).st_size, usedforsecurity=False)
-        while block := content.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+def _settle(file: Path) -> None:
+    descriptor = os.open(file, _READ)
+    try:
+        settle(descriptor)
+    finally:
+        os.close(descriptor)

@@ -10,8 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.workspace.files import write_file
-from flyball.workspace.git import Git, joined, records
-from flyball.workspace.objects import Entry
+from flyball.workspace.git import Entry, Git, joined, records
 
 _LEFT_OUT = "S"  # how `ls-files -v` marks what a sparse checkout left out; in lower case what is assumed unchanged
 

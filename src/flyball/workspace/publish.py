@@ -9,9 +9,8 @@ import msgspec
 from flyball import faults
 from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved, PushRefused
 from flyball.workspace.git import LONG, Git, failure, records
-from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import Repository
-from flyball.workspace.vault import Vault, move_refs
+from flyball.workspace.vault import RefUpdate, Vault, move_refs
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -5,27 +5,25 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
 
-from flyball.workspace import loose
-from flyball.workspace.errors import GitFailed
-from flyball.workspace.git import Git, failure, records
-from flyball.workspace.listing import listed
-from flyball.workspace.objects import Entry, Listing
+from flyball.workspace.git import Entry, Git, failure, records
 from flyball.workspace.repository import GITLINK
 from flyball.workspace.vault import Vault
 
 _DIFF = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
 _AT_ONCE = 500
 _HUNK = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-_SMALL = 256 * 1024
 _REGULAR = ("100644", "100755")
 _NONE: Mapping[str, bytes] = MappingProxyType({})
-_KIND = 2  # digits of a mode that say file, link or submodule
+
+
+Listing = Mapping[str, Entry]
+"""All files of a tree by path, in git's order."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -47,39 +45,22 @@ def entries(vault: Vault, tree: str, paths: Sequence[str] = ()) -> list[Entry]:
     """All files of a commit or tree, or those at and below `paths`."""
     name = vault.tree(tree)
     if not paths:
-        return list(_listing(vault, name).values())
-    known = vault.known.listings.get(name)
-    if known is not None:
-        return _at_and_below(known, paths)
+        return list(listing(vault, name).values())
     parts = [paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE)]
     return [entry for some in parts for entry in _listed(vault, name, some)]
 
 
-def _listing(vault: Vault, tree: str) -> Listing:
-    known = vault.known.listings.get(tree)
-    if known is None:
-        known = listed(vault, tree).files
-        vault.known.listings.put(tree, known, len(known))
-    return known
+@lru_cache(maxsize=4)
+def listing(vault: Vault, tree: str) -> Listing:
+    """All files of a tree by path; those last asked for are remembered, because a tree of a given id is the same for ever."""
+    return {entry.path: entry for entry in _listed(vault, tree)}
 
 
-def _listed(vault: Vault, tree: str, paths: Sequence[str]) -> Iterator[Entry]:
+def _listed(vault: Vault, tree: str, paths: Sequence[str] = ()) -> Iterator[Entry]:
     for line in records(vault.git().out("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths)):
         head, _, path = line.partition("\t")
         mode, _, blob = head.split()
         yield Entry(sys.intern(mode), blob, path)
-
-
-def _at_and_below(listing: Listing, paths: Sequence[str]) -> list[Entry]:
-    wanted = frozenset(paths)
-    return [entry for path, entry in listing.items() if any(step in wanted for step in _steps(path))]
-
-
-def _steps(path: str) -> Iterator[str]:
-    """The path and every folder it lies in."""
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
 
 
 def list_files(vault: Vault, commit: str) -> tuple[str, ...]:
@@ -89,24 +70,8 @@ def list_files(vault: Vault, commit: str) -> tuple[str, ...]:
 
 def read_file(vault: Vault, commit: str, path: str) -> bytes | None:
     """A file's bytes (a link's target), or None if the commit has no such file."""
-    tree = vault.tree(commit)
-    listing = vault.known.listings.get(tree)
-    if listing is None:
-        with suppress(GitFailed):
-            return _content(vault, f"{tree}:{path}")
-        listing = {entry.path: entry for entry in entries(vault, tree, (path,))}
-    entry = listing.get(path)
-    return _content(vault, entry.blob) if entry is not None and entry.mode != GITLINK else None
-
-
-def _content(vault: Vault, name: str) -> bytes:
-    """The bytes of a blob named by its id, or by a tree's id and a path."""
-    known = vault.known.contents.get(name)
-    if known is None:
-        known = vault.content("blob", name)
-        if len(known) <= _SMALL:
-            vault.known.contents.put(name, known, len(known) + len(name))
-    return known
+    entry = listing(vault, vault.tree(commit)).get(path)
+    return vault.git().out("cat-file", "blob", entry.blob) if entry is not None and entry.mode != GITLINK else None
 
 
 def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
@@ -119,26 +84,8 @@ def changed(vault: Vault, old: str, new: str) -> tuple[Change, ...]:
     trees = vault.tree(old), vault.tree(new)
     if trees[0] == trees[1]:
         return ()
-    before, after = (vault.known.listings.get(tree) for tree in trees)
-    if before is not None and after is not None:
-        return tuple(_differences(before, after))
-    return _asked(vault, *trees)
-
-
-def _asked(vault: Vault, old: str, new: str) -> tuple[Change, ...]:
-    fields = records(_compare(vault, old, new, "-z", "--name-status", "--no-renames"))
+    fields = records(_compare(vault, *trees, "-z", "--name-status", "--no-renames"))
     return tuple(Change(status, path) for status, path in zip(fields[::2], fields[1::2], strict=True))
-
-
-def _differences(before: Listing, after: Listing) -> Iterator[Change]:
-    """What git says of two trees, from their listings: at the same cost as asking it, but without a process."""
-    differing = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
-    for path in sorted(differing, key=os.fsencode):
-        old, new = before.get(path), after.get(path)
-        if old is None or new is None:
-            yield Change("A" if old is None else "D", path)
-        else:
-            yield Change("M" if old.mode[:_KIND] == new.mode[:_KIND] else "T", path)
 
 
 def numstat(vault: Vault, old: str, new: str) -> tuple[Lines, ...]:
@@ -187,17 +134,14 @@ def with_entries(vault: Vault, tree: str, put: Iterable[Entry], without: Iterabl
         git.out("read-tree", tree)
         listing = b"".join(os.fsencode(line) + b"\0" for line in lines)
         git.out("update-index", "--replace", "-z", "--index-info", input=listing)
-        overlaid = git.line("write-tree")
-    vault.known.know_tree(overlaid)
-    return overlaid
+        return git.line("write-tree")
 
 
 def _written(vault: Vault, contents: Mapping[str, bytes], present: Sequence[Entry]) -> Iterator[Entry]:
     """Files with new contents, as executable as they were."""
     modes = {entry.path: entry.mode for entry in present if entry.mode in _REGULAR}
     for path, content in contents.items():
-        blob = loose.write(vault.objects, vault.object_format, "blob", content)
-        yield Entry(modes.get(path, _REGULAR[0]), blob, path)
+        yield Entry(modes.get(path, _REGULAR[0]), vault.write(content), path)
 
 
 def _compare(vault: Vault, old: str, new: str, *options: str, paths: Sequence[str] = ()) -> bytes:

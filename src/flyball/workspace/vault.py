@@ -1,17 +1,16 @@
 """The vault: a git dir of flyball's own, out of an agent's reach, that every checkpoint is written to directly."""
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from flyball import faults, process
-from flyball.workspace import loose, refs
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.files import write_file
 from flyball.workspace.git import LONG, Git, failure, quoted
-from flyball.workspace.objects import Objects
-from flyball.workspace.refs import NotPlain, RefUpdate
 from flyball.workspace.repository import Repository, bare_git_dir
 
 # The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
@@ -19,6 +18,15 @@ from flyball.workspace.repository import Repository, bare_git_dir
 _ATTRIBUTES = b"* -text !eol -ident -filter -working-tree-encoding !diff !merge !export-ignore !export-subst\n"
 _AS_CLONED = b"* -filter\n"
 _CLONED = "cloned.git"
+_FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class RefUpdate(msgspec.Struct, frozen=True):
+    """Move `ref` to `new` if it stands at `old`; None as `old` means it must not exist yet."""
+
+    ref: str
+    new: str
+    old: str | None
 
 
 def move_refs(git: Git, updates: Sequence[RefUpdate], zero: str) -> process.Captured:
@@ -42,7 +50,6 @@ class Vault(msgspec.Struct, frozen=True):
 
     git_dir: Path
     object_format: str
-    known: Objects = msgspec.field(default_factory=Objects)
 
     @classmethod
     def open(cls, home: Path, repository: Repository) -> "Vault":
@@ -109,12 +116,8 @@ class Vault(msgspec.Struct, frozen=True):
 
     def refs(self, prefix: str) -> dict[str, str]:
         """All refs below `prefix`, which ends with a slash, by the rest of their name."""
-        try:
-            found = refs.read(self.git_dir, prefix)
-        except NotPlain:
-            lines = self.git().out("for-each-ref", "--format=%(objectname) %(refname)", prefix).decode().splitlines()
-            found = {name: commit for commit, _, name in (line.partition(" ") for line in lines)}
-        return {name.removeprefix(prefix): commit for name, commit in found.items()}
+        lines = self.git().out("for-each-ref", "--format=%(objectname) %(refname)", prefix).decode().splitlines()
+        return {name.removeprefix(prefix): commit for commit, _, name in (line.partition(" ") for line in lines)}
 
     def move(self, updates: Iterable[RefUpdate]) -> None:
         """Move refs, each only from where it is said to stand; none if one is elsewhere. A kill may leave the first moved."""
@@ -122,37 +125,35 @@ class Vault(msgspec.Struct, frozen=True):
         if not wanted:
             return
         faults.point("vault.refs.before")
-        if not refs.move(self.git_dir, wanted):
-            done = move_refs(self.git(), wanted, self.zero)
-            if done.code != 0:
-                raise failure(("update-ref", *(each.ref for each in wanted)), done)
+        done = move_refs(self.git(), wanted, self.zero)
+        if done.code != 0:
+            raise failure(("update-ref", *(each.ref for each in wanted)), done)
         faults.point("vault.refs.after")
 
-    def content(self, kind: str, name: str) -> bytes:
-        """What an object holds: a blob's bytes, or a commit as git stores it."""
-        found = loose.read(self.objects, name)
-        return found[1] if found is not None and found[0] == kind else self.git().out("cat-file", kind, name)
+    def write(self, content: bytes) -> str:
+        """Keep bytes as a blob; gives back its id."""
+        return self.git().line("hash-object", "-w", "--stdin", input=content)
 
     def commit(self, name: str) -> str:
         """The full id of a commit that is in reach."""
-        known = self.known.commits.get(name)
-        if known is not None:
-            return known
-        done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        if done.code != 0:
-            raise UnknownCommit(f"There is no commit {name} in the vault.", "See: flyball checkpoints TASK")
-        commit = done.stdout.decode().strip()
-        self.known.know_commit(commit, name)
-        return commit
+        return self._id(name, "commit")
 
     def tree(self, name: str) -> str:
         """The id of the tree of a commit, or of a tree."""
-        known = self.known.trees.get(name)
-        if known is not None:
-            return known
-        done = self.git().run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
-        if done.code != 0:
-            raise UnknownCommit(f"There is no commit or tree {name} in the vault.", "See: flyball checkpoints TASK")
-        tree = done.stdout.decode().strip()
-        self.known.know_tree(tree, name)
-        return tree
+        return self._id(name, "tree")
+
+    def _id(self, name: str, kind: str) -> str:
+        """What a full id stands for never changes and is asked once; any other name may come to mean something else."""
+        ask = _remembered if _FULL_ID.fullmatch(name) else _asked
+        return ask(self, name, kind)
+
+
+def _asked(vault: Vault, name: str, kind: str) -> str:
+    found = vault.ref(f"{name}^{{{kind}}}")
+    if found is None:
+        what = "commit" if kind == "commit" else "commit or tree"
+        raise UnknownCommit(f"There is no {what} {name} in the vault.", "See: flyball checkpoints TASK")
+    return found
+
+
+_remembered = lru_cache(maxsize=10_000)(_asked)

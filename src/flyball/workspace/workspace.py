@@ -37,11 +37,10 @@ from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.modes import Modes
 from flyball.workspace.nested import Nested, refuse_links
 from flyball.workspace.overlooked import LeftOut, reveal
-from flyball.workspace.refs import RefUpdate
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.sandbox import Mount
 from flyball.workspace.trees import Lines
-from flyball.workspace.vault import Vault
+from flyball.workspace.vault import RefUpdate, Vault
 
 KEPT = "kept-"
 """How the labels begin of what was found in a tree that had to go back, and no checkpoint held."""
@@ -176,7 +175,7 @@ class GitWorkspace:
             self._give_git(self.root, self.checkout.index, base)
         else:
             self._look_round()
-        return checkouts.notes_on(self.vault, base)
+        return checkouts.notes_on(self.vault, base, in_place=self.in_place)
 
     @property
     def is_made(self) -> bool:
