@@ -270,14 +270,14 @@ def test_without_a_sandbox_an_unattended_run_is_refused_unless_none_was_asked_fo
         built(flags=TYPED, here=here)
     found = built(flags=msgspec.structs.replace(TYPED, sandbox="none"), here=here)
     assert found.settings.sandbox == "none"
-    assert "an agent can do whatever you can" in found.notes[-1]
+    assert "the agent has your permissions" in found.notes[-1]
 
 
 def test_without_a_sandbox_an_attended_run_goes_on_and_says_so_unless_one_was_asked_for() -> None:
     here = Here(terminal=True, sandbox_missing="bubblewrap is not installed")
     found = built(flags=TYPED, here=here)
     assert found.settings.sandbox == "none"
-    assert found.notes[-1].startswith("no sandbox: bubblewrap is not installed")
+    assert found.notes[-1].startswith("Sandbox off: bubblewrap is not installed")
     with pytest.raises(ConfigError, match="The sandbox cannot be used"):
         built(flags=msgspec.structs.replace(TYPED, sandbox="bwrap"), here=here)
 

@@ -301,7 +301,7 @@ def test_a_folder_where_a_file_should_be_is_named_and_counts_as_malformed(work):
     (work.issues / "medium.md").mkdir()
     backlog = WorkFolder(work.root).backlog()
     assert len(backlog.unread) == 1
-    assert "medium.md is no regular file; expected a text file" in backlog.deviations[0].message
+    assert "medium.md is not a regular file; expected a text file" in backlog.deviations[0].message
 
 
 def test_what_may_not_be_written_is_not_called_a_link(work, monkeypatch):
@@ -326,7 +326,7 @@ def test_no_link_is_followed(work, tmp_path):
     assert backlog.deviations[0].file == "low.md"
     work.issues.rename(tmp_path / "elsewhere")
     work.issues.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(WorkFolderUnusable, match="no folder of its own"):
+    with pytest.raises(WorkFolderUnusable, match="not a plain folder"):
         IssueFiles(work.root).set_status("high.md", ONE, "in-progress")
 
 

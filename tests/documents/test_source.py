@@ -103,5 +103,5 @@ def test_a_missing_file_a_folder_and_a_pipe_are_refused(document: Path, tmp_path
     with pytest.raises(SourceUnreadable, match="docs is a folder; expected a document"):
         read_source(document.parent, tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SourceUnreadable, match="is no regular file"):
+    with pytest.raises(SourceUnreadable, match="is not a regular file"):
         read_source(tmp_path / "pipe", tmp_path)

@@ -74,7 +74,7 @@ def test_an_agent_that_does_nothing_is_not_done_though_the_failure_was_there_bef
 def test_without_consent_it_is_named_and_the_task_begins_at_the_beginning(world: World) -> None:
     session(world, current_phase="QA")
     _, said = run(world, "PRP.md")
-    assert "it is not taken up; to begin there: flyball run --from" in said
+    assert "the session is not continued; to continue it: flyball run --from" in said
     assert first_stage(world) == "RED"
 
 
@@ -83,9 +83,9 @@ def test_without_consent_it_is_named_and_the_task_begins_at_the_beginning(world:
     [
         ({"current_phase": "SHIP"}, "current_phase is 'SHIP'; expected one of RED, GREEN, REFACTOR, DOCUMENT, QA"),
         ({"status": "aborted"}, "status is 'aborted'; expected one of"),
-        ({"status": "completed"}, "nothing is left to take up. Begin anew with its document: flyball run --from"),
+        ({"status": "completed"}, "that session is finished. Start a new task from its document: flyball run --from"),
         ({"session_id": None}, "session_id is missing; expected a text"),
-        ({"started_at": "2999-01-01T00:00:00Z"}, "which is to come"),
+        ({"started_at": "2999-01-01T00:00:00Z"}, "lies in the future"),
         ({"started_at": "yesterday"}, "expected a time such as"),
         ({"current_iteration": -1}, "current_iteration is -1; expected a number from 0"),
         ({"prp_file": "gone.md"}, "gone.md, which is not there"),
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_json_is_refused_and_kept(world: World) -> None:
     world.write(".prp-session/loop-state.json", '{"session_id": ')
     code, said = run(world, ".prp-session")
     assert code == 2
-    assert "loop-state.json is no JSON" in said
+    assert "loop-state.json is not JSON" in said
     assert (world.repository / ".prp-session/loop-state.json").read_text() == '{"session_id": '
 
 

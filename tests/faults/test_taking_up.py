@@ -13,7 +13,7 @@ def begun(world: World) -> None:
     """A task that stopped at a limit after its first turn."""
     code, said = world.flyball(*world.run_arguments("--max-turns", "1"))
     assert code == 4, said
-    assert "1 of 1 turn" in said
+    assert "turn limit reached (1 of 1)" in said
 
 
 def tasks(world: World) -> list[str]:

@@ -82,5 +82,5 @@ def test_a_field_added_by_a_newer_flyball_is_passed_over() -> None:
 
 
 def test_a_body_that_is_no_json_is_damage_even_if_its_checksum_holds() -> None:
-    with pytest.raises(JournalCorrupt, match="no JSON"):
+    with pytest.raises(JournalCorrupt, match="not JSON"):
         list(codec.decode("j.db", TASK, [row(b'{"seq":1')], after=0))

@@ -1,4 +1,4 @@
-"""The command line's table of commands, and what becomes of errors nobody foresaw."""
+"""The command line's table of commands, and the handling of unforeseen errors."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from flyball.cli.commands.run import run as run_command
 from flyball.cli.support.exits import INTERRUPTED, USAGE, say
 from flyball.cli.support.output import settle
 
-WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Say a word", "Go back", "Set up"
-ALONE, OUT = "One role alone", "From other programs"
+WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Steer a task", "Go back", "Set up"
+ALONE, OUT = "Standalone tools", "From other programs"
 
 app = typer.Typer(
     name="flyball",

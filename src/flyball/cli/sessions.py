@@ -78,7 +78,7 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     flags = _with_workflow(order, flags)
     configured, source = _wanted(repository, order, flags)
     if taken is not None and configured.workflow != "tdd":
-        raise NothingAsked("A session of stages is worked with the workflow tdd: leave out --workflow, or say tdd.")
+        raise NothingAsked("A .prp-session needs the workflow tdd. Leave out --workflow, or pass --workflow tdd.")
     site = Site.of(repository)
     if not order.new:
         known = _known(site, configured, order, source)

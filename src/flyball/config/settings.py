@@ -216,14 +216,16 @@ def _sandbox(
 ) -> tuple[Literal["bwrap", "none"], tuple[str, ...]]:
     wanted = _first(flags.sandbox, file.top.sandbox if file else None, "auto")
     if wanted == "none":
-        return "none", ("no sandbox, as asked: an agent can do whatever you can, but for what its own program refuses",)
+        return "none", ("Sandbox off, as asked: the agent has your permissions, limited only by its own safeguards",)
     if not here.sandbox_missing:
         return "bwrap", ()
     if wanted == "auto" and attended:
         return "none", (
-            f"no sandbox: {here.sandbox_missing}. An agent can do whatever you can, but for what its own program refuses",
+            f"Sandbox off: {here.sandbox_missing}. The agent has your permissions, limited only by its own safeguards",
         )
-    remedy = 'To go without, which lets an agent do whatever you can, set sandbox = "none" or pass --sandbox none.'
+    remedy = (
+        'To run without a sandbox, with your permissions for the agent, set sandbox = "none" or pass --sandbox none.'
+    )
     raise ConfigError(f"The sandbox cannot be used: {here.sandbox_missing}. {remedy}")
 
 

@@ -92,6 +92,6 @@ def _replace(path: Path, raw: bytes, seen: bytes | None, known: str) -> None:
         os.close(folder)
     if aside:
         raise ExportedFilesForeign(
-            f"{path} was not what flyball export wrote when it was written anew; what was there is {path.with_name(aside)}. "
+            f"{path} had been changed when flyball export replaced it; the changed file is now {path.with_name(aside)}. "
             "Look at it, and export again."
         )

@@ -89,7 +89,7 @@ class KeptFolder:
             raise self._unusable(name, error) from error
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise WorkFolderUnusable(f"{self.path}/{name} is no regular file; expected a text file. Move it away.")
+            raise WorkFolderUnusable(f"{self.path}/{name} is not a regular file; expected a text file. Move it away.")
         with os.fdopen(descriptor, "rb") as file:
             if _BEING_PUT in name:
                 settle(descriptor)
@@ -224,4 +224,4 @@ def _opened(path: str, name: str, folder: int | None) -> int:
     except FileNotFoundError as error:
         raise WorkFolderMissing(f"There is no folder {path}; expected a backlog in .work/agent/issues/.") from error
     except OSError as error:
-        raise WorkFolderUnusable(f"{path} is no folder of its own ({error.strerror}); expected a folder.") from error
+        raise WorkFolderUnusable(f"{path} is not a plain folder ({error.strerror}); expected a folder.") from error

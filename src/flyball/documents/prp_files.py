@@ -53,5 +53,5 @@ def _json(path: Path) -> Any:
         return json.loads(read_text(path, read_bytes(path)))
     except (ValueError, RecursionError) as error:
         raise SourceUnreadable(
-            f"{path} is no JSON ({error}); expected a session's state. Nothing was changed."
+            f"{path} is not JSON ({error}); expected a session's state. Nothing was changed."
         ) from error

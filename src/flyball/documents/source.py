@@ -69,7 +69,7 @@ def read_bytes(path: Path) -> bytes:
         raise SourceUnreadable(f"{path} cannot be read ({error.strerror}); expected a text file.") from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise SourceUnreadable(f"{path} is no regular file; expected a text file.")
+            raise SourceUnreadable(f"{path} is not a regular file; expected a text file.")
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise SourceUnreadable(

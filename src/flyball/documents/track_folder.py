@@ -40,4 +40,4 @@ def _metadata(path: Path) -> dict[str, object]:
     try:
         return msgspec.json.decode(raw, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError) as error:
-        raise TrackUnreadable(f"{path} is not a JSON object ({error}); mend it and run the command again.") from error
+        raise TrackUnreadable(f"{path} is not a JSON object ({error}); fix it and run the command again.") from error

@@ -24,8 +24,8 @@ def read_work_source(path: Path, root: Path) -> SourceDocument:
     """The backlog folder at `path`, if it has issues and a constitution."""
     if not is_work_folder(path):
         raise SourceUnreadable(
-            f"{path} is no backlog; expected a folder {WORK} with issue files in {WORK}/{ISSUES.as_posix()}. "
-            "Have one begun: flyball init --constitution"
+            f"{path} is not a backlog; expected a folder {WORK} with issue files in {WORK}/{ISSUES.as_posix()}. "
+            "Create one with: flyball init --constitution"
         )
     require_constitution(path)
     place = place_below(path, root)
@@ -42,7 +42,7 @@ def require_constitution(folder: Path) -> None:
     except OSError:
         pass
     raise ConstitutionMissing(
-        f"{path} is missing or empty; every agent is told what stands in it. Have one written: flyball init --constitution"
+        f"{path} is missing or empty; every agent reads it. Create it with: flyball init --constitution"
     )
 
 
@@ -58,9 +58,7 @@ def write_constitution(root: Path, facts: ProjectFacts, *, force: bool = False) 
     """Write `.work/constitution.md`, and the folder for issues beside it; one that is there stays unless forced."""
     path = root / WORK / CONSTITUTION
     if path.exists() and not force:
-        raise ConstitutionThere(
-            f"{path} is there already. Edit it, or write it anew: flyball init --constitution --force"
-        )
+        raise ConstitutionThere(f"{path} already exists. Edit it, or replace it: flyball init --constitution --force")
     (root / WORK / ISSUES).mkdir(parents=True, exist_ok=True)
     with path.open("w" if force else "x", encoding="utf-8") as file:
         file.write(_constitution(facts))

@@ -91,7 +91,7 @@ def _decoded(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, a
             raise _newer(journal, task, seq, body, error) from error
         except msgspec.DecodeError as error:
             raise JournalCorrupt(
-                journal, f"event {seq} of task {task} is no JSON ({error})", task=task, seq=seq
+                journal, f"event {seq} of task {task} is not JSON ({error})", task=task, seq=seq
             ) from error
         if event.seq != seq:
             raise JournalCorrupt(

@@ -69,7 +69,7 @@ def schema_of(connection: sqlite3.Connection, path: Path) -> int:
     if tables and version < OLDEST:
         raise JournalOlder(
             f"The journal {path} was written by a flyball from before its first release (schema {version}), which this one cannot read. "
-            f"Move it away to begin anew: mv {path} {path}.old"
+            f"Move it away to start again: mv {path} {path}.old"
         )
     return version
 

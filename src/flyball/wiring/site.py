@@ -77,4 +77,4 @@ class Site(msgspec.Struct, frozen=True):
 
 
 def _nameless(task: TaskId) -> NoSuchTask:
-    return NoSuchTask(f"The journal knows {task} by name only. See: flyball doctor")
+    return NoSuchTask(f"{task} is registered but has no events. See: flyball doctor")

@@ -79,7 +79,7 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str], ta
 def check_name(repository: Repository, branch: str) -> None:
     """Refuse a name that git refuses."""
     if repository.git().run("check-ref-format", f"refs/heads/{branch}").code != 0:
-        raise BranchBlocked(f"{branch} is no name for a branch.", "Choose another name for the task.")
+        raise BranchBlocked(f"{branch} is not a valid branch name.", "Choose another name for the task.")
 
 
 def check_branch(branch: str, there: Place, old: str | None) -> None:

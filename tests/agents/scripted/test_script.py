@@ -71,7 +71,7 @@ def test_a_turn_no_step_is_for_has_none():
         ("steps:\n- when: {}\n", 2, "`do` is missing"),
         ("steps:\n- do:\n  - wirte: {a: b}\n", 3, "unknown key `wirte` in an action; expected one of write, append"),
         ("steps:\n- do:\n  - print: a\n    say: b\n", 3, "found 2: print, say"),
-        ("steps:\n- do:\n  - print: a\n    print: b\n", 4, "`print` stands twice"),
+        ("steps:\n- do:\n  - print: a\n    print: b\n", 4, "`print` appears twice"),
         ("steps:\n- do:\n  - write:\n      a: 1.5\n", 4, "`write` of a is 1.5; expected text; put it in quotes"),
         ("steps:\n- do:\n  - write:\n      ../a: x\n", 4, "does not lie in the workspace"),
         ("steps:\n- do:\n  - delete: /etc/passwd\n", 3, "does not lie in the workspace"),

@@ -16,7 +16,7 @@ FLAGS = ("--unattended", "--sandbox", "none", "--agent-command", "true", "--gate
 def test_without_a_backlog_the_workflow_says_what_is_missing(flyball, repository: Path) -> None:
     refused = flyball("run", "--workflow", "backlog", *FLAGS)
     assert refused.code == 2
-    assert f"{repository / '.work'} is no backlog" in refused.err
+    assert f"{repository / '.work'} is not a backlog" in refused.err
     assert "flyball init --constitution" in refused.err
     assert not (repository / ".loop").exists()
 

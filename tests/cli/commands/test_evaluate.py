@@ -349,5 +349,5 @@ def test_folders_that_are_links_are_refused(flyball, work, tmp_path_factory):
     work.agent.symlink_to(elsewhere / "agent")
     said = flyball("evaluate")
     assert said.code == 2
-    assert "is no folder of its own" in said.err
+    assert "is not a plain folder" in said.err
     assert not (elsewhere / "agent" / "focus.md").exists()

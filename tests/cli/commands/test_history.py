@@ -113,7 +113,7 @@ def worked(one_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         work.open()
         work.do(
             prepare, turn("test_rows.py", "tests\n"), accept("GREEN"), turn("rows.py", "green\n"), accept("REFACTOR"),
-            turn("rows.py", "worse\n"), lambda hand: hand.append(TaskStopped("blocked", "REFACTOR does not move")),
+            turn("rows.py", "worse\n"), lambda hand: hand.append(TaskStopped("blocked", "REFACTOR makes no progress")),
         )  # fmt: skip
         site.journal.close()
     shutil.copytree(place, place.with_name("kept"), symlinks=True)
@@ -244,7 +244,7 @@ def test_a_negative_number_of_steps_back_is_refused_with_what_is_allowed(work, s
     before = list(site.journal.read(TASK))
     refused = flyball("rollback", "1", "--to", word)
     assert refused.code == 2
-    assert f"{word} is no number of checkpoints back; expected 1 for" in refused.err
+    assert f"{word} is not a number of checkpoints; expected 1 for" in refused.err
     assert "a label, a commit or last-good" in refused.err
     assert list(site.journal.read(TASK)) == before
 

@@ -70,11 +70,11 @@ def test_status_json_has_every_field_the_specification_names(told, site, flyball
 
 
 def test_status_for_people_names_the_open_question_and_how_to_answer_it(told, site, flyball):
-    story = Story().start().ask(Question("breaker", "GREEN does not move", FOUR_CHOICES))
-    story.add(TaskStopped("blocked", "GREEN does not move"))
+    story = Story().start().ask(Question("breaker", "GREEN makes no progress", FOUR_CHOICES))
+    story.add(TaskStopped("blocked", "GREEN makes no progress"))
     told(story)
     shown = flyball("status", "parse rows").out
-    assert "BLOCKED: GREEN does not move" in shown
+    assert "BLOCKED: GREEN makes no progress" in shown
     assert f"flyball answer {TASK} ask/1" in shown
 
 
@@ -84,7 +84,7 @@ def test_a_journal_that_was_lost_is_not_taken_for_a_repository_without_tasks(rep
     for command in ("status", "resume"):
         refused = flyball(command)
         assert refused.code == 2
-        assert ".loop/ tells of 003-lost. See: flyball doctor" in refused.err
+        assert ".loop/ mentions 003-lost. See: flyball doctor" in refused.err
 
 
 @pytest.mark.req("O2")
@@ -104,7 +104,7 @@ def test_a_negative_number_names_no_task(told, site, flyball):
     told(short_tdd_run())
     refused = flyball("status", "--", "-7")
     assert refused.code == 2
-    assert refused.err == "flyball: -7 is no number of a task; they begin at 1. See: flyball list\n"
+    assert refused.err == "flyball: -7 is not a task number; task numbers begin at 1. See: flyball list\n"
 
 
 def test_words_that_match_nothing_exit_2_and_list_what_there_is(told, site, flyball):
@@ -145,7 +145,7 @@ def test_logs_tell_every_event_worth_telling_and_json_every_event(told, site, fl
     told(story)
     shown = flyball("logs", "7").out
     assert "RED -> GREEN: the gate passed and the agent says that it is done" in shown
-    assert "false claim" in shown
+    assert "the agent says done, but" in shown
     events = [json.loads(line) for line in flyball("logs", "7", "--json").out.splitlines()]
     assert [event["seq"] for event in events] == [event.seq for event in story.events]
 

@@ -339,6 +339,6 @@ def test_a_page_of_another_monitor_that_cannot_be_read_is_named_by_line_and_noth
     done = flyball("monitor", "demo", input=batch(["a"]))
     assert (done.code, done.out) == (2, "")
     assert ".loop/demo/loop-state.md, line 9: " in done.err
-    assert "move the file away to begin a new history" in done.err
+    assert "move the file away to start a new history" in done.err
     assert page.read_text() == before
     assert not Loops.find(repository).folder.exists()

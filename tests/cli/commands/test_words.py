@@ -19,8 +19,8 @@ TASK = TaskId("007-parse-rows")
 
 
 def blocked() -> Story:
-    story = Story().start().ask(Question("breaker", "GREEN does not move", FOUR_CHOICES))
-    return story.add(TaskStopped("blocked", "GREEN does not move", (), EffectId("ask/1")))
+    story = Story().start().ask(Question("breaker", "GREEN makes no progress", FOUR_CHOICES))
+    return story.add(TaskStopped("blocked", "GREEN makes no progress", (), EffectId("ask/1")))
 
 
 def held(site: Site) -> Lease:
@@ -43,7 +43,7 @@ def test_a_word_to_a_running_task_says_that_its_controller_takes_it(told, site, 
     told(blocked())
     with held(site):
         said = flyball("modify", "7", "smaller steps")
-        assert "running controller" in said.out
+        assert "which is running" in said.out
         heard = json.loads(flyball("pause", "7", "--json").out)
     assert heard["taken"] == "by the running controller"
     assert [word.word for word in site.journal.pending(TASK)] == ["modify", "pause"]
@@ -154,7 +154,7 @@ def test_aborting_a_task_nobody_runs_takes_effect_at_once_and_is_rendered(told, 
 def test_aborting_a_running_task_is_left_to_its_controller(told, site, flyball):
     told(blocked())
     with held(site):
-        assert "running controller" in flyball("abort", "7").out
+        assert "which is running" in flyball("abort", "7").out
     assert [word.word for word in site.journal.pending(TASK)] == ["abort"]
     assert site.state(TASK).stopped is not None
 

@@ -20,7 +20,7 @@ from flyball.process import Stop
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
 
-BREAKER = Question("breaker", "GREEN does not move", FOUR_CHOICES, detail="no progress in 2 iterations")
+BREAKER = Question("breaker", "GREEN makes no progress", FOUR_CHOICES, detail="no progress in 2 iterations")
 CRITERIA = Question("criteria", "Are these right?", (Option("yes", ""), Option("TEXT", "")), default="yes")
 
 
@@ -58,7 +58,7 @@ def test_the_question_is_shown_with_its_detail_and_options_and_the_view_is_out_o
     assert answer == "reset"
     assert shown.suspensions == 1
     said = capsys.readouterr().err
-    assert "007-parse-rows asks: GREEN does not move" in said
+    assert "007-parse-rows asks: GREEN makes no progress" in said
     assert "no progress in 2 iterations" in said
     assert "modify" in said
 

@@ -246,8 +246,8 @@ def test_a_resumed_runs_last_line_knows_what_came_before(capsys: pytest.CaptureF
 
 @pytest.mark.req("C22")
 def test_an_open_breaker_ends_with_its_banner_and_four_commands(capsys: pytest.CaptureFixture[str]):
-    story = Story().start().ask(Question("breaker", "RED does not move", FOUR_CHOICES))
-    story.add(TaskStopped("blocked", "RED does not move", (), EffectId("ask/1")))
+    story = Story().start().ask(Question("breaker", "RED makes no progress", FOUR_CHOICES))
+    story.add(TaskStopped("blocked", "RED makes no progress", (), EffectId("ask/1")))
     shown = PlainScreen(TaskHistory(story.events))
     shown.closing(story.state)
     said = capsys.readouterr().out

@@ -89,9 +89,9 @@ def test_what_is_no_such_page_is_none_and_an_unreadable_row_is_named():
     table = "# Loop State\n| Iter | Attempted | Passed | Failed | Notes |\n|--|--|--|--|--|\n"
     for row, problem in (
         ("| 1 | a |", "line 4: '| 1 | a |' has"),
-        ("| one | a | a | | |", "line 4: 'one' is no iteration"),
-        ("| 1 | a b | a | | |", "line 4: 'a b' is no id"),
-        ("| 9-1 | | | | |", "line 4: '9-1' is no span"),
+        ("| one | a | a | | |", "line 4: 'one' is not an iteration"),
+        ("| 1 | a b | a | | |", "line 4: 'a b' is not an id"),
+        ("| 9-1 | | | | |", "line 4: '9-1' is not a range"),
     ):
         with pytest.raises(PageUnreadable) as refused:
             read_page(table + row + "\n")

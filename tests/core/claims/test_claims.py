@@ -412,7 +412,7 @@ def test_a_promise_is_a_status(name, status):
 def test_a_marker_that_says_nothing_known_is_named_and_no_claim(message):
     claim = read(message)
     assert claim.source == "none"
-    assert "says nothing that is known" in claim.problems[0]
+    assert "is not understood" in claim.problems[0]
 
 
 def test_a_blocked_line_carries_its_reason():

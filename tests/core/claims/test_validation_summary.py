@@ -112,7 +112,7 @@ def test_a_pass_with_critical_findings_is_a_failure():
         ('{"verdict": ', 0, "not valid JSON"),
         ('{"summary": "fine"}', 0, "no verdict; expected pass, warn or fail"),
         ("[]", 0, "an empty list"),
-        ("[1]", 0, "no object"),
+        ("[1]", 0, "not an object"),
         ('{"kind": "x", "result": "maybe", "findings": {}}', 0, "no summary"),
     ],
 )

@@ -350,7 +350,7 @@ UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
             Limits(budget_usd=1),
             {**UNPRICED, "unpriced": 2, "known_usd": 0.3, "dearest_turn": Usage(9, 9, 0.3)},
             "budget_usd",
-            "0.9 of 1 USD, and the next turn may take 0.3",
+            "0.9 of 1 USD; the next turn may take 0.3",
         ),
         (Limits(budget_usd=1), {"unpriced": 1}, "", ""),
         (Limits(budget_tokens=9), {"turns_without_tokens": 1}, "max_turns", "1 turn told no tokens"),

@@ -159,7 +159,7 @@ def test_a_provider_that_stays_out_of_reach_blocks_with_evidence_and_resuming_tr
     state = simulator.run()
     assert state.stopped is not None
     assert (state.decision, state.stopped.evidence) == ("BLOCKED", ("scripted: fetch failed: ECONNREFUSED",))
-    assert "no turn came through since" in state.stopped.reason
+    assert "no turn has succeeded since" in state.stopped.reason
     assert timedelta(hours=4) <= state.now - START < timedelta(hours=5)
     assert state.turns < 35, "the pauses grow"
     assert state.iterations == 1, "none of it is an iteration"
@@ -219,7 +219,7 @@ def test_a_gate_that_held_twice_unsignalled_asks_only_for_the_confirmation_and_t
     assert [t.purpose for t in simulator.turns] == ["", "", "confirm"]
     assert state.decision == "BLOCKED"
     assert state.stopped is not None
-    assert "not signalled" in state.stopped.reason
+    assert "has not said that it is done" in state.stopped.reason
 
 
 @pytest.mark.req("C51")

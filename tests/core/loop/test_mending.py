@@ -180,7 +180,7 @@ def test_when_the_loop_ends_all_the_same_the_trick_leads_the_reason_and_a_rollba
     assert state.stopped is not None
     assert state.decision == "BLOCKED"
     assert state.stopped.reason.startswith("A trick was caught in iteration ")
-    assert f"test-weakened: {TESTS}: 1 of 1 assertion gone. GREEN does not move: " in state.stopped.reason
+    assert f"test-weakened: {TESTS}: 1 of 1 assertion gone. GREEN makes no progress: " in state.stopped.reason
     (asked,) = state.questions.values()
     assert [o.key for o in asked.question.options] == ["reset", "skip", "abort", "modify", "rollback"]
     assert f"flyball rollback {state.task.id} --to last-good" in asked.question.options[-1].meaning

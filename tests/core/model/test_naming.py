@@ -62,7 +62,7 @@ def test_task_ids_have_three_digits_until_there_are_more_than_999():
     ("number", "name"), [(0, "a"), (-1, "a"), (1, ""), (1, "A"), (1, "a--b"), (1, "../x"), (1, "a" * 41), (10**6, "a")]
 )
 def test_an_impossible_id_is_refused(number, name):
-    with pytest.raises(ValueError, match="is no task id"):
+    with pytest.raises(ValueError, match="is not a task id"):
         task_id(number, name)
 
 

@@ -40,9 +40,9 @@ def test_an_unfinished_one_says_what_is_missing_and_shows_the_end_of_the_output(
 
 
 def test_a_blocked_one_has_its_question_and_the_command_that_answers_it():
-    story = Story().start().ask(Question("breaker", "GREEN does not move", FOUR_CHOICES))
-    story.add(TaskStopped("blocked", "GREEN does not move"))
+    story = Story().start().ask(Question("breaker", "GREEN makes no progress", FOUR_CHOICES))
+    story.add(TaskStopped("blocked", "GREEN makes no progress"))
     shown = read(story)
-    assert (shown["decision"], shown["reason"]) == ("BLOCKED", "GREEN does not move")
+    assert (shown["decision"], shown["reason"]) == ("BLOCKED", "GREEN makes no progress")
     assert shown["questions"][0]["id"] == "ask/1"
     assert shown["next_command"].startswith("flyball ")

@@ -24,7 +24,7 @@ from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.task_history import TaskHistory, shows
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
-QUESTION = Question("breaker", "GREEN does not move", (Option("reset", "again"),))
+QUESTION = Question("breaker", "GREEN makes no progress", (Option("reset", "again"),))
 
 
 def test_a_whole_run_is_told_by_turns_verdicts_moves_and_checkpoints():

@@ -52,7 +52,10 @@ def test_a_run_reads_as_a_story():
     spent = "1000+100 tokens, 0.0500 USD"
     assert f"RED 1       turn 1 tester (scripted) … 41 s, {spent}; says complete, done: it is done" in told
     assert "GREEN 1     gate test: 11 passed, 1 failed (test_empty)" in told
-    assert any(t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; false claim") for t in told)
+    assert any(
+        t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; the agent says done, but")
+        for t in told
+    )
     assert "GREEN       RED -> GREEN: the gate passed and the agent says that it is done" in told
     assert told[-1].startswith("SHIP        DONE: gates passed")
 

@@ -45,7 +45,7 @@ def eventful() -> Story:
     )
     story.restore(story.state.main.head)
     story.add(Consented(("tests/conftest.py",), "the QA reviewer", allowed=False))
-    story.ask(Question("breaker", "GREEN does not move", (Option("reset", ""),)))
+    story.ask(Question("breaker", "GREEN makes no progress", (Option("reset", ""),)))
     story.add(
         Ended(EffectId("ask/1"), Answered("modify read the spec")),
         QuestionClosed(EffectId("ask/1"), "breaker", "modify"),

@@ -148,7 +148,7 @@ class _Reader:
             if expected and name not in expected:
                 self._refuse(key, f"unknown key `{name}` in {what}; expected one of {', '.join(expected)}")
             if name in found:
-                self._refuse(key, f"the key `{name}` stands twice in {what}")
+                self._refuse(key, f"the key `{name}` appears twice in {what}")
             found[name] = value
         return found
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def agents(as_json: AsJson = False) -> None:
-    """List the agents flyball knows: installed, version, logged in or not; no token is spent."""
+    """List the agents flyball knows: installed, version, logged in. No token is spent."""
     from flyball.config.home import environment
     from flyball.wiring.tools.roster import roster
 
@@ -26,7 +26,9 @@ def agents(as_json: AsJson = False) -> None:
         for agent in sorted(found, key=lambda one: not one.path):
             put(f"{agent.name:<{width}}  {_said(agent)}")
         if not any(agent.path for agent in found):
-            put("none of them is installed; any other program can be an agent, too: flyball run --agent-command")
+            put(
+                "No known agent is installed. Any other program can be the agent: flyball run --agent-command 'PROG ARG …'"
+            )
 
 
 def _said(agent: Listed) -> str:

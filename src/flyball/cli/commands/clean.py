@@ -20,12 +20,16 @@ def clean(
     task: Annotated[
         str,
         typer.Argument(
-            help="The task: its id, a part of it, or words that match it. Without one and without --finished nothing is removed.",
+            help="Task: its id, number, part of its id, or words of its request. Without a task or --finished, nothing is removed.",
             autocompletion=task_ids,
         ),
     ] = "",
-    finished: Annotated[bool, typer.Option("--finished", help="All finished tasks: DONE, MERGED or ABORTED.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")] = False,
+    finished: Annotated[
+        bool, typer.Option("--finished", help="Clean all finished tasks: DONE, MERGED or ABORTED. Default: no.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be removed, and remove nothing. Default: no.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove checkouts, gate folders and environments of finished tasks; journal, checkpoints and branches stay."""
@@ -37,7 +41,7 @@ def clean(
     with exit_on_refusal():
         site = Site.find(Path.cwd())
         if task.strip() and finished:
-            raise Refusal("Name a task, or say --finished for all that are: not both. See: flyball clean --help")
+            raise Refusal("Name a task or pass --finished, not both. See: flyball clean --help")
         only_shown = dry_run or not (task.strip() or finished)
         tasks = [chosen(site, task)] if task.strip() else finished_tasks(site)
         found = [would_clean(site, each) if only_shown else cleaned(site, each) for each in tasks]
@@ -56,10 +60,10 @@ def _tell(found: list[Tidied], *, only_shown: bool, again: str) -> None:
         what = ", ".join(dict.fromkeys(part.what for part in each.removed))
         put(f"{each.task}  {each.state}  {what}: {size(each.freed_bytes)}")
         if each.kept_as:
-            put(f"  What nobody had saved there is kept as {each.kept_as}: flyball diff {each.task} {each.kept_as}")
+            put(f"  Unsaved changes are kept as {each.kept_as}: flyball diff {each.task} {each.kept_as}")
     freed = size(sum(each.freed_bytes for each in there))
     if not there:
-        put("Nothing to remove: no finished task takes up space but for its history.")
+        put("Nothing to remove: finished tasks use space for their history only.")
     elif only_shown:
         put(f"Nothing was removed. It would free {freed}: {again}")
     else:

@@ -31,9 +31,11 @@ ANSWER = "Amounts are in euro: write EUR after them."
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository to look around in.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository. Default: remove it.")] = False,
     workflow: Annotated[str, typer.Option(help="Which workflow to show.")] = "tdd",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line, and the status last.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
+    ] = False,
 ) -> None:
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
     from flyball.cli.screen.seat import take_seat

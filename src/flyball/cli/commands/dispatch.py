@@ -14,7 +14,7 @@ from flyball.cli.support.output import put, put_json
 
 
 def dispatch(
-    track: Annotated[str, typer.Argument(help="The folder of the track, or its name below conductor/tracks/.")],
+    track: Annotated[str, typer.Argument(help="Folder of the track, or its name below conductor/tracks/.")],
     choose: Annotated[bool, typer.Option("--choose", help="Name the evaluators and stop; nothing is run.")] = False,
     as_json: AsJson = False,
 ) -> None:

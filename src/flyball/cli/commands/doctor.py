@@ -11,7 +11,7 @@ from flyball.cli.support.output import put, put_json
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Check git, sandbox, clock, disk, journal, configuration, gates and the agents it names."""
+    """Check git, sandbox, clock, disk, journal, configuration, gates and agents; name a fix for each problem."""
     from flyball.core.text.scrubbing import scrub
     from flyball.wiring.tools.checkup import checkup
 

@@ -33,29 +33,41 @@ class GatesResult(StrEnum):
 
 def evaluate(
     root: Annotated[
-        Path | None, typer.Option(help="The folder that has `.work`. Default: the nearest one from here upwards.")
+        Path | None, typer.Option(help="Folder that holds `.work`. Default: this folder or the nearest one above it.")
     ] = None,
     validation: Annotated[
         list[Path] | None,
-        typer.Option(help="A validator's summary in markdown, or its report in JSON; may be repeated."),
+        typer.Option(help="File with a validator's summary (Markdown) or report (JSON); repeatable."),
     ] = None,
-    build: Annotated[BuildResult, typer.Option(help="Whether the build passes.")] = BuildResult.unknown,
-    gates: Annotated[GatesResult, typer.Option(help="Whether the quality gates are met.")] = GatesResult.unknown,
-    error: Annotated[list[str] | None, typer.Option(help="An error of this session; may be repeated.")] = None,
-    unrecoverable: Annotated[bool, typer.Option("--unrecoverable", help="Nobody but a person can help.")] = False,
-    max_cycles: Annotated[int | None, typer.Option(help="The cycle limit; 0 is none.", min=0)] = None,
-    focus: Annotated[str, typer.Option(help="The issue in hand. Default: as the state file or focus.md say.")] = "",
+    build: Annotated[
+        BuildResult, typer.Option(help="Result of the build: pass, fail or unknown. Default: unknown.")
+    ] = BuildResult.unknown,
+    gates: Annotated[
+        GatesResult, typer.Option(help="Quality gates: met, unmet or unknown. Default: unknown.")
+    ] = GatesResult.unknown,
+    error: Annotated[list[str] | None, typer.Option(help="Error of this session; repeatable. Default: none.")] = None,
+    unrecoverable: Annotated[
+        bool, typer.Option("--unrecoverable", help="Only a person can resolve the errors. Default: no.")
+    ] = False,
+    max_cycles: Annotated[
+        int | None, typer.Option(help="Cycle limit; 0 means no limit. Default: as the state file says.", min=0)
+    ] = None,
+    focus: Annotated[
+        str, typer.Option(help="Issue that is being worked on. Default: as the state file or focus.md says.")
+    ] = "",
     reset: Annotated[
-        bool, typer.Option("--reset", help="A person's word: clear the counts of failures and idle cycles that block.")
+        bool, typer.Option("--reset", help="Clear the counts of failures and idle cycles that block. Default: no.")
     ] = False,
     input: Annotated[
         str,
-        typer.Option(help="A file with the whole situation as one JSON object, or - for stdin; nothing else is read."),
+        typer.Option(
+            help="File with the whole situation as one JSON object, or - for stdin; nothing else is read. Default: read .work."
+        ),
     ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide, but write nothing. Default: no.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, and exit 10, 0 or 3; the decision is written down first."""
+    """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, exit with 10, 0 or 3, and record the decision first."""
     from flyball.wiring.tools.evaluation import Given
 
     with exit_on_refusal():

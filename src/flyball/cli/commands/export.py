@@ -34,13 +34,17 @@ _USE = {
 
 
 def export(
-    target: Annotated[Target, typer.Option(help="The program the files are for.")],
-    to: Annotated[Path, typer.Option(help="The project, or your home folder. Default: where you are.")] = Path(),
-    plugin: Annotated[bool, typer.Option("--plugin", help="A whole Claude Code plugin in that folder.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are not flyball's.")] = False,
+    target: Annotated[Target, typer.Option(help="Program that will read the files.")],
+    to: Annotated[Path, typer.Option(help="Project or home folder to write to. Default: this folder.")] = Path(),
+    plugin: Annotated[
+        bool, typer.Option("--plugin", help="Write a whole Claude Code plugin into that folder. Default: no.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that flyball did not write. Default: no.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write flyball's roles as agent definition files of another program."""
+    """Write flyball's roles as agent definition files for another program."""
     from flyball import __version__
     from flyball.documents.exported_files import write_exported
     from flyball.ports import Refusal

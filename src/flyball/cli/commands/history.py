@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
-    """List what a task can be rolled back to."""
+    """List the checkpoints of a task, for rollback and diff."""
     from flyball.cli.support.choosing import chosen
     from flyball.projections.wording import short, stamp
     from flyball.wiring.site import Site
@@ -42,12 +42,12 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
 def rollback(
     to: Annotated[
         str,
-        typer.Option("--to", help="A label, a commit, last-good, or a number: so many accepted checkpoints back."),
+        typer.Option("--to", help="Checkpoint: a label, a commit, last-good, or N for N accepted checkpoints back."),
     ],
     task: MaybeTask = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take a task's tree back to a checkpoint; what is undone stays reachable as one."""
+    """Restore a task's tree to a checkpoint; the undone work is kept as a checkpoint too."""
     from flyball.cli.support.choosing import chosen
     from flyball.core.text.quantities import plural
     from flyball.projections.wording import short

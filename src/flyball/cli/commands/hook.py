@@ -15,7 +15,7 @@ class Event(StrEnum):
     STOP = "stop"
 
 
-def hook(event: Annotated[Event, typer.Argument(help="What happened: stop, the agent is about to stop.")]) -> None:
+def hook(event: Annotated[Event, typer.Argument(help="The agent's event: stop (the agent is about to stop).")]) -> None:
     """Answer an agent's hook on stdin: keep the agent from stopping while flyball has not measured its work as done."""
     from flyball.hook import main
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def init(
-    force: Annotated[bool, typer.Option("--force", help="Write over a flyball.toml that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing flyball.toml.")] = False,
     try_gates: Annotated[
-        bool, typer.Option("--try/--no-try", help="Try the gates once in a tree of their own.")
+        bool, typer.Option("--try/--no-try", help="Try the gates once in a separate tree. Default: try.")
     ] = True,
     constitution: Annotated[
         bool,
@@ -83,7 +83,7 @@ def _free(site: Site, *, force: bool) -> Path:
         if there is not None:
             raise Refusal(f"{shared} configures flyball already, under [tool.flyball]. Edit it there.")
     elif not force:
-        raise Refusal(f"{path} is there already. Look at it, or write it anew: flyball init --force")
+        raise Refusal(f"{path} already exists. Edit it, or replace it: flyball init --force")
     return path
 
 
@@ -145,7 +145,7 @@ def _shown(
         yield from _tool(tool)
     yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
-    yield f"{path} is written, and agreed to as it is now:"
+    yield f"{path} is written and trusted. It will:"
     yield from (f"  {line}" for line in wants)
     yield "next:"
     yield from (f"  {line}" for line in _next(path, proposal, measured))
@@ -158,14 +158,14 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
     if not proposal.gates:
         yield f'name the command that runs the tests, below [gates] in {path.name}: test = "COMMAND", then: flyball trust'
     elif measured is not None and measured.broken:
-        yield f"have the gate's command run here (see above; setup in {path.name} installs what it needs)"
+        yield f"make the gate's command work here (see above; setup in {path.name} installs what it needs)"
     if proposal.agent is None:
         yield f"install an agent (flyball agents lists those it knows), or name a program in {path.name} as shown there"
     login = login_wanted(proposal)
     if proposal.agent is not None and login:
         yield f"log in to {proposal.agent.value}: {login}"
     if _missing(proposal, measured) or proposal.agent is None:
-        yield "flyball doctor    (says whether a task can run now)"
+        yield "flyball doctor    (checks whether a task can run now)"
         return
     agent = proposal.agent.value
     yield f'flyball run "what is to be done"    (with {agent}: {proposal.agent.reason})'

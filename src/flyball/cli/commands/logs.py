@@ -28,15 +28,15 @@ _END = 64 * 1024
 
 def logs(
     task: MaybeTask = "",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task is finished.")] = False,
-    turn: Annotated[int | None, typer.Option(help="Show what was said in this turn instead.", min=1)] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing until the task is finished.")] = False,
+    turn: Annotated[int | None, typer.Option(help="Show this turn's prompt and output instead.", min=1)] = None,
     raw: Annotated[
         bool,
         typer.Option(
-            "--raw", help="With --turn: what its program printed, byte for byte; its errors on standard error."
+            "--raw", help="With --turn: print the program's own output, byte for byte; its errors on standard error."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")] = False,
 ) -> None:
     """Show what happened in a task, one line for each event."""
     from flyball.cli.support.choosing import chosen

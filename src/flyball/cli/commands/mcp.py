@@ -8,7 +8,7 @@ from flyball.cli.support.exits import exit_on_refusal
 
 
 def mcp() -> None:
-    """Serve an agent over MCP on stdio: its task, gates, progress, questions, monitor and evaluator; none can say "done"."""
+    """Serve an agent over MCP on stdio: its task, gates, progress, questions, monitor and evaluator. No tool can declare the work done."""
     from flyball.core.extras import install_command
     from flyball.ports import Refusal
 

@@ -27,7 +27,7 @@ def monitor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a loop goes anywhere: reads a batch result from stdin, keeps the history, and exits 0 if it progresses."""
+    """Judge whether a loop makes progress: read a batch result from stdin, keep its history, and exit 0 on progress."""
     with exit_on_refusal():
         if bool(task) == stream:
             say(

@@ -26,7 +26,7 @@ def reopen(
     detach: flags.Detach = False,
     as_json: flags.JsonEvents = False,
 ) -> None:
-    """Go on with a task that is DONE: your feedback becomes new criteria or issues of it."""
+    """Continue a task that is DONE: your feedback becomes new criteria or issues."""
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import reopen as take_up
 

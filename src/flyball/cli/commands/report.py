@@ -22,8 +22,8 @@ class Format(StrEnum):
 
 def report(
     task: MaybeTask = "",
-    format: Annotated[Format, typer.Option(help="md for people, json for programs.")] = Format.MD,
-    as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
+    format: Annotated[Format, typer.Option(help="Format: md for people, json for programs. Default: md.")] = Format.MD,
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
 ) -> None:
     """Report what was done, how it was verified, and what is left."""
     from flyball.cli.support.choosing import chosen

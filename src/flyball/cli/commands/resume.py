@@ -21,7 +21,7 @@ def resume(
     detach: flags.Detach = False,
     as_json: flags.JsonEvents = False,
 ) -> None:
-    """Go on where a task stopped: after a pause, a limit, an answer, a crash."""
+    """Continue a task where it stopped: after a pause, a limit, an answer or a crash."""
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import take_up
 

@@ -17,24 +17,29 @@ if TYPE_CHECKING:
 
 @flags.takes(*flags.SETTINGS)
 def run(
-    request: Annotated[str, typer.Argument(help="What is to be done, in your words.")] = "",
+    request: Annotated[str, typer.Argument(help="The work to do, in your words.")] = "",
     from_: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="PATH", help="Document to work from (PRP, PRD, plan), a .work folder, or a .prp-session."
+            "--from",
+            metavar="PATH",
+            help="Document to work from (PRP, PRD, plan), a .work folder, or a .prp-session. Default: none.",
         ),
     ] = None,
     new: Annotated[
-        bool, typer.Option("--new", help="Open a new task even if the same request or document is being worked on.")
+        bool,
+        typer.Option(
+            "--new", help="Open a new task even if the same request or document has an unfinished one. Default: no."
+        ),
     ] = False,
     *,
     typed: RunFlags,
     detach: flags.Detach = False,
     as_json: flags.JsonEvents = False,
 ) -> None:
-    """Start a task and go on until it is DONE, BLOCKED or at a limit.
+    """Start a task and work on it until it is DONE, BLOCKED or at a limit.
 
-    Options win over flyball.toml, which wins over the defaults named here.
+    Options override flyball.toml, which overrides the defaults named here.
     """
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import Start, start

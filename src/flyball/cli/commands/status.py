@@ -41,7 +41,7 @@ def status(
 
     with exit_on_refusal():
         if block and as_json:
-            raise Refusal("The status block is no JSON: say --block or --json, not both. See: flyball status --help")
+            raise Refusal("--block and --json exclude each other. See: flyball status --help")
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         if block:
@@ -99,7 +99,7 @@ def _said(word: PersonSpoke) -> str:
     from flyball.projections.wording import plain
 
     to = f" to {word.question}" if word.question else ""
-    return f"{word.word}{to}{f': {plain(word.text, 120)}' if word.text else ''}; not taken in yet"
+    return f"{word.word}{to}{f': {plain(word.text, 120)}' if word.text else ''}; not applied yet"
 
 
 def _spent(shown: Status) -> str:

@@ -26,7 +26,7 @@ def list_tasks(as_json: AsJson = False) -> None:
             put_json([_row(site, record.id) for record in records])
             return
         if not records:
-            put('no task yet; start one with: flyball run "…"')
+            put('No task yet. Start one with: flyball run "…"')
         rows = [_cells(site, record.id) for record in records]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
         for row in rows:

@@ -13,10 +13,10 @@ from flyball.cli.support.output import asked, at_terminal, put, put_json
 
 
 def trust(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree without being asked.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree without being asked. Default: no.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Agree to what this repository's flyball.toml runs or widens; asked for once per content."""
+    """Agree to the commands and permissions in this repository's flyball.toml; needed again when they change."""
     from flyball.config import file as config_file, trust as agreement
     from flyball.core.text.quantities import plural
     from flyball.core.text.scrubbing import scrub
@@ -38,13 +38,13 @@ def trust(
         if as_json:
             put_json({"file": str(file.origin.path), "wants": wants, "trusted": True, "new": not known})
         elif known:
-            put(f"{file.origin.path} is trusted already; it would run or widen {plural(len(wants), 'thing')}.")
+            put(f"{file.origin.path} is already trusted: {plural(len(wants), 'setting')}.")
         else:
-            put(f"{file.origin.path} is trusted as it is now. A change to what it runs is asked for again.")
+            put(f"{file.origin.path} is trusted as it is now. You are asked again when these settings change.")
 
 
 def _show(path: Path, wants: list[str]) -> None:
-    typer.echo(f"{path} would have effect:", err=True)
+    typer.echo(f"{path} would run or change:", err=True)
     for line in wants:
         typer.echo(f"  {line}", err=True)
 
@@ -53,6 +53,6 @@ def _require_agreement() -> None:
     from flyball.ports import Refusal
 
     if not at_terminal():
-        raise Refusal("Nobody is here to agree. Read the lines above, then type: flyball trust --yes")
+        raise Refusal("Nobody can be asked here. Read the lines above, then type: flyball trust --yes")
     if asked("Agree? [y/N] ").lower() not in {"y", "yes"}:
-        raise Refusal("Nothing was agreed to, and nothing is trusted. To be asked again: flyball trust")
+        raise Refusal("You did not agree, so nothing is trusted. To be asked again: flyball trust")

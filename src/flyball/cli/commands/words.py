@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def answer(
     task: Task,
-    question: Annotated[str, typer.Argument(help="The question: its id (ask/3), its number or its name.")],
+    question: Annotated[str, typer.Argument(help="Question: its id (ask/3), number or name.")],
     text: Annotated[list[str] | None, typer.Argument(help="The answer. Default: the question's own default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question a task has asked."""
+    """Answer a question of a task."""
     from flyball.cli.screen.answers import understood
     from flyball.cli.support.choosing import chosen
     from flyball.wiring.site import Site
@@ -39,23 +39,23 @@ def answer(
 
 
 def reset(task: Task, as_json: AsJson = False) -> None:
-    """Forget what makes a task count as stuck, and let it try again."""
+    """Clear the counters that stopped a task as stuck, and let it try again."""
     _speak(task, "reset", as_json=as_json)
 
 
 def skip(task: Task, as_json: AsJson = False) -> None:
-    """Leave the present stage unverified and go on; every report will say so."""
+    """Leave the current stage unverified and go to the next; every report says so."""
     _speak(task, "skip", as_json=as_json)
 
 
 def abort(task: Task, as_json: AsJson = False) -> None:
-    """End a task for good; its checkpoints stay."""
+    """End a task for good; its checkpoints remain."""
     _speak(task, "abort", as_json=as_json)
 
 
 def modify(
     task: Task,
-    text: Annotated[list[str], typer.Argument(help="What the next turns are to know.")],
+    text: Annotated[list[str], typer.Argument(help="Guidance for the next turns.")],
     as_json: AsJson = False,
 ) -> None:
     """Give a task new guidance, then let it try again."""
@@ -63,7 +63,7 @@ def modify(
 
 
 def pause(task: Task, as_json: AsJson = False) -> None:
-    """Let a running task stop after its present step."""
+    """Stop a running task after its current step."""
     from flyball.cli.support.choosing import chosen
     from flyball.ports import Refusal
     from flyball.wiring.presence import controller_of
@@ -97,8 +97,8 @@ def _tell(heard: Heard, *, as_json: bool) -> None:
     if as_json:
         put_json(heard)
     elif heard.taken == "now":
-        put(f"{heard.task} is ended. Its checkpoints stay: {heard.next_command}")
+        put(f"{heard.task} has ended. Its checkpoints remain: {heard.next_command}")
     elif heard.taken == "by the running controller":
-        put(f"{heard.word} is on its way to the running controller of {heard.task}. Watch: {heard.next_command}")
+        put(f"{heard.word} was sent to {heard.task}, which is running. Watch it with: {heard.next_command}")
     else:
-        put(f"{heard.word} is kept for {heard.task}, which nobody runs now. It takes effect with: {heard.next_command}")
+        put(f"{heard.word.capitalize()} saved. {heard.task} is not running; apply it with: {heard.next_command}")

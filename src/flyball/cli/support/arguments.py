@@ -10,12 +10,12 @@ from flyball.cli.support.completion import task_ids
 
 Task = Annotated[
     str,
-    typer.Argument(help="The task: its id, a part of it, or words that match it.", autocompletion=task_ids),
+    typer.Argument(help="Task: its id, number, part of its id, or words of its request.", autocompletion=task_ids),
 ]
 MaybeTask = Annotated[
     str,
     typer.Argument(
-        help="The task: its id, a part of it, or words that match it. Default: the one that is unfinished.",
+        help="Task: its id, number, part of its id, or words of its request. Default: the unfinished one.",
         autocompletion=task_ids,
     ),
 ]

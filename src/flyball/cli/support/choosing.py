@@ -31,13 +31,13 @@ def chosen(site: Site, words: str = "", *, may_start: bool = False) -> TaskId:
     """
     records = site.journal.tasks()
     if not records and (known := rendered_tasks(site.repository.root)):
-        raise NoSuchTask(f"The journal knows no task, though {LOOP}/ tells of {min(known)}. See: flyball doctor")
+        raise NoSuchTask(f"The journal has no task, but {LOOP}/ mentions {min(known)}. See: flyball doctor")
     if not records:
         raise _nothing_yet(may_start=may_start)
     if not words.strip():
         return _unfinished(site, [r.id for r in records], may_start=may_start)
     if _NEGATIVE.fullmatch(words.strip()):
-        raise NoSuchTask(f"{words.strip()} is no number of a task; they begin at 1. See: flyball list")
+        raise NoSuchTask(f"{words.strip()} is not a task number; task numbers begin at 1. See: flyball list")
     found = resolve(words, [TaskName(r.id, r.title) for r in records])
     if isinstance(found, Match):
         return found.task.id

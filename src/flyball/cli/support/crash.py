@@ -18,7 +18,7 @@ def ended(error: BaseException) -> int:
     """Keep the traceback, say one sentence, give the exit code; what the system refuses is no error of ours."""
     if isinstance(error, OSError) and error.errno in _WORLD:
         where = f"{error.filename}: " if isinstance(error.filename, str | os.PathLike) else ""
-        say(f"{where}{error.strerror}. What is in the journal is safe. See to it, and try again.")
+        say(f"{where}{error.strerror}. What is in the journal is safe. Fix this and try again.")
         return INTERNAL
     text = "".join(traceback.format_exception(error))
     kept = _kept(text)

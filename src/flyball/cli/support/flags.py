@@ -24,14 +24,14 @@ SETTINGS: dict[str, Any] = {
     "agent": _text(
         "Agent to drive: a name in flyball.toml, or one of `flyball agents`. Default: as flyball.toml says.", "NAME"
     ),
-    "agent_command": _text("Any program as the agent, with its arguments. Default: none.", "'PROG ARG …'"),
+    "agent_command": _text("Drive this program as the agent. Default: none.", "'PROG ARG …'"),
     "model": _text("Model of the agent. Default: the agent's own.", "NAME"),
     "gates": Annotated[
         list[str] | None,
         typer.Option(
             "--gate",
             metavar="NAME=COMMAND",
-            help="Gate to measure with, repeatable; {junit} in COMMAND is the report's path. Default: those of flyball.toml.",
+            help="Gate to measure with; repeatable. {junit} in COMMAND is the report's path. Default: the gates of flyball.toml.",
         ),
     ],
     "setup": _text("Command to run once in the task's own checkout. Default: none.", "COMMAND"),
@@ -39,18 +39,18 @@ SETTINGS: dict[str, Any] = {
         bool | None,
         typer.Option(
             "--attended/--unattended",
-            help="Whether a person can be asked; without one, defaults are taken. Default: attended on a terminal.",
+            help="Ask a person, or take each question's default. Default: attended on a terminal.",
         ),
     ],
     "sandbox": _text(
-        "auto, bwrap or none. Default: auto, which is bwrap; where bwrap is missing, none if attended, a refusal if not.",
+        "Sandbox: auto, bwrap or none. Default: auto (bwrap; if bwrap is missing, an attended run goes without and an unattended one refuses).",
         "KIND",
     ),
     "in_place": Annotated[
         bool | None,
-        typer.Option("--in-place", help="Work in this tree. Default: in an isolated checkout."),
+        typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
     ],
-    "parallel": _count("Run at most this many turns at once. Default: as many as the workflow has."),
+    "parallel": _count("Run at most this many turns at once. Default: as many as the workflow wants."),
     "max_iterations": _count("Stop after this many iterations. Default: no limit."),
     "max_cycles": _count("Stop after this many issues (backlog). Default: no limit."),
     "max_turns": _count("Stop after this many turns. Default: no limit."),
@@ -67,7 +67,7 @@ SETTINGS: dict[str, Any] = {
     ],
     "turn_timeout": _text("Kill a turn after this long (90, 30m, 2h). Default: 1h.", "TIME"),
     "idle_timeout": _text(
-        "Kill a turn after this long without output (90, 15m); 0 never does. Default: 15m.",
+        "Kill a turn after this long without output (90, 15m; 0 for never). Default: 15m.",
         "TIME",
     ),
     "approve_plan": Annotated[
@@ -85,11 +85,11 @@ Detach = Annotated[
     bool,
     typer.Option(
         "--detach",
-        help="Run in the background, also after this terminal is closed; print how to follow and how to stop. Default: no.",
+        help="Run in the background, even after this terminal closes; print how to follow and stop it. Default: no.",
     ),
 ]
 JsonEvents = Annotated[
-    bool, typer.Option("--json", help="Print one JSON event a line, and the status as the last line.")
+    bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
 ]
 
 

@@ -26,7 +26,7 @@ def named(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
     document = document_of(session, source, root)
     if session.status == COMPLETED:
         raise SessionOver(
-            f"{told(session)}: nothing is left to take up. Begin anew with its document: flyball run --from {document}"
+            f"{told(session)}: that session is finished. Start a new task from its document: flyball run --from {document}"
         )
     say(f"{told(session)}: the task begins there")
     return session, document
@@ -42,7 +42,7 @@ def offered(source: Path | None, root: Path, *, attended: bool) -> PrpSession | 
         return None
     say(f"found {told(session)}")
     if not attended:
-        say(f"it is not taken up; to begin there: flyball run --from {place}")
+        say(f"the session is not continued; to continue it: flyball run --from {place}")
         return None
     word = asked(f"take it up at {session.phase}, new or abort? [take] ") or "take"
     if word.startswith("a"):

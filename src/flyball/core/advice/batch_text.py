@@ -123,7 +123,7 @@ def _sections(text: str) -> dict[str, list[_Line]]:
         if found := None if below else _SECTION.fullmatch(raw):
             name = found[1].lower()
             if name == "review" and name in sections:
-                _refuse(number, "Review stands twice; expected one review of the batch")
+                _refuse(number, "Review appears twice; expected one review of the batch")
             current = sections.setdefault(name, [])
             current.append(_Line(number, indent, found[2].strip()))
         elif not sections:
@@ -146,7 +146,8 @@ def _names(lines: Iterable[_Line]) -> tuple[str, ...]:
                 continue
             if not _NAME.fullmatch(name):
                 _refuse(
-                    line.number, f"{_quoted(word)} is no id; expected ids with commas between them, such as 1.1, 1.2"
+                    line.number,
+                    f"{_quoted(word)} is not an id; expected ids with commas between them, such as 1.1, 1.2",
                 )
             names[name] = None
     return tuple(names)

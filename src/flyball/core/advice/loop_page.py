@@ -76,10 +76,10 @@ def _rows(number: int, place: str, cells: list[str], note: str) -> Iterator[tupl
     if span := _SPAN.fullmatch(place):
         first, last = int(span[1]), int(span[2])
         if not 0 <= last - first < LONGEST_SPAN:
-            raise PageUnreadable(f"line {number}: {place!r} is no span of iterations")
+            raise PageUnreadable(f"line {number}: {place!r} is not a range of iterations")
         yield from ((PastRow(each, note), BatchResult()) for each in range(first, last + 1))
     elif not place.isdigit():
-        raise PageUnreadable(f"line {number}: {place[:40]!r} is no iteration; expected a number")
+        raise PageUnreadable(f"line {number}: {place[:40]!r} is not an iteration; expected a number")
     elif cells[0].upper() == "ROLLBACK":
         yield PastRow(int(place), note), None
     else:

@@ -56,7 +56,7 @@ class _Reading:
         block = status_block.parse(message.prose)
         if block is None:
             if any(status_block.BEGIN in fence.text for fence in message.fences):
-                self._problems.append("a status block inside a code fence is no claim; print it outside")
+                self._problems.append("a status block inside a code fence does not count; print it outside")
         elif isinstance(block, BrokenBlock):
             self._problems.append(f"the status block is broken at line {block.line} of the message: {block.reason}")
         elif self._own(status_block.last_block_text(message.prose), "the status block"):
@@ -129,7 +129,7 @@ class _Reading:
             self._found = True
             self._said[kind].append(known)
         elif unknown:
-            self._problems.append(f"{clean(unknown, 120)!r} says nothing that is known; it is no claim")
+            self._problems.append(f"{clean(unknown, 120)!r} is not understood, so it does not count")
 
     def _settled(self, kind: str) -> str:
         said = self._said[kind]
@@ -144,7 +144,9 @@ class _Reading:
         """Whether these are the agent's own words; an echo is noted."""
         if not self._echoed(text):
             return True
-        self._problems.append(f"{clean(name, 120)} stands word for word in the prompt or the tree, so it is no claim")
+        self._problems.append(
+            f"{clean(name, 120)} appears word for word in the prompt or the tree, so it does not count"
+        )
         return False
 
 

@@ -108,7 +108,7 @@ def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[Entry, i
             raise _Unreadable(f"{content[:80]!r} is not `KEY: value`", number)
         key = match[1]
         if key in entries:
-            raise _Unreadable(f"{key} stands there twice", number)
+            raise _Unreadable(f"{key} appears twice", number)
         entries[key] = (Entry(key, match[2] or ""), number)
     return entries
 
@@ -153,7 +153,7 @@ def _section(entry: Entry, kind: type[Section], line: int) -> tuple[Section, Ent
             rest.append(raw)
             continue
         if field.name in values:
-            raise _Unreadable(f"{field.key} stands twice under {entry.key}", line)
+            raise _Unreadable(f"{field.key} appears twice under {entry.key}", line)
         values[field.name] = _scalar(match[2] or "", field)
         rest += [raw.strip()] if values[field.name] is None else []
     known = {name: value for name, value in values.items() if value is not None}

@@ -106,7 +106,7 @@ def own_summaries(prose: str, echoed: Callable[[str], bool]) -> tuple[tuple[Vali
         last = max(number for number, name, _ in _fields(below) if name in _FIELDS)
         if echoed("\n".join(lines[start : start + last + 2])):
             echoes.append(
-                f"the {_kind(kind)} summary stands word for word in the prompt or the tree, so it is no verdict"
+                f"the {_kind(kind)} summary appears word for word in the prompt or the tree, so it does not count"
             )
         else:
             found.append(read)
@@ -277,7 +277,7 @@ def _from_json(text: str, file: str, kind: str) -> tuple[Validation, ...] | NoSu
 
 def _from_object(entry: Any, file: str, kind: str) -> Validation | NoSummary:
     if not isinstance(entry, dict):
-        return NoSummary(0, "an entry that is no object; expected a report object")
+        return NoSummary(0, "an entry that is not an object; expected a report object")
     named = next((entry[key] for key in ("kind", "role", "subagent") if isinstance(entry.get(key), str)), kind)
     if isinstance(entry.get("findings"), dict):
         return _from_counts(entry, file, named)

@@ -112,7 +112,7 @@ def limit_reached(state: State) -> tuple[str, str]:
     told = (
         ("max_iterations", _reached(state.iterations, limits.max_iterations, "iteration")),
         ("max_turns", _reached(state.turns, limits.max_turns, "turn")),
-        ("max_hours", _reached(round(hours, 2), limits.max_hours, "hour")),
+        ("max_hours", _reached(round(hours, 2), limits.max_hours, "time", " hours")),
         ("budget_usd", _exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
         ("budget_tokens", _exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),
         ("budget_tokens", _without_price(state)),
@@ -121,16 +121,16 @@ def limit_reached(state: State) -> tuple[str, str]:
     return next(((name, said) for name, said in told if said), ("", ""))
 
 
-def _reached(used: float, limit: float | None, unit: str) -> str:
+def _reached(used: float, limit: float | None, what: str, unit: str = "") -> str:
     if limit is None or used < limit:
         return ""
-    return f"limit reached: {used:g} of {limit:g} {unit if limit == 1 else f'{unit}s'}"
+    return f"{what} limit reached ({used:g} of {limit:g}{unit})"
 
 
 def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:
     if limit is None or (used + next_turn <= limit and used < limit):
         return ""
-    return f"limit reached: {used:g} of {limit:g} {unit}, and the next turn may take {next_turn:g}"
+    return f"budget reached ({used:g} of {limit:g} {unit}; the next turn may take {next_turn:g})"
 
 
 def _without_price(state: State) -> str:

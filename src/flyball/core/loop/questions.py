@@ -1,4 +1,4 @@
-"""Putting a question to a person, and every question the kernel itself asks; `answers` says what becomes of the answer."""
+"""Putting a question to a person, and every question the kernel itself asks; `answers` acts on the answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flyball.core.text.quantities import plural
 
 FOUR_CHOICES = (
     Option("reset", "clear the counters and try again"),
-    Option("skip", "leave this stage unverified and go on; every report will say so"),
+    Option("skip", "leave this stage unverified and go to the next; every report says so"),
     Option("abort", "end the task"),
     Option("modify", "give new guidance, then try again: modify TEXT"),
 )
@@ -33,7 +33,7 @@ def choices(state: State, lane: Lane) -> tuple[Option, ...]:
     """What may be done about a loop that does not move; where a trick was caught, going back is among it."""
     if lane.loop.caught is None:
         return FOUR_CHOICES
-    back = f"go back to the last good tree and try again, as does: flyball rollback {state.task.id} --to last-good"
+    back = f"restore the last good tree and try again, like: flyball rollback {state.task.id} --to last-good"
     return (*FOUR_CHOICES, Option(ROLLBACK, back))
 
 
@@ -54,7 +54,7 @@ def find(state: State, lane: Lane, name: str) -> tuple[EffectId, Asked] | None:
 
 
 def put(state: State, lane: Lane, question: Question, follow: Follow | None = None) -> Step:
-    """Ask once; wait while it is open; the lane is BLOCKED when nobody can answer. `follow` says what becomes of the answer."""
+    """Ask once; wait while it is open; the lane is BLOCKED when nobody can answer. `follow` acts on the answer."""
     asked = find(state, lane, question.name)
     if asked is None:
         return perform(Ask(lane.effect_id(f"ask/{lane.asks + 1}"), question=question, lane=lane.name))
@@ -69,23 +69,26 @@ def put(state: State, lane: Lane, question: Question, follow: Follow | None = No
 
 def confirm_criteria(state: State) -> Question:
     listed = "\n".join(f"{i.id}: {i.text}" for i in state.items)
-    options = (Option("yes", "work to these"), Option("TEXT", "say what is wrong; they are written again"))
+    options = (
+        Option("yes", "work to these criteria"),
+        Option("TEXT", "say what is wrong; the planner writes them again"),
+    )
     return Question("criteria", "Are these the acceptance criteria?", options, default="yes", detail=listed)
 
 
 def no_exit_signal(lane: Lane) -> Question:
     options = (
-        Option("confirm", "one more turn that asks only for the confirmation"),
-        Option("accept", "accept the stage on your own word"),
+        Option("confirm", "run one more turn that only asks the agent to confirm"),
+        Option("accept", "accept the stage without the agent's signal; every report says so"),
         Option("abort", "end the task"),
     )
-    text = f"{lane.stage}: the gate holds, but the agent has not signalled that it is done ({lane.loop.unsignalled} times)."
+    text = f"{lane.stage}: the gates pass, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
     default = "confirm" if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
     return Question("no-exit-signal", text, options, default=default)
 
 
 def protected_change(lane: Lane) -> Question:
-    options = (Option("allow", "take the change as it is"), Option("deny", "keep the accepted version"))
+    options = (Option("allow", "accept the change"), Option("deny", "keep the accepted version"))
     text = "The agent asks to change protected files. Allow it?"
     return Question("protected-change", text, options, detail="\n".join(lane.loop.consent_wanted))
 
@@ -98,7 +101,7 @@ def tool_unusable(tool: GateResult) -> Question:
     """Put again on resuming: what was missing may be there without a word from anybody."""
     options = (
         Option("reset", "the tool can run now: measure again"),
-        Option("skip", "leave this stage unverified and go on; every report will say so"),
+        Option("skip", "leave this stage unverified and go to the next; every report says so"),
         Option("abort", "end the task"),
     )
     evidence = (f"command: {tool.command}", *tool.output.splitlines()[-12:])
@@ -117,8 +120,8 @@ def rejected(state: State, lane: Lane, by: str) -> Question:
 
 def hourly_limit(reason: str, ends_at: datetime) -> Question:
     options = (
-        Option("wait", f"until {ends_at:%H:%M} UTC"),
-        Option("continue", "begin a new window now"),
+        Option("wait", f"wait until {ends_at:%H:%M} UTC"),
+        Option("continue", "start a new hour now"),
         Option("abort", "end the task"),
     )
     text = f"The hourly limit is reached ({reason}). Wait, continue or abort?"
@@ -128,7 +131,7 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 def breaker_open(state: State, lane: Lane) -> Question:
     judged = lane.loop.judged
     seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, lane, judged)) if judged else ()
-    text = led_by_trick(lane, f"{lane.stage} does not move: {lane.loop.breaker.reason}")
+    text = led_by_trick(lane, f"{lane.stage} makes no progress: {lane.loop.breaker.reason}")
     return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
 
 
@@ -139,15 +142,15 @@ def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
     ]
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
-    return tuple(f"one change and the other: flyball diff {state.task.id} {label}" for label in turns[:-1])
+    return tuple(f"compare the two changes: flyball diff {state.task.id} {label}" for label in turns[:-1])
 
 
 def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:
     """Put again on resuming: the network may be back without a word from anybody."""
     since = min(hit.since for hit in hits if hit.since is not None)
     names = " and ".join(hit.agent for hit in hits)
-    text = f"{names}: no turn came through since {since:%Y-%m-%d %H:%M} UTC ({plural(lane.overloads, 'try', 'tries')}): {hits[-1].detail}"
-    options = (Option("reset", "try again for as long again"), Option("abort", "end the task"))
+    text = f"{names}: no turn has succeeded since {since:%Y-%m-%d %H:%M} UTC ({plural(lane.overloads, 'try', 'tries')}): {hits[-1].detail}"
+    options = (Option("reset", "keep trying, for the same time again"), Option("abort", "end the task"))
     return Question(
         OUT_OF_REACH, text, options, detail="\n".join(f"{hit.agent}: {hit.detail}" for hit in hits), again=True
     )

@@ -77,7 +77,7 @@ def task_id(number: int, slug: str) -> TaskId:
     made = f"{number:03d}-{slug}"
     if number < 1 or parse_task_id(made) is None:
         raise ValueError(
-            f"{made!r} is no task id; expected a number from 1 and a kebab-case slug of at most {MAX_SLUG} characters"
+            f"{made!r} is not a task id; expected a number from 1 and a kebab-case slug of at most {MAX_SLUG} characters"
         )
     return TaskId(made)
 

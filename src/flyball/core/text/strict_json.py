@@ -42,7 +42,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise JsonUnreadable(f"the name {twice[:60]!r} stands twice in one object")
+        raise JsonUnreadable(f"the name {twice[:60]!r} appears twice in one object")
     return found
 
 

@@ -58,7 +58,7 @@ def _files(path: Path) -> list[Path]:
         files = sorted(file for file in every if file.name.endswith(_ENDINGS))
         files = _preferred(files)
     if not files or len(files) > MOST or not all(stat.S_ISREG(file.lstat().st_mode) for file in files):
-        raise CoverageUnreadable(f"it is no regular file, or a folder without one or with more than {MOST}")
+        raise CoverageUnreadable(f"it is not a regular file, or a folder without one or with more than {MOST}")
     if sum(file.lstat().st_size for file in files) > LARGEST:
         raise CoverageUnreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
     return files

@@ -172,7 +172,11 @@ class TaskHistory:
 
     def _prepared(self, at: datetime, _effect: Effect, outcome: Prepared) -> None:
         left = listed([plain(name) for name in outcome.left], LEFT_NAMED)
-        said = f"Set-up created or changed these files, which are no work and not on the branch: {left}" if left else ""
+        said = (
+            f"Set-up created or changed these files. They are not part of the work and not on the branch: {left}"
+            if left
+            else ""
+        )
         self._note((*outcome.notes, said) if said else outcome.notes)
         if not self.checkpoints:
             self._keep(Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))

@@ -26,11 +26,11 @@ def banner(state: State, chronicle: TaskHistory) -> str:
         f"LAST_ERROR: {plain(recent[-1].error, 500) if recent else 'none'}",
         "OPTIONS:",
         f"  flyball reset {task}          clear the counters and try again",
-        f"  flyball skip {task}           leave this stage unverified and go on; every report will say so",
+        f"  flyball skip {task}           leave this stage unverified and go to the next; every report says so",
         f"  flyball abort {task}          end the task",
         f"  flyball modify {task} TEXT    give new guidance, then try again",
     ]
     if state.main.loop.caught is not None:
-        lines.append(f"  flyball rollback {task} --to last-good    go back to the last good tree and try again")
+        lines.append(f"  flyball rollback {task} --to last-good    restore the last good tree and try again")
     lines.append(END)
     return "\n".join(lines) + "\n"

@@ -217,7 +217,7 @@ def _judged(_state: State, fact: Judged) -> str:
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:
-        parts.append(f"false claim: {listed(list(fact.gate_1.missing), 1)}")
+        parts.append(f"the agent says done, but measured: {listed(list(fact.gate_1.missing), 1)}")
     elif fact.gate_1.held:
         parts.append("the gate passes, but the agent does not say that it is done")
     elif fact.gate_1.missing:

@@ -108,7 +108,7 @@ def named(task: TaskId, found: list[Kept], word: str) -> Kept:
         )
     if _NEGATIVE.fullmatch(word):
         raise NoSuchCheckpoint(
-            f"{word} is no number of checkpoints back; expected 1 for the accepted checkpoint before the last, 2 for the one"
+            f"{word} is not a number of checkpoints; expected 1 for the accepted checkpoint before the last, 2 for the one"
             f" before that, or a label, a commit or last-good. See: flyball checkpoints {task}"
         )
     by_commit = [kept for kept in found if len(word) >= _SHORTEST_SHA and kept.commit.startswith(word.lower())]
@@ -133,7 +133,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
     target = named(task, checkpoints(site, task), word)
     if target.tricked:
         raise HoldsTrick(
-            f"{target.label} of {task} holds a trick and is nothing to go back to: {target.tricked}."
+            f"{target.label} of {task} holds a trick, so it cannot be restored: {target.tricked}."
             f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
         )
     with manual_session(site, task) as hand:

@@ -33,7 +33,7 @@ def _require_done(state: State) -> None:
         return
     if stopped is not None and stopped.kind == "aborted":
         raise NotDone(
-            f"{task} was aborted, so there is nothing delivered to give feedback on. Take it up again:"
+            f"{task} was aborted, so it delivered nothing to give feedback on. Continue it with:"
             f" flyball rollback {task} --to last-good; then: flyball modify {task} TEXT; and: flyball resume {task}"
         )
     raise NotDone(

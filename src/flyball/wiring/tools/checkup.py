@@ -147,7 +147,7 @@ def _tasks(site: Site) -> Iterator[Check]:
             yield Check(
                 "clock",
                 "warn",
-                f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is to come",
+                f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is in the future",
                 "set the machine's clock",
             )
     forgotten = sorted(rendered_tasks(site.repository.root) - {record.id for record in records})
@@ -164,7 +164,7 @@ def _space(site: Site) -> Check:
     """What tasks take up of the disk that could be made again, and how to have it back."""
     taken = {record.id: space(site, site.state(record.id).task) for record in site.journal.tasks()}
     free = sum(taken[task] for task in finished_tasks(site))
-    told = f"checkouts, gate folders and environments of tasks take up {size(sum(taken.values()))}"
+    told = f"checkouts, gate folders and environments of tasks use {size(sum(taken.values()))}"
     return Check(
         "space", "ok", f"{told}, {size(free)} of it of finished ones" + (": flyball clean --finished" if free else "")
     )

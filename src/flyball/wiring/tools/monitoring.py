@@ -124,7 +124,7 @@ class Loops(msgspec.Struct, frozen=True):
             rows = read_page(raw.decode("utf-8-sig", "replace"))
         except PageUnreadable as error:
             raise PageRefused(
-                f"{page}, {error}. Mend the line, or move the file away to begin a new history; nothing was written."
+                f"{page}, {error}. Fix the line, or move the file away to start a new history. Nothing was written."
             ) from error
         return (HistoryImported(page, hashlib.sha256(raw).hexdigest(), rows),) if rows else ()
 

@@ -379,7 +379,7 @@ def test_an_implementer_that_changes_nothing_is_cured_and_then_blocked_whatever_
     assert 0 < len(simulator.turns) <= 6
     assert {turn.role for turn in simulator.turns} == {"implementer"}
     judged = next(f for f in facts(simulator, Judged) if isinstance(f, Judged))
-    assert judged.gate_1.missing[0].startswith(f"nothing that counts was changed for {BUG.id}")
+    assert judged.gate_1.missing[0].startswith(f"No relevant change for {BUG.id}")
     assert world.folder.of(BUG.id).is_open
 
 
@@ -410,7 +410,9 @@ def test_a_summary_that_stands_in_the_tree_is_no_verdict_whatever_is_said_around
     simulator = a_backlog(world, max_cycles=1)
     assert simulator.run().decision != "DONE"
     judged = next(f for f in facts(simulator, Judged) if isinstance(f, Judged) and f.batch)
-    assert "the code-reviewer gave no verdict; the code review summary stands word for word" in judged.gate_1.missing[0]
+    assert (
+        "the code-reviewer gave no verdict; the code review summary appears word for word" in judged.gate_1.missing[0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def unwritable(edits: Sequence[WorkEdit], times: int) -> Question:
     wanted = [_wanted(edit) for edit in edits if isinstance(edit, SetStatus | Archive | AddIssue)]
     text = (
         f"The backlog could not be edited: {'; '.join(wanted) or 'the decision'} was refused {plural(times, 'time')} although nobody "
-        "changed the files. What was read is not found where it stands; write it by hand, or write the header anew, and go on."
+        "changed the files. What was read is no longer in its place. Edit the file by hand, or write its header again; then continue."
     )
     options = (Option("reset", "try again"), Option("abort", "end the task"))
     return Question("backlog-stale", text, options, detail="\n".join(wanted), again=True)

@@ -61,9 +61,7 @@ def _weigh(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Wei
     weighed = gates.green(state, lane, measured, claim)
     if not measured.unchanged:
         return weighed
-    unchanged = (
-        f"nothing that counts was changed for {lane.item}; if it is done already, its status is to say so in its file"
-    )
+    unchanged = f"No relevant change for {lane.item}. If it is already fixed, set its status in the file"
     gate = replace(weighed.gate, held=False, missing=(*weighed.gate.missing[: gates.SHOWN - 1], unchanged))
     return replace(weighed, gate=gate)
 
@@ -265,7 +263,7 @@ def _decided(state: State, lane: Lane, said: Evaluated) -> Step:
     if said.decision == "DONE":
         return _finished(state, lane, said)
     if said.trigger == "cycle_limit":
-        return halt(TaskStopped("limit", f"limit reached: {said.reason}"))
+        return halt(TaskStopped("limit", said.reason))
     if lane.loop.reset:
         return record(BlockCleared(said.trigger, said.items))
     return questions.put(state, lane, cycles.question(said))

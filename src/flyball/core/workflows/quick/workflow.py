@@ -30,7 +30,7 @@ def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> We
     weighed = gates.green(state, lane, measured, claim)
     if not measured.unchanged:
         return weighed
-    missing = (*weighed.gate.missing[: gates.SHOWN - 1], "nothing that counts was changed")
+    missing = (*weighed.gate.missing[: gates.SHOWN - 1], "no relevant change")
     return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
 
 

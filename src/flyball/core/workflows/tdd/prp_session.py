@@ -100,7 +100,7 @@ def _past(fields: Mapping[str, Any], name: str, now: datetime) -> None:
     if at.tzinfo is None:
         raise Odd(f"{name} is {_shown(fields.get(name))}; expected a time with its zone")
     if at > now + AHEAD:
-        raise Odd(f"{name} is {_shown(fields.get(name))}, which is to come; expected a time in the past")
+        raise Odd(f"{name} is {_shown(fields.get(name))} and lies in the future; expected a time in the past")
 
 
 def _shown(value: object) -> str:

@@ -67,7 +67,7 @@ def read_header(text: str) -> dict[str, Value] | Unreadable:
     except ValueError:
         return Unreadable(0, "the header is not valid YAML")
     if not isinstance(found, dict):
-        return Unreadable(0, "the header is no mapping of keys to values")
+        return Unreadable(0, "the header is not a mapping of keys to values")
     return {key: value for key, value in found.items() if isinstance(key, str)}
 
 
@@ -253,7 +253,7 @@ class _BlockReader:
             return self._skipped(self._offset("status", -1), "it gives more than one status; keep the one that holds")
         fields.text("status")
         if "status" in fields.strange:
-            return self._skipped(self._offset("status", 0), "its status is no text")
+            return self._skipped(self._offset("status", 0), "its status is not text")
         id = fields.text("id")
         if not id:
             return self._skipped(0, "it has no id")
@@ -317,7 +317,7 @@ class _BlockReader:
             unknown = "" if status_of(issue.stated) else ", since nobody knows what it means"
             self._note_key("status", f"status {issue.stated!r} is taken as {issue.status}{unknown}")
         if issue.created and not created_at(issue.created):
-            self._note_key("created", f"created {issue.created[:40]!r} is no date")
+            self._note_key("created", f"created {issue.created[:40]!r} is not a date")
         for name, value, allowed in (("type", issue.type, TYPES), ("priority", issue.priority, PRIORITIES)):
             if value and value not in allowed:
                 self._note_key(name, f"{name} {value!r} is not one of {', '.join(sorted(allowed))}")
