@@ -171,6 +171,7 @@ GATE = """test=echo '<testsuite><testcase name="old"/></testsuite>' > {junit}"""
 RUN = ("run", "y", "--agent-command", "true", "--gate", GATE, "--sandbox", "none", "--max-turns", "1")
 
 
+@pytest.mark.slow
 def test_with_a_closed_standard_input_nobody_attends(repository, site):
     done = with_closed("<&-", *RUN, cwd=repository)
     assert "internal error" not in done.stderr
@@ -193,9 +194,9 @@ def test_a_closed_standard_input_has_nothing_to_read(told, repository, words):
         (">&-", ["status", "nothing"], 2),
         (">&-", ["--version"], 0),
         (">&-", ["--help"], 0),
-        ("2>&-", RUN, 4),
-        (">&-", RUN, 4),
-        ("<&- >&- 2>&-", RUN, 4),
+        pytest.param(*("2>&-", RUN, 4), marks=pytest.mark.slow),
+        pytest.param(*(">&-", RUN, 4), marks=pytest.mark.slow),
+        pytest.param(*("<&- >&- 2>&-", RUN, 4), marks=pytest.mark.slow),
     ],
 )
 def test_a_closed_stream_changes_no_exit_code(told, repository, tmp_path, streams, words, code):

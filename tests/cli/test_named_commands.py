@@ -77,6 +77,7 @@ def options() -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.slow
 def test_messages_name_commands_at_all() -> None:
     found = named_commands()
     assert len(found) > 40

@@ -201,3 +201,34 @@ def test_an_exported_file_keeps_its_mode(tmp_path, force):
     write_exported(tmp_path, {"a.md": "second\n"}, manifest=".manifest", force=force)
     assert stat.S_IMODE((tmp_path / "a.md").stat().st_mode) == 0o600
     assert exported_files._content(tmp_path / "a.md") == b"second\n"
+
+
+def test_two_saves_of_one_instant_are_both_kept(tmp_path, monkeypatch):
+    """The second was made from what stood there between two exchanges, so it does not hold the first."""
+    path = tmp_path / "high.md"
+    path.write_text("one\n")
+    saves = ["one\nfirst\n", "one\nours\nsecond\n"]
+
+    def point(name):
+        if saves and name in {"work.write.inside", "work.write.exchanged"}:
+            save(path, saves.pop(0))
+
+    real = KeptFolder.read
+
+    def read(self, name):
+        raw = real(self, name)
+        # The first save falls between the look at the file and the exchange.
+        if name == "high.md" and len(saves) == 2 and looked:
+            point("work.write.inside")
+        looked.append(name)
+        return raw
+
+    looked: list[str] = []
+    monkeypatch.setattr(KeptFolder, "read", read)
+    monkeypatch.setattr(faults, "point", lambda name: point(name) if name == "work.write.exchanged" else None)
+    with KeptFolder.below(tmp_path) as folder:
+        folder.edit("high.md", lambda raw: raw if b"ours" in (raw or b"") else (raw or b"") + b"ours\n")
+    everything = "".join(each.read_text() for each in tmp_path.iterdir())
+    assert not saves
+    assert "first" in everything
+    assert "second" in everything

@@ -76,6 +76,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", [1, 3])
 def test_lanes_meet_a_conflict_are_reviewed_and_end_as_one_branch(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int

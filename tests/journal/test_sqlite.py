@@ -121,6 +121,7 @@ except LeaseLost as refused:
     assert [event.epoch for event in journal.read(task)] == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.req("O1")
 def test_processes_that_open_tasks_together_get_numbers_of_their_own(path: Path) -> None:
     code = "for i in range(5): print(journal.open_task('x', workflow='tdd', title='', at=AT, highest_on_disk=6).number)"

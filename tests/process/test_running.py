@@ -118,6 +118,7 @@ def test_output_beyond_the_limit_is_drained_but_not_stored(scene: Scene) -> None
     assert ended.stdout_tail.endswith(b"aend")
 
 
+@pytest.mark.slow
 def test_300_mb_of_output_are_stored_in_constant_memory(scene: Scene) -> None:
     out = scene.folder / "out.log"
     source = f"""

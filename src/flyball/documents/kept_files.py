@@ -182,14 +182,20 @@ class KeptFolder:
         return done
 
     def _give_back(self, out: str, name: str, ours: bytes) -> None:
-        """Let what somebody saved stand again: of several saves the last, which is whatever takes another's place."""
+        """Let what somebody saved stand again: of several saves the last, which is whatever takes another's place.
+
+        An earlier one need not be part of it, so it is kept beside the file.
+        """
         seen = [ours]
         while True:
             held = self.read(out)
             replaced(out, name, folder=self._descriptor)
-            if self.read(out) in (*seen, None):
-                return
+            left = self.read(out)
+            if left in (*seen, None):
+                break
             seen.append(held or b"")
+        if left not in (ours, None):
+            placed(out, self._beside(name), folder=self._descriptor)
 
     def clear(self) -> None:
         """Take away what a killed edit left; what somebody saved in that instant is kept beside its file."""

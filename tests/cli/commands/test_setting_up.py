@@ -337,6 +337,7 @@ def test_init_says_what_is_missing_and_what_to_do_in_its_order(repository, tmp_p
     assert "no agent that flyball knows is installed" in json.loads(made.out)["missing"]
 
 
+@pytest.mark.slow
 @pytest.mark.req("C7")
 def test_init_tries_the_linter_and_switches_off_one_that_cannot_run(repository, flyball, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
@@ -349,6 +350,7 @@ def test_init_tries_the_linter_and_switches_off_one_that_cannot_run(repository, 
     assert "lint runs" not in answer.out
 
 
+@pytest.mark.slow
 @pytest.mark.req("C7")
 def test_init_says_which_modules_the_tests_lack(repository, flyball, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")

@@ -527,6 +527,7 @@ AGREED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.req("M22")
 @settings(deadline=None, max_examples=400)
 @given(st.lists(ANY_ITERATION, min_size=1, max_size=14))
