@@ -6,8 +6,9 @@ from pathlib import Path
 from flyball.config import schema
 from flyball.config.schema import duration
 from flyball.core.health.verdict import Thresholds
-from flyball.core.model.task import BreakerSettings, CodeLimits, Gate, Limits, Settings
+from flyball.core.model.task import CodeLimits, Gate, Limits, Settings
 from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.tdd.workflow import WORKFLOW as TDD
 
 TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
 ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `([\w.]+)` \|.*$", TEXT, re.MULTILINE)}
@@ -51,11 +52,10 @@ def test_the_stated_limits_are_the_defaults() -> None:
 
 
 def test_the_stated_strikes_are_the_defaults() -> None:
-    breaker = BreakerSettings()
     for field in schema.StrikesTable.__struct_fields__:
         row = ROWS[f"breaker.STAGE.{field}"]
         found = {stage: int(number) for stage, number in re.findall(r"([A-Z]+) `(\d+)`", row)}
-        assert found == {stage: getattr(strikes, field) for stage, strikes in breaker.stages.items()}
+        assert found == {stage: getattr(strikes, field) for stage, strikes in TDD.strikes.items()}
 
 
 def test_all_roles_of_the_workflows_are_named() -> None:

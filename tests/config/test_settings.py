@@ -7,6 +7,7 @@ from flyball.config.settings import Configured, Here, RunFlags, build, with_limi
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.verdict import Thresholds
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
+from flyball.core.workflows.registry import own_strikes
 
 TYPED = RunFlags(agent_command="prog --fast 'two words'", gates=("test=pytest -q",))
 GATE = '[gates]\ntest = "pytest"\n'
@@ -48,9 +49,9 @@ def test_every_setting_of_the_file_arrives() -> None:
         calls_per_hour=7, idle_timeout_s=None, turn_timeout_s=120.0, crash_limit=2, usage_limit_wait_s=300.0
     )
     assert settings.breaker.cooldown_s == 600.0
-    assert settings.breaker.strikes("GREEN") == Strikes(9, 3)
-    assert settings.breaker.strikes("RED") == Strikes(3, 5)
-    assert settings.breaker.strikes("EXECUTE") == Strikes(3, 2)
+    assert settings.breaker.strikes("GREEN", own_strikes("GREEN")) == Strikes(9, 3)
+    assert settings.breaker.strikes("RED", own_strikes("RED")) == Strikes(3, 5)
+    assert settings.breaker.strikes("EXECUTE", own_strikes("EXECUTE")) == Strikes(3, 2)
     assert settings.monitor == Thresholds(patience=9)
     assert (settings.qa.changelog, settings.qa.readme, settings.code.complexity) == ("off", "on", 5)
     assert (settings.sandbox, settings.network, settings.parallel, settings.push) == ("none", False, 4, True)

@@ -11,14 +11,14 @@ from tests.live.conftest import Live
 
 from flyball.documents.governed import govern
 from flyball.hook import MOST_ALIKE
-from flyball.projections.export.agents import EXPORTED
+from flyball.projections.export.agents import exported_roles
 from flyball.testing.model_script import Step
 from flyball.testing.model_server import ModelServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-NAMES = {f"flyball-{role.name}" for role in EXPORTED}
-QA, MONITOR = (next(role for role in EXPORTED if role.name == name) for name in ("qa", "monitor"))
+NAMES = {f"flyball-{role.name}" for role in exported_roles()}
+QA, MONITOR = (next(role for role in exported_roles() if role.name == name) for name in ("qa", "monitor"))
 PATIENCE_S = 120
 
 

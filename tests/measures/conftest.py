@@ -188,7 +188,7 @@ class Lab:
             rejected=self.rejected,
             consented=dict.fromkeys(self.consented, candidate),
             failed_exits=self.failed_exits,
-            checks=kind == "baseline",
+            checks=kind == "baseline" or bool(self.rejected),
         )
         return self.measurer.measure(
             request,

@@ -27,7 +27,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.cycles import folder
-from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.registry import WORKFLOWS, for_issues, works_on_issues
 from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.source import SourceDocument, read_source
@@ -77,15 +77,18 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
         order = msgspec.structs.replace(order, source=taken[1])
     flags = _with_workflow(order, flags)
     configured, source = _wanted(repository, order, flags)
-    if taken is not None and configured.workflow != "tdd":
-        raise NothingAsked("A .prp-session needs the workflow tdd. Leave out --workflow, or pass --workflow tdd.")
+    if taken is not None and not WORKFLOWS[configured.workflow].takes_sessions:
+        able = " or ".join(each.name for each in WORKFLOWS.values() if each.takes_sessions)
+        raise NothingAsked(
+            f"A .prp-session needs the workflow {able}. Leave out --workflow, or pass --workflow {able}."
+        )
     site = Site.of(repository)
     if not order.new:
         known = _known(site, configured, order, source)
         if known is not None:
             return _taken_up(site, known, flags, order.seat)
     session = taken[0] if taken is not None else None
-    if session is None and configured.workflow == "tdd":
+    if session is None and WORKFLOWS[configured.workflow].takes_sessions:
         session = prp_sessions.offered(order.source, repository.root, attended=configured.settings.attended)
     configured = _in_place_settled(site, configured)
     document = source.source if source else None
@@ -113,7 +116,7 @@ def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -
     if not feedback.strip():
         raise NothingAsked(f'Say what is to be done: flyball reopen {task} "…"')
     state = site.dossier(task).state
-    if state.task.workflow == "backlog":
+    if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
     put_back = made_ready(site, task)
     if put_back:
@@ -153,7 +156,7 @@ def _shown_to_person() -> bool:
 def _wanted(repository: Repository, order: Start, flags: RunFlags) -> tuple[Configured, SourceDocument | None]:
     """What `run` is to do and with what; whatever is wrong with it is said before anything is written."""
     file = config_file.read(repository.root)
-    if not order.request.strip() and order.source is None and workflow_of(file, flags) != "backlog":
+    if not order.request.strip() and order.source is None and not works_on_issues(workflow_of(file, flags)):
         raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     repository.require_commit()
     check_foreign(repository.root)
@@ -170,11 +173,11 @@ def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
     """A folder of issues is a backlog, whatever workflow is configured, unless another one was typed."""
     if order.source is None or flags.workflow is not None or not is_work_folder(order.source):
         return flags
-    return msgspec.structs.replace(flags, workflow="backlog")
+    return msgspec.structs.replace(flags, workflow=for_issues())
 
 
 def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
-    if configured.workflow != "backlog":
+    if not works_on_issues(configured.workflow):
         return read_source(order.source, root) if order.source else None
     if configured.settings.in_place:
         raise BacklogInPlace(
@@ -272,7 +275,7 @@ def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
         return _left_alone(site, state, as_json=seat.as_json)
-    if state.task.workflow == "backlog":
+    if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
     changed = _changed(state, flags)
     if flags.budget_usd is not None:

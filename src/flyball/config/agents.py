@@ -10,7 +10,7 @@ from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, nearest
 from flyball.config.reviewers import spoken, takes_no_model, with_reviewers
 from flyball.core.model.task import CLI_TYPES, AgentChoice, AgentSpec
-from flyball.core.roles.workers import REVIEWING
+from flyball.core.roles.workers import reviewing
 
 TYPED = "command"
 """The name of an agent given by --agent-command alone."""
@@ -34,14 +34,16 @@ def cast_roles(
     command: str | None,
     model: str | None,
     known: Iterable[str] = (),
+    author: str = "",
 ) -> Cast:
     """Give every role an agent; `agent`, `command` and `model` are what was typed and win over the file.
 
-    `known` are the roles of all workflows: a file may speak of those that are not played now.
+    `known` are the roles of all workflows: a file may speak of those that are not played now. `author` is the role that writes
+    the product: reviewers are to be another model than its.
     """
     if command is not None:
         spec = _typed(agent or TYPED, command, model or "")
-        made = with_reviewers(AgentChoice(spec.name, spec.model), {}, (spec,), roles)
+        made = with_reviewers(AgentChoice(spec.name, spec.model), {}, (spec,), roles, author)
         return Cast((spec,), made.roles, (*made.notes, *_on_model(model, made.roles, (spec,), roles)))
     named = {name: _spec(file, name, table) for name, table in file.agents.items()} if file else {}
     if file:
@@ -54,7 +56,7 @@ def cast_roles(
     tables = file.roles if file else {}
     chosen = {role: _choice(table, default, specs) for role, table in tables.items()}
     agents = tuple(specs.values())
-    made = with_reviewers(default, chosen, agents, roles)
+    made = with_reviewers(default, chosen, agents, roles, author)
     return Cast(agents, made.roles, (*made.notes, *_on_model(model, made.roles, agents, roles)))
 
 
@@ -193,6 +195,7 @@ def _on_model(
     others = [f"{role} ({spoken(cast[role])})" for role in kept]
     if others:
         yield f"--model {model} is not for {', '.join(others)}, as flyball.toml sets"
-    reviews = [r for r in dict.fromkeys(roles) if r in REVIEWING and r not in kept and cast[r].model != model]
+    reviews_others = reviewing()
+    reviews = [r for r in dict.fromkeys(roles) if r in reviews_others and r not in kept and cast[r].model != model]
     if reviews:
         yield f"--model {model} is not for {', '.join(reviews)}: another model reviews; to change that, set model below [roles.{reviews[0]}]"

@@ -9,6 +9,7 @@ from flyball.config.finding import Finding, Reader
 from flyball.config.stacks import stacks
 from flyball.core.loop.questions import CHECKED_BY
 from flyball.core.model.task import CLI_TYPES, QaSettings
+from flyball.core.workflows.registry import DEFAULT
 
 LOGINS: dict[bool | None, str] = {True: "logged in", None: "login not known", False: "not logged in"}
 """From the most to the least welcome."""
@@ -127,7 +128,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
     yield "# Settings of flyball. Every key: docs/reference/configuration.md of flyball."
     yield f"# Found here: {seen}." if seen else "# No build or test tool was recognised here."
     yield ""
-    yield 'workflow = "tdd"'
+    yield f'workflow = "{DEFAULT}"'
     for line in (proposal.agent, proposal.setup, proposal.lint):
         if line is not None:
             yield ""

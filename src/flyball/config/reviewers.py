@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.loop.casting import in_order, independence, reviewers
 from flyball.core.model.task import AgentChoice, AgentSpec, Author, Player
 from flyball.core.providers.models import models_of
-from flyball.core.roles.workers import IMPLEMENTER, REVIEWING
+from flyball.core.roles.workers import reviewing
 
 
 class Reviewing(msgspec.Struct, frozen=True):
@@ -20,16 +20,21 @@ class Reviewing(msgspec.Struct, frozen=True):
 
 
 def with_reviewers(
-    default: AgentChoice, chosen: Mapping[str, AgentChoice], specs: Sequence[AgentSpec], roles: Iterable[str]
+    default: AgentChoice,
+    chosen: Mapping[str, AgentChoice],
+    specs: Sequence[AgentSpec],
+    roles: Iterable[str],
+    author: str,
 ) -> Reviewing:
     """Give reviews to another model than the implementer's, unless a person set who reviews.
 
     Who really implemented is known only later: each review then goes to another model than that one.
     """
     result = {"default": default, **chosen}
-    implementer = result.get(IMPLEMENTER, default)
+    implementer = result.get(author, default)
+    reviews = reviewing()
     said: dict[str, list[str]] = {}
-    for role in (role for role in dict.fromkeys(roles) if role in REVIEWING):
+    for role in (role for role in dict.fromkeys(roles) if role in reviews):
         choice = result.get(role, default)
         if not choice.fixed:
             choice = _other(implementer, choice, (*result.values(),), specs, kept=role in chosen)
@@ -49,7 +54,7 @@ def _other(
     """The first other model: an agent as it is set, one of an agent's several, another role's."""
     named = [Player(choice.agent, choice.model) for choice in choices]
     every = [*(Player(s.name, s.model) for s in specs), *reviewers(own, specs), *named]
-    author = Author(IMPLEMENTER, implementer.agent, implementer.model, implementer.model)
+    author = Author("author", implementer.agent, implementer.model, implementer.model)
     if not implementer.model:
         # Which of its models an agent takes by itself is not known yet.
         several = {spec.name for spec in specs if models_of(spec)}
@@ -78,7 +83,7 @@ def _of_all(roles: list[str], note: str) -> str:
 
 
 def _note(choice: AgentChoice, implementer: AgentChoice, specs: Sequence[AgentSpec]) -> str:
-    author = Author(IMPLEMENTER, implementer.agent, implementer.model, implementer.model)
+    author = Author("author", implementer.agent, implementer.model, implementer.model)
     match independence(Player(choice.agent, choice.model), (author,), specs):
         case "other":
             return f"{spoken(choice)}, another model than the implementer's {spoken(implementer)}"

@@ -20,9 +20,8 @@ from flyball.core.model.task import (
     QaSettings,
     Settings,
 )
-from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, own_strikes
 
-DEFAULT_WORKFLOW = "tdd"
 OTHER_STAGES = "other"
 
 T = TypeVar("T")
@@ -83,6 +82,7 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         agent=flags.agent,
         command=flags.agent_command,
         model=flags.model,
+        author=WORKFLOWS[workflow].author,
         known=tuple(role for each in WORKFLOWS.values() for role in each.roles),
     )
     attended = _first(flags.attended, top.attended, here.terminal)
@@ -158,9 +158,11 @@ def _flag(flags: RunFlags, name: str, kind: type[msgspec.Struct]) -> Any:
 
 def workflow_of(file: FileConfig | None, flags: RunFlags) -> str:
     """Which workflow is meant; refuses one that does not exist."""
-    name = _first(flags.workflow, file.top.workflow if file else None, DEFAULT_WORKFLOW)
+    name = _first(flags.workflow, file.top.workflow if file else None, DEFAULT)
     if name in WORKFLOWS:
         return name
+    if name in UNUSABLE:
+        raise ConfigError(f"The workflow {name} cannot be used: {UNUSABLE[name]}")
     problem = f"there is no workflow {name}{nearest(name, WORKFLOWS)}; expected one of: {', '.join(WORKFLOWS)}"
     if flags.workflow is not None or file is None:
         raise FlagInvalid("--workflow", problem)
@@ -207,7 +209,7 @@ def _breaker(file: FileConfig | None) -> BreakerSettings:
         if name == OTHER_STAGES:
             other = msgspec.structs.replace(other, **said(table))
         else:
-            stages[name] = msgspec.structs.replace(default.strikes(name), **said(table))
+            stages[name] = msgspec.structs.replace(default.strikes(name, own_strikes(name)), **said(table))
     return BreakerSettings(stages, other, float(file.cooldown) if file.cooldown else None)
 
 

@@ -20,6 +20,7 @@ from flyball.core.claims.reviews import VALIDATORS
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.verdict import Thresholds
 from flyball.core.model.task import BreakerSettings, CodeLimits, Limits
+from flyball.core.workflows.registry import own_strikes
 
 _NOTHING_TYPED = RunFlags()
 
@@ -133,7 +134,7 @@ def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
     yield from _higher("monitor", file.monitor, msgspec.structs.asdict(Thresholds()))
     yield from _higher("code", file.code, msgspec.structs.asdict(CodeLimits()))
     for stage, table in file.breaker.items():
-        strikes: Strikes = defaults.strikes(stage)
+        strikes: Strikes = defaults.strikes(stage, own_strikes(stage))
         yield from _higher(f"breaker.{stage}", said(table), msgspec.structs.asdict(strikes))
 
 

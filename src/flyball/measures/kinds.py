@@ -207,9 +207,9 @@ def green(examination: Examination, protection: Protection) -> Found:
     numbers = measure_quality(code, examination.settings.code)
     first = examination.trial()
     clean = first.green and not _doubted(protection)
-    checks, tools = (
-        _checks(examination, code, numbers, first, clean=clean) if examination.request.rejected else ((), ())
-    )
+    request = examination.request
+    examined = bool(request.rejected) and request.checks
+    checks, tools = _checks(examination, code, numbers, first, clean=clean) if examined else ((), ())
     if not clean:
         return Found(first, files=files, quality=numbers, checks=checks, tools=tools)
     second = examination.trial()

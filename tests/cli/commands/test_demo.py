@@ -18,18 +18,21 @@ from flyball.workspace.sandbox import Unavailable, available
 SOURCES = Path(__file__).parents[3]
 
 
+def _own(workflow: str, name: str) -> bytes:
+    return resources.files(f"flyball.core.workflows.{workflow}").joinpath("demo", name).read_bytes()
+
+
 def test_the_script_and_the_sample_that_ship_are_sound():
     folder = resources.files("flyball").joinpath("demo")
-    script = read_script(folder.joinpath("tdd.yaml").read_bytes(), "tdd.yaml")
+    script = read_script(_own("tdd", "script.yaml"), "script.yaml")
     stages = {stage for step in script.steps for stage in step.when["stage"]}
     assert stages == {"RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"}
     assert "flyball.toml" in yaml.safe_load(folder.joinpath("sample.yaml").read_bytes())
 
 
 def test_the_script_of_the_backlog_plays_every_issue_of_its_sample():
-    folder = resources.files("flyball").joinpath("demo")
-    script = read_script(folder.joinpath("backlog.yaml").read_bytes(), "backlog.yaml")
-    issues = "".join(yaml.safe_load(folder.joinpath("sample-backlog.yaml").read_bytes()).values())
+    script = read_script(_own("backlog", "script.yaml"), "script.yaml")
+    issues = "".join(yaml.safe_load(_own("backlog", "sample.yaml")).values())
     played = {issue for step in script.steps for issue in step.when.get("subtask", ())}
     assert len(played) == 3
     assert all(f"id: {issue}" in issues for issue in played)
@@ -120,3 +123,23 @@ def test_pip_install_of_the_sources_is_enough_for_the_demo(
 def _work_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("C40", "C51")
+def test_the_demo_of_quick_refuses_the_lie_rejects_once_and_ships(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "quick", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    status = lines[-1]
+    assert status["decision"] == "DONE"
+    assert status["false_claims"] == 1
+    assert [each["state"] for each in status["subtasks"]] == ["completed"] * 2
+    facts = [line["fact"] for line in lines[:-1]]
+    moves = [fact["stage"] for fact in facts if fact["fact"] == "stage.moved"]
+    assert moves == ["REVIEW", "IMPLEMENT", "REVIEW", "SHIP"]
+    assert list(tmp_path.iterdir()) == []

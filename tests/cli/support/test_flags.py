@@ -7,9 +7,9 @@ from typer.main import get_command
 
 from flyball.cli import app as table
 from flyball.cli.support import flags
-from flyball.config.settings import DEFAULT_WORKFLOW, RunFlags
+from flyball.config.settings import RunFlags
 from flyball.core.model.task import Limits
-from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
 
 COMMANDS = get_command(table.app).commands  # type: ignore[attr-defined]
 
@@ -36,7 +36,7 @@ def test_help_names_the_values_and_the_default_of_every_setting(command: str):
 def test_help_names_every_workflow_and_the_defaults_that_are_true():
     said = help_of("run", "workflow")
     assert all(name in said for name in WORKFLOWS)
-    assert f"Default: {DEFAULT_WORKFLOW}" in said
+    assert f"Default: {DEFAULT}" in said
     assert Limits().turn_timeout_s == 3600
     assert "Default: 1h." in help_of("run", "turn_timeout")
     assert Limits().idle_timeout_s == 900

@@ -5,6 +5,7 @@ import pytest
 from flyball.core.health.breaker import CLOSED, Breaker, Strikes, after, cooled
 from flyball.core.model.task import BreakerSettings
 from flyball.core.text.quantities import plural
+from flyball.core.workflows.registry import own_strikes
 
 
 def struck(times: int, strikes: Strikes, error: str = "") -> Breaker:
@@ -20,13 +21,13 @@ def struck(times: int, strikes: Strikes, error: str = "") -> Breaker:
     [("RED", 3, 5), ("GREEN", 2, 3), ("REFACTOR", 5, 5), ("DOCUMENT", 3, 5), ("QA", 3, 3), ("PLAN", 3, 5)],
 )
 def test_each_stage_has_its_thresholds(stage: str, no_progress: int, same_error: int) -> None:
-    assert BreakerSettings().strikes(stage) == Strikes(no_progress, same_error)
+    assert BreakerSettings().strikes(stage, own_strikes(stage)) == Strikes(no_progress, same_error)
 
 
 @pytest.mark.req("C20", "C21")
 @pytest.mark.parametrize("stage", ["RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"])
 def test_it_warns_early_and_opens_at_the_threshold(stage: str) -> None:
-    strikes = BreakerSettings().strikes(stage)
+    strikes = BreakerSettings().strikes(stage, own_strikes(stage))
     early = min(2, strikes.no_progress - 1)
     states = [struck(n, strikes).state for n in range(strikes.no_progress + 1)]
     assert states[:early] == ["CLOSED"] * early

@@ -166,7 +166,7 @@ def test_decisions_rejections_and_rollbacks_are_kept_for_later_turns_in_one_sequ
     assert kept(plain) == decisions
     assert kept(msgspec.structs.replace(plain, rejected=True)) == [
         *decisions,
-        (6, "anti-pattern", "QA rejected the work"),
+        (6, "anti-pattern", "the review rejected the work"),
     ]
     rolled_back = msgspec.structs.replace(plain, restore_to=Commit("turn-1"))
     assert kept(rolled_back) == [*decisions, (6, "anti-pattern", plain.verdict.evidence)]

@@ -19,70 +19,68 @@ from flyball.cli.support.output import put
 
 if TYPE_CHECKING:
     from flyball.cli.screen.seat import Seat
+    from flyball.core.loop.workflow import Demo
     from flyball.core.model.task import TaskId
     from flyball.projections.history.records import Judgement
     from flyball.projections.history.task_history import TaskHistory
     from flyball.wiring.site import Site
 
 PROJECT = "basket"
-DOCUMENT = "docs/discount.md"
-WORK = ".work"
-ANSWER = "Amounts are in euro: write EUR after them."
 
 
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository. Default: remove it.")] = False,
-    workflow: Annotated[str, typer.Option(help="Which workflow to show.")] = "tdd",
+    workflow: Annotated[str, typer.Option(help="Workflow to show. Default: that of `run`.")] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
     ] = False,
 ) -> None:
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
     from flyball.cli.screen.seat import take_seat
+    from flyball.core.workflows.registry import DEFAULT
 
     with exit_on_refusal():
-        script = _script(workflow)
+        workflow = workflow or DEFAULT
+        shown = _demo_of(workflow)
         seat = take_seat(as_json=as_json, lasting=False)
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
         try:
-            code = _play(folder, workflow, script, seat, keep=keep)
+            code = _play(folder, workflow, shown, seat, keep=keep)
         finally:
             if not keep:
                 shutil.rmtree(folder, ignore_errors=True)
         sys.exit(code)
 
 
-def _script(workflow: str) -> bytes:
+def _demo_of(workflow: str) -> Demo:
+    from flyball.core.workflows.registry import WORKFLOWS
     from flyball.ports import Refusal
 
-    data = resources.files("flyball").joinpath("demo")
-    there = sorted(f.name.removesuffix(".yaml") for f in data.iterdir() if f.name.endswith(".yaml"))
-    known = [name for name in there if not name.startswith("sample")]
+    known = {each.name: each.demo for each in WORKFLOWS.values() if each.demo is not None}
     if workflow not in known:
         raise Refusal(f"There is no demo of {workflow!r}; expected one of: {', '.join(known)}")
-    return data.joinpath(f"{workflow}.yaml").read_bytes()
+    return known[workflow]
 
 
-def _play(folder: Path, workflow: str, script: bytes, seat: Seat, *, keep: bool) -> int:
+def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool) -> int:
     from flyball.cli.sessions import drive
 
-    site = _sample(folder, workflow, script)
-    task = _opened(site, workflow)
+    site = _sample(folder, shown)
+    task = _opened(site, workflow, shown)
     if not seat.as_json:
-        source = WORK if workflow == "backlog" else DOCUMENT
         put(
-            f"A sample project in {site.repository.root}; its task is {source}. The agent is a script, the rest is real."
+            f"A sample project in {site.repository.root}; its task is {shown.source}. The agent is a script, the rest is real."
         )
     code = drive(site, task, attended=False, seat=seat)
-    if workflow == "backlog":
-        code = _answered(site, task, code, seat)
+    if shown.answer:
+        code = _answered(site, task, code, shown.answer, seat)
     if not seat.as_json:
         put("\n".join(_seen(site, task, keep=keep)))
     return code
 
 
-def _answered(site: Site, task: TaskId, code: int, seat: Seat) -> int:
-    """What a person would do now: one issue waits for a word of theirs."""
+def _answered(site: Site, task: TaskId, code: int, answer: str, seat: Seat) -> int:
+    """What a person would do now: the task waits for a word of theirs."""
     from flyball.cli.sessions import drive
     from flyball.cli.support.exits import BLOCKED
     from flyball.wiring.tasks.inbox import speak
@@ -92,12 +90,12 @@ def _answered(site: Site, task: TaskId, code: int, seat: Seat) -> int:
         return code
     if not seat.as_json:
         put(f"\nBLOCKED, exit {code}. Here a person answers, which the demo does for you:")
-        put(f'  flyball answer {task} {stopped.question} "{ANSWER}" && flyball resume {task}\n')
-    speak(site, task, "answer", text=ANSWER, question=stopped.question)
+        put(f'  flyball answer {task} {stopped.question} "{answer}" && flyball resume {task}\n')
+    speak(site, task, "answer", text=answer, question=stopped.question)
     return drive(site, task, attended=False, seat=seat)
 
 
-def _sample(folder: Path, workflow: str, script: bytes) -> Site:
+def _sample(folder: Path, shown: Demo) -> Site:
     """The project with its history, flyball's own folder beside it, and the script."""
     import yaml
 
@@ -106,10 +104,11 @@ def _sample(folder: Path, workflow: str, script: bytes) -> Site:
     from flyball.wiring.site import Site
     from flyball.workspace.repository import Repository
 
-    (folder / "script.yaml").write_bytes(script)
+    own = resources.files(shown.package).joinpath("demo")
+    (folder / "script.yaml").write_bytes(own.joinpath("script.yaml").read_bytes())
     root = folder / PROJECT
-    data = resources.files("flyball").joinpath("demo")
-    samples = [data.joinpath(name) for name in ("sample.yaml", f"sample-{workflow}.yaml")]
+    shared = resources.files("flyball").joinpath("demo")
+    samples = [data.joinpath("sample.yaml") for data in (shared, own)]
     files = [yaml.safe_load(sample.read_bytes()) for sample in samples if sample.is_file()]
     for name, text in (entry for each in files for entry in each.items()):
         path = root / name
@@ -142,9 +141,10 @@ def _commit(root: Path) -> None:
 _PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
 
 
-def _opened(site: Site, workflow: str) -> TaskId:
+def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     from flyball.config import file as config_file, trust
     from flyball.config.settings import Here, RunFlags, build
+    from flyball.core.workflows.registry import works_on_issues
     from flyball.documents.source import read_source
     from flyball.documents.work_source import read_work_source
     from flyball.wiring.tasks.opening import open_task
@@ -154,7 +154,8 @@ def _opened(site: Site, workflow: str) -> TaskId:
     assert file is not None
     trust.record(site.home, file)
     configured = build(file, RunFlags(workflow=workflow), Here())
-    source = read_work_source(root / WORK, root) if workflow == "backlog" else read_source(root / DOCUMENT, root)
+    read = read_work_source if works_on_issues(workflow) else read_source
+    source = read(root / shown.source, root)
     return open_task(
         site, configured, request=source.request, source=source.source, document=source.text, items=source.items
     )
@@ -163,6 +164,7 @@ def _opened(site: Site, workflow: str) -> TaskId:
 def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
     from flyball.core.text.quantities import plural
+    from flyball.core.workflows.registry import workflow_of
     from flyball.projections.views.report import report
 
     dossier = site.dossier(task)
@@ -171,7 +173,9 @@ def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     conditions = {found.stage: found.condition for found in made.verifications}
     yield ""
     yield "What you saw"
-    for sentence in _cycles(site, task) if state.task.workflow == "backlog" else _judged(chronicle, conditions):
+    story = workflow_of(state.task).story
+    facts = (event.fact for event in site.journal.read(task))
+    for sentence in story(facts) if story else _judged(chronicle, conditions):
         yield from _wrapped(sentence)
     counted = (plural(made.iterations, "iteration"), plural(made.total.turns, "turn"))
     yield from _wrapped(", ".join((*counted, plural(len(chronicle.checkpoints), "checkpoint"))))
@@ -187,26 +191,13 @@ def _judged(chronicle: TaskHistory, conditions: Mapping[str, str]) -> Iterator[s
         yield f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}"
 
 
-def _cycles(site: Site, task: TaskId) -> Iterator[str]:
-    """What became of each issue, and what was decided then."""
-    from flyball.core.model.events import Judged
-    from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
-
-    objection = ""
-    for fact in (event.fact for event in site.journal.read(task)):
-        if isinstance(fact, Judged) and fact.batch:
-            objection = "" if fact.can_exit else f"; {fact.gate_1.missing[0]}"
-        elif isinstance(fact, ItemSettled):
-            yield f"{fact.id} {fact.status}{objection}" + "".join(f"; {note}" for note in fact.notes)
-        elif isinstance(fact, Evaluated):
-            yield f"  {fact.decision}: {fact.reason} {'; '.join(fact.blocked_on)}".rstrip()
-
-
 def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:
     from flyball.projections.wording import plain
 
     if judged.can_exit:
         return f"verified: {conditions.get(judged.stage, 'its gate held')}."
+    if judged.rejected:
+        return f"rejected: {plain(judged.missing[0], 120)}. It went back with this finding."
     if judged.false_claim:
         return f"the agent said it was done. Measured, it was not, and it was told why: {plain(judged.missing[0], 120)}"
     cured = f" The cure: {judged.rung}, from the best checkpoint." if judged.rung else ""

@@ -195,7 +195,7 @@ def _tool(tool: GateResult) -> Iterator[str]:
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
-    from flyball.core.loop.junit_hint import SEEN_BY, junit_hint
+    from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
     from flyball.wiring.tools.proposing import login_wanted
 
     missing = []
@@ -206,10 +206,8 @@ def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
         missing.append(f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust')
     elif broken:
         missing.append(f"{broken}; correct setup in flyball.toml, then type: flyball trust")
-    elif measured and measured.unseen:
-        missing.append(f"{measured.unseen}; {SEEN_BY}")
-    elif measured and measured.uncounted_failure:
-        missing.append(f"{measured.uncounted_reason}; {junit_hint(measured.uncounted_failure.command)}")
+    elif measured and (objection := WORKFLOWS[DEFAULT].objection(measured)):
+        missing.append(objection)
     if proposal.agent is None:
         missing.append("no agent that flyball knows is installed")
     elif login_wanted(proposal):

@@ -13,10 +13,10 @@ from flyball.cli.screen.glossary import help_rows
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
 from flyball.core.model.state import State
 from flyball.core.text.quantities import listed, plural
-from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
 from flyball.projections.views.situation import sentence, situation
-from flyball.projections.views.standing import forced_stages, stuck
+from flyball.projections.views.standing import forced_stages, live_items, stuck
 from flyball.projections.wording import duration, guard_name, money, plain
 
 NARROW = 60
@@ -131,7 +131,7 @@ def _header(state: State) -> Text:
 
 def _stages(state: State, width: int) -> Text:
     """RED ▸ GREEN ▸ …: what is done, skipped, present and to come."""
-    names = WORKFLOWS[state.task.workflow].stages
+    names = workflow_of(state.task).stages
     if width < sum(len(name) + 5 for name in names):
         place = names.index(state.main.stage) + 1 if state.main.stage in names else 0
         return Text.assemble((state.main.stage, "bold reverse"), f" stage {place} of {len(names)}")
@@ -198,7 +198,7 @@ def _gates(view: View, width: int) -> Text:
         text.append("  " if text else "").append(f"{mark} {gate.name}", style)
     covered = _criteria(view.state)
     if covered:
-        text.append(f"  {'criteria' if view.state.task.workflow == 'tdd' else 'items'} {covered}")
+        text.append(f"  {'criteria' if workflow_of(view.state.task).verifying else 'items'} {covered}")
     failed = [check.name for check in measured.checks if check.status == "fail"]
     if measured.checks:
         passed = sum(check.status == "pass" for check in measured.checks)
@@ -219,15 +219,16 @@ def _bar(text: Text, counts: Tally, cells: int) -> None:
 
 
 def _criteria(state: State) -> str:
-    """How many criteria have a test, measured in RED and settled once it was left; elsewhere, how many items are done."""
+    """How many criteria have a test, where a stage covers them first; elsewhere, how many items are done."""
     if not state.items:
         return ""
-    if state.task.workflow != "tdd":
-        return f"{sum(item.status == 'completed' for item in state.items)}/{len(state.items)}"
-    if state.main.stage == "RED":
+    covering = workflow_of(state.task).covering
+    if not covering:
+        return f"{sum(item.status == 'completed' for item in live_items(state))}/{len(state.items)}"
+    if state.main.stage == covering:
         values = state.main.loop.judged.gate_1.values if state.main.loop.judged else {}
         return f"{values.get('criteria_covered', 0)}/{len(state.items)}"
-    return "unverified" if "RED" in forced_stages(state) else f"{len(state.items)}/{len(state.items)}"
+    return "unverified" if covering in forced_stages(state) else f"{len(state.items)}/{len(state.items)}"
 
 
 def _health(view: View) -> Text:

@@ -13,6 +13,8 @@ BEGIN = "---PRP_PHASE_STATUS---"
 END = "---END_PRP_PHASE_STATUS---"
 MAX_LINES = 500
 MAX_VALUE = 2000
+REVIEW_PHASE = "QA"
+"""The phase whose blocks hold the numbers of a review instead of those of tests and files, by the format."""
 
 _KEY = re.compile(r"([A-Z0-9][A-Z0-9_]{0,63}):(?:\s+(.*))?")
 _WHOLE = re.compile(r"[0-9]{1,9}")
@@ -218,7 +220,7 @@ def as_value(text: str) -> str:
 
 def _deviations(block: StatusBlock) -> Iterator[str]:
     needed = ["timestamp", "phase", "status", "iteration", "progress_percent", "circuit_breaker", "dual_gate"]
-    needed += ["qa_metrics"] if block.phase == "QA" else ["tests", "files"]
+    needed += ["qa_metrics"] if block.phase == REVIEW_PHASE else ["tests", "files"]
     unread = {entry.key for entry in block.extra}
     missing = [n.upper() for n in needed if getattr(block, n) in {None, ""} and n.upper() not in unread]
     if missing:

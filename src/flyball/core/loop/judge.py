@@ -25,7 +25,16 @@ PROBLEM_SHOWN = 300
 """So many problems of a report, and so many characters of each, are told to the next turn."""
 
 
-def judge(state: State, lane: Lane, weigh: Weigh, effect: RunAgent, turn: TurnEnded, measured: Measurement) -> Judged:
+def judge(
+    state: State,
+    lane: Lane,
+    weigh: Weigh,
+    effect: RunAgent,
+    turn: TurnEnded,
+    measured: Measurement,
+    *,
+    strikes: breakers.Strikes | None = None,
+) -> Judged:
     """The verdict on a turn that was measured."""
     claim = turn.claim
     weighed = weigh(state, lane, measured, claim)
@@ -36,7 +45,7 @@ def judge(state: State, lane: Lane, weigh: Weigh, effect: RunAgent, turn: TurnEn
     _, verdict = follow(lane.loop.history, seen, state.task.settings.monitor)
     struck = breakers.after(
         lane.loop.breaker,
-        state.task.settings.breaker.strikes(lane.stage),
+        state.task.settings.breaker.strikes(lane.stage, strikes),
         progress=weighed.progress,
         gate_held=held,
         error=failure.fine if failure else "",
@@ -220,7 +229,9 @@ def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]
         )
     if judged.rejected:
         facts.append(
-            LearningRecorded(number + 1, "anti-pattern", "QA rejected the work", "; ".join(judged.gate_1.missing))
+            LearningRecorded(
+                number + 1, "anti-pattern", "the review rejected the work", "; ".join(judged.gate_1.missing)
+            )
         )
     elif judged.restore_to != Commit(""):
         lesson = " ".join(judged.lesson)

@@ -12,10 +12,6 @@ _MANY = (
 """For runners that write a report for each class or module; what lay there before is removed, for it is of no run."""
 
 
-SEEN_BY = "so tdd cannot verify RED here: let a gate run every test file it finds in its folder, or write a JUnit report to {junit}"
-"""What a person is told where a new test file could not be seen to fail."""
-
-
 def nextest(profile: str = "ci", report: str = "target/nextest/ci/junit.xml") -> str:
     return NEXTEST.format(profile=profile, report=report)
 

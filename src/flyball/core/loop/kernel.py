@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.health.breaker import Strikes
 from flyball.core.loop import casting, guards, questions
 from flyball.core.loop.authorised import asked
 from flyball.core.loop.commit_messages import message as commit_message, subject
@@ -29,7 +30,10 @@ ASK_FOR_SIGNAL_AFTER = 2
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """One row of a workflow's table; `area` begins the subject of its commit, `product` is whether its role writes product code."""
+    """One row of a workflow's table; `area` begins the subject of its commit, `product` is whether its role writes product code,
+    `strikes` are the breaker's thresholds where they are not those of all stages,
+    `checks` is whether the criteria of a later review are measured after its rejection.
+    """
 
     name: str
     role: str
@@ -38,6 +42,8 @@ class Stage(msgspec.Struct, frozen=True):
     brief: Brief
     area: str = ""
     product: bool = False
+    strikes: Strikes | None = None
+    checks: bool = False
 
 
 def spawn(
@@ -198,6 +204,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         baseline_ref=state.baseline.tests_ref if state.baseline and not state.midway else "",
         accepted_ref=lane.tests_ref,
         rejected=lane.rejected,
+        checks=stage.checks,
         consented=lane.consented,
         asked=asked(state),
         failed_exits=state.baseline.failed_exits if state.baseline else {},
@@ -217,7 +224,7 @@ def verdict_on(
     state: State, lane: Lane, stage: Stage, effect: RunAgent, ended: TurnEnded, measured: Measurement
 ) -> tuple[Fact, ...]:
     """The verdict on a turn, and what is learnt from it."""
-    judged = judge(state, lane, stage.weigh, effect, ended, measured)
+    judged = judge(state, lane, stage.weigh, effect, ended, measured, strikes=stage.strikes)
     return (judged, *learnings(state, ended, judged))
 
 

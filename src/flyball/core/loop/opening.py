@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flyball.core.loop import panel, questions
-from flyball.core.loop.junit_hint import SEEN_BY, junit_hint
 from flyball.core.loop.questions import CHECKED_BY, tool_failure
 from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Brief
@@ -74,23 +73,6 @@ def _broken_baseline(baseline: Measurement) -> Step:
 def _unusable(tool: GateResult) -> Step:
     reason = f'{tool_failure(tool)}; install it in `setup` or correct its command, or switch the check off: qa.{CHECKED_BY[tool.name]} = "off"; then type: {ANEW}'
     return halt(TaskStopped("blocked", reason, (f"command: {tool.command}", *tool.output.splitlines()[-12:])))
-
-
-def require_countable_failures(state: State) -> Step | None:
-    """New tests must be seen to fail: by their number, or by a gate that passes without them and runs new test files."""
-    if state.baseline is None or state.iterations or state.midway:
-        return None
-    if state.baseline.unseen:
-        return halt(TaskStopped("blocked", f"{state.baseline.unseen}; {SEEN_BY}", _commands(state.baseline)))
-    gate = state.baseline.uncounted_failure
-    if gate is None:
-        return None
-    evidence = (f"command: {gate.command}", *gate.output.splitlines()[-12:])
-    return halt(TaskStopped("blocked", f"{state.baseline.uncounted_reason}; {junit_hint(gate.command)}", evidence))
-
-
-def _commands(baseline: Measurement) -> tuple[str, ...]:
-    return tuple(f"command: {gate.command}" for gate in baseline.gates)
 
 
 def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) -> Step:

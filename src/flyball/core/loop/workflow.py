@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 import msgspec
 
+from flyball.core.health.breaker import Strikes
+from flyball.core.loop.progress import StageNumbers
+from flyball.core.loop.role import Role
 from flyball.core.loop.step import Step
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Fact, Moved
+from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.state import Lane, Record, State
 
@@ -20,6 +24,25 @@ BOTH_GATES = "the gate passed and the agent says that it is done"
 """Why a stage is left, in the words of every screen; the two together are the dual gate."""
 
 
+class Demo(msgspec.Struct, frozen=True):
+    """What `flyball demo` plays: `package` holds `demo/script.yaml` and, beside the shared sample, files of its own in `demo/sample.yaml`.
+
+    `source` is what the task is opened from in the sample, `answer` what a person says when the task asks.
+    """
+
+    package: str
+    source: str
+    answer: str = ""
+
+
+def _no_percent(_stage: str, _numbers: StageNumbers) -> int:
+    return 0
+
+
+def _no_overall(_stage: str, _iteration: int, _completed: Collection[str]) -> int:
+    return 0
+
+
 class Workflow(msgspec.Struct, frozen=True):
     """A name, its stages in order, what comes next in a lane, where a skipped stage leads, what its roles are told, and what
     becomes of feedback once it is done.
@@ -27,6 +50,14 @@ class Workflow(msgspec.Struct, frozen=True):
     `coordinate` looks at the whole task before the lanes are asked: it opens, integrates and closes them. A workflow that goes round
     names the stage it begins anew in when a person rolls it back. What it remembers itself begins as `record`; `folds` add its
     facts to it, and `begun` and `ended` what its effects and outcomes tell. Stored names of its own stand in `facts`, `effects` and `outcomes`.
+
+    What the shared rooms show and set is data: `cards` are its roles as others call on them, `author` is the role that writes the
+    product and whose model does not review it, `strikes` the breaker's thresholds by stage. It works from a `source`: a document, or a
+    folder of issues that it edits itself. The criteria are done together once the stages in `verifying` were left unforced; where there
+    are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `closing` the one in
+    which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
+    `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
+    what the demo has shown.
     """
 
     name: str
@@ -45,3 +76,16 @@ class Workflow(msgspec.Struct, frozen=True):
     facts: tuple[type[Fact], ...] = ()
     effects: tuple[type[Effect], ...] = ()
     outcomes: tuple[type[Outcome], ...] = ()
+    cards: tuple[Role, ...] = ()
+    author: str = ""
+    strikes: Mapping[str, Strikes] = {}
+    source: Literal["document", "issues"] = "document"
+    verifying: frozenset[str] = frozenset()
+    covering: str = ""
+    closing: str = ""
+    takes_sessions: bool = False
+    objection: Callable[[Measurement], str] = lambda _measured: ""
+    percent: Callable[[str, StageNumbers], int] = _no_percent
+    overall: Callable[[str, int, Collection[str]], int] = _no_overall
+    demo: Demo | None = None
+    story: Callable[[Iterable[Fact]], Iterator[str]] | None = None

@@ -109,7 +109,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     tests are `tests_may_grow`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
     where tests failed.
-    `checks`: QA will judge this task, so its tools are tried too. `midway`: the task began in a later stage than the first,
+    `checks`: a review by criteria will judge this task, so its tools are tried too, and its criteria after a rejection. `midway`: the task began in a later stage than the first,
     so the tests of its criteria may be older than it.
     """
 

@@ -99,22 +99,15 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class BreakerSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Thresholds by stage, and the optional cool-down."""
+    """Thresholds that a person set by stage, and the optional cool-down."""
 
-    stages: dict[str, Strikes] = msgspec.field(
-        default_factory=lambda: {
-            "RED": Strikes(3, 5),
-            "GREEN": Strikes(2, 3),
-            "REFACTOR": Strikes(5, 5),
-            "DOCUMENT": Strikes(3, 5),
-            "QA": Strikes(3, 3),
-        }
-    )
+    stages: dict[str, Strikes] = {}
     other: Strikes = Strikes(3, 5)
     cooldown_s: float | None = None
 
-    def strikes(self, stage: str) -> Strikes:
-        return self.stages.get(stage, self.other)
+    def strikes(self, stage: str, own: Strikes | None) -> Strikes:
+        """What a person set for the stage, else the stage's `own` thresholds, else those of all others."""
+        return self.stages.get(stage) or own or self.other
 
 
 class CodeLimits(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from flyball.core.roles.workers import Role
+from flyball.core.loop.role import Role
 
 Target = Literal["claude", "opencode", "copilot", "gemini", "codex"]
 Setting = tuple[str, object]
 """A key of a definition file and its value: a text, a number, a truth, or a list of them."""
 
 
-class LoopRole(Role, frozen=True):
+class LoopRole(Role, frozen=True, kw_only=True):
     """A role with the settings that a target's file has beyond those of every role."""
 
     settings: Mapping[Target, tuple[Setting, ...]] = {}
@@ -35,7 +35,7 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         "Run `flyball evaluate` in the root of the project. Add `--validation FILE` for each validation summary you were given,\n"
         "`--build pass|fail`, `--gates met|unmet` and `--error TEXT` for what you were told; leave out what you do not know.\n"
         "Answer with its decision, its reason, the next issue or the blocker, and its `<promise>` line.\n" + _PASS_ON,
-        {
+        settings={
             "claude": (("model", "haiku"), ("permissionMode", "default")),
             "opencode": (("mode", "subagent"), ("temperature", 0.0)),
             "copilot": (("disable-model-invocation", False),),
@@ -49,7 +49,7 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         "You are given the result of a batch: `Batch:`, `Review:`, `Passed:`, `Failed:` and `Blocked:` lines, or the same as JSON.\n"
         "Run `flyball monitor TASK` with that result on its standard input, word for word. It keeps the history and writes\n"
         "`.loop/TASK/loop-state.md`. Answer with its `Status:` line and its `Blockers:` line.\n" + _PASS_ON,
-        {
+        settings={
             "copilot": (
                 (
                     "model",
@@ -86,7 +86,7 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         '`flyball run "REQUEST" --unattended` with the request as one argument. Do it in the background and look at it with\n'
         "`flyball status --json`. When its `decision` is BLOCKED, put its question to the person and give the answer with\n"
         "`flyball answer TASK QUESTION TEXT`; when it is DONE, pass on `flyball report`.\n" + _PASS_ON,
-        {
+        settings={
             "copilot": (
                 ("agents", ("flyball-planner", "flyball-implementer", "flyball-reviewer", "flyball-monitor")),
                 ("disable-model-invocation", True),

@@ -1,20 +1,45 @@
-"""The workflows there are, by name."""
+"""The workflows there are, by name: those that ship, and those of other packages once they are registered."""
 
 from __future__ import annotations
 
+from flyball.core.health.breaker import Strikes
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.task import Task
 from flyball.core.workflows.backlog.workflow import WORKFLOW as BACKLOG
 from flyball.core.workflows.quick import WORKFLOW as QUICK
 from flyball.core.workflows.tdd.workflow import WORKFLOW as TDD
 
-WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, BACKLOG, QUICK)}
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, QUICK, BACKLOG)}
+DEFAULT = TDD.name
+UNUSABLE: dict[str, str] = {}
+"""Workflows of other packages that cannot be used, and why."""
 
 
-def register(workflow: Workflow) -> None:
-    """Add a workflow of another package; one that is known already stays what it is."""
-    WORKFLOWS.setdefault(workflow.name, workflow)
+class WorkflowMissing(Exception):
+    """A task wants a workflow that is not there, or cannot be used."""
+
+    def __init__(self, name: str) -> None:
+        why = UNUSABLE.get(name, "no installed package offers it; install the one that does and try again")
+        super().__init__(f"The workflow {name} is missing: {why}")
 
 
 def workflow_of(task: Task) -> Workflow:
-    return WORKFLOWS[task.workflow]
+    found = WORKFLOWS.get(task.workflow)
+    if found is None:
+        raise WorkflowMissing(task.workflow)
+    return found
+
+
+def works_on_issues(workflow: str) -> bool:
+    """Whether the workflow edits a folder of issues of the user's."""
+    return WORKFLOWS[workflow].source == "issues"
+
+
+def for_issues() -> str:
+    """The workflow for a folder of issues."""
+    return next(each.name for each in WORKFLOWS.values() if each.source == "issues")
+
+
+def own_strikes(stage: str) -> Strikes | None:
+    """The breaker's thresholds that a workflow has for a stage of its own."""
+    return next((each.strikes[stage] for each in WORKFLOWS.values() if stage in each.strikes), None)

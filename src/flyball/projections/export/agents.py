@@ -8,12 +8,18 @@ from typing import get_args
 
 import msgspec
 
+from flyball.core.loop.role import Ability, Role
 from flyball.core.roles.loop_roles import LOOP_ROLES, LoopRole, Target
-from flyball.core.roles.workers import ROLES, Ability, Role
+from flyball.core.roles.workers import roles
 
 TARGETS: tuple[Target, ...] = get_args(Target)
 MANIFEST = "flyball-export.json"
-EXPORTED: tuple[Role, ...] = (*ROLES, *LOOP_ROLES)
+
+
+def exported_roles() -> tuple[Role, ...]:
+    """The roles of all workflows, and those of the loop itself."""
+    return (*roles(), *LOOP_ROLES)
+
 
 _CLAIM = """## How to end
 If your prompt comes from flyball it names a report; write that. Otherwise end your answer with one line `Status: complete`,
@@ -59,7 +65,7 @@ class Export(msgspec.Struct, frozen=True):
 def exported(target: Target) -> Export:
     """Every role as the target reads it, below the root of a project or a home folder."""
     folder, suffix, write = _FORMATS[target]
-    files = {f"{folder}/agents/{title(role)}{suffix}": write(title(role), role) for role in EXPORTED}
+    files = {f"{folder}/agents/{title(role)}{suffix}": write(title(role), role) for role in exported_roles()}
     return Export(files, f"{folder}/{MANIFEST}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flyball.projections.export.agents import EXPORTED, MANIFEST, Export, claude_agent
+from flyball.projections.export.agents import MANIFEST, Export, claude_agent, exported_roles
 
 NAME = "flyball"
 HOOK_SECONDS = 10
@@ -67,7 +67,7 @@ def exported_plugin(version: str) -> Export:
         ".claude-plugin/plugin.json": _json(_manifest(version)),
         "hooks/hooks.json": _json(_hooks()),
         **{f"commands/{name}.md": _command(*parts) for name, parts in _COMMANDS.items()},
-        **{f"agents/{role.name}.md": claude_agent(role.name, role) for role in EXPORTED},
+        **{f"agents/{role.name}.md": claude_agent(role.name, role) for role in exported_roles()},
     }
     return Export(files, f".claude-plugin/{MANIFEST}")
 

@@ -18,10 +18,11 @@ from flyball.core.claims.status_fields import (
     StatusBlock,
     Tests,
 )
+from flyball.core.loop.progress import StageNumbers
 from flyball.core.model.events import Event, Judged, TaskStopped
 from flyball.core.model.measurement import Measurement, Scalar
 from flyball.core.model.state import State
-from flyball.core.workflows.tdd.percentages import PhaseNumbers, phase_percent
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.views.standing import forced_stages
 from flyball.projections.views.status import progress_percent
 
@@ -72,11 +73,11 @@ def _judged(state: State, fact: Judged) -> StatusBlock:
     return replace(
         block,
         status="BLOCKED" if stuck else "IN_PROGRESS",
-        progress_percent=phase_percent(fact.stage, _numbers(state, fact)),
+        progress_percent=workflow_of(state.task).percent(fact.stage, _numbers(state, fact)),
         dual_gate=_dual_gate(fact),
         blockers=blockers,
         recommendation=f"{fact.verdict.recommendation} ({fact.verdict.cure}): {fact.verdict.evidence}",
-        **(_qa(state, fact, measured) if fact.stage == "QA" else _work(measured)),
+        **(_qa(state, fact, measured) if fact.stage == status_block.REVIEW_PHASE else _work(measured)),
     )
 
 
@@ -87,7 +88,11 @@ def _stopped(state: State, fact: TaskStopped) -> StatusBlock:
     return replace(
         _shared(state, state.main.stage, max(state.main.loop.iteration, 1)),
         status=status,
-        progress_percent=100 if done else phase_percent(state.main.stage, _numbers(state, judged)) if judged else 0,
+        progress_percent=100
+        if done
+        else workflow_of(state.task).percent(state.main.stage, _numbers(state, judged))
+        if judged
+        else 0,
         dual_gate=_closed_gate(state) if done else _dual_gate(judged),
         blockers=(fact.reason,) if status == "BLOCKED" else (),
         exit_signal=done,
@@ -162,11 +167,11 @@ def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, o
     }
 
 
-def _numbers(state: State, fact: Judged) -> PhaseNumbers:
+def _numbers(state: State, fact: Judged) -> StageNumbers:
     values = fact.gate_1.values
     measured = state.main.loop.last
     counts = measured.counts if measured else None
-    return PhaseNumbers(
+    return StageNumbers(
         criteria=_whole(values.get("criteria_count")),
         criteria_covered=_whole(values.get("criteria_covered")),
         tests_total=counts.total - counts.known_failing - counts.skipped if counts else 0,

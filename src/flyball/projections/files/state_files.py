@@ -11,7 +11,7 @@ import msgspec
 from flyball.core.loop.guards import HOUR
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
-from flyball.core.roles.workers import IMPLEMENTER
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.status import progress_percent
@@ -53,7 +53,7 @@ def _loop_state(state: State, chronicle: TaskHistory) -> dict[str, Any]:
         "started_at": state.task.opened_at,
         "current_phase": state.main.stage,
         "current_iteration": state.main.loop.iteration,
-        "green_model": _green_model(chronicle),
+        "green_model": _green_model(state, chronicle),
         "last_activity": chronicle.last_activity,
         "status": status,
         "halt_reason": reason if status == "halted" else None,
@@ -71,11 +71,10 @@ def _loop_state(state: State, chronicle: TaskHistory) -> dict[str, Any]:
     }
 
 
-def _green_model(chronicle: TaskHistory) -> str | None:
+def _green_model(state: State, chronicle: TaskHistory) -> str | None:
     """The model that really implemented last; none where no turn did, or nobody said which one."""
-    ran = (
-        t.model for t in reversed(chronicle.turns) if t.role == IMPLEMENTER and t.outcome and not _kept_out(t.outcome)
-    )
+    author = workflow_of(state.task).author
+    ran = (t.model for t in reversed(chronicle.turns) if t.role == author and t.outcome and not _kept_out(t.outcome))
     return next(ran, "") or None
 
 

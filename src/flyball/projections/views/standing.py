@@ -15,13 +15,12 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.record import record_of
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.task_history import TaskHistory
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
 
-_LAST_STAGES = frozenset({"SHIP", "REPORT", "COMPLETE"})
-_VERIFYING = frozenset({"RED", "GREEN", "QA"})
 _STATES: dict[str, Running] = {
     "done": "completed",
     "blocked": "halted",
@@ -62,13 +61,13 @@ def task_status(state: State) -> TaskStatus:
 
 def is_worked_on(state: State) -> bool:
     """Whether any turn but planning has begun."""
-    begun = state.main.at_work is not None and state.main.at_work.role != "planner"
+    begun = state.main.at_work is not None and state.main.at_work.purpose != "criteria"
     return begun or state.iterations > 0 or len(state.main.visits) > 1
 
 
 def is_closing(state: State) -> bool:
     """Whether the work is over and only the report and the branch are left."""
-    return state.main.stage in _LAST_STAGES or _closing(state) is not None
+    return state.main.stage == workflow_of(state.task).closing or _closing(state) is not None
 
 
 def closed(state: State) -> State:
@@ -113,7 +112,9 @@ def reason(state: State, chronicle: TaskHistory) -> str:
 def stuck(state: State) -> str:
     """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
     breaker = state.main.loop.breaker
-    strikes = state.task.settings.breaker.strikes(state.main.stage)
+    strikes = state.task.settings.breaker.strikes(
+        state.main.stage, workflow_of(state.task).strikes.get(state.main.stage)
+    )
     if breaker.state == "OPEN":
         return f"yes, stopped repeating: {breaker.reason}"
     if not breaker.no_progress and not breaker.same_error:
@@ -134,12 +135,13 @@ def forced_stages(state: State) -> tuple[str, ...]:
 def live_items(state: State) -> tuple[Item, ...]:
     """Items with their present status.
 
-    A status that was recorded stands. Criteria of a tdd task have none of their own: they are worked on together, and
-    completed when the task has left QA with nothing forced.
+    A status that was recorded stands. Where a workflow verifies all criteria together they have none of their own: they are
+    completed when the task closes with none of the verifying stages forced.
     """
-    if state.task.workflow != "tdd":
+    verifying = workflow_of(state.task).verifying
+    if not verifying:
         return state.items
-    if (is_closing(state) or state.decision == "DONE") and not _VERIFYING & set(forced_stages(state)):
+    if (is_closing(state) or state.decision == "DONE") and not verifying & set(forced_stages(state)):
         now: Literal["not-started", "in-progress", "completed"] = "completed"
     else:
         now = "in-progress" if is_worked_on(state) else "not-started"

@@ -12,7 +12,7 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Held, PersonSpoke, TaskStopped
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
-from flyball.core.workflows.tdd.percentages import overall_percent
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import CoverageSeen
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
@@ -206,7 +206,7 @@ def progress_percent(state: State) -> int:
     if state.decision == "DONE":
         return 100
     completed = {visit.stage for visit in state.main.visits if visit.completed_at is not None}
-    return overall_percent(state.main.stage, state.main.loop.iteration, completed)
+    return workflow_of(state.task).overall(state.main.stage, state.main.loop.iteration, completed)
 
 
 def open_questions(state: State, chronicle: TaskHistory) -> tuple[QuestionShown, ...]:

@@ -12,6 +12,7 @@ from flyball.core.model.events import Event, SessionStarted
 from flyball.core.model.naming import LOOP
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
+from flyball.core.workflows.registry import works_on_issues
 from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.files.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
@@ -78,8 +79,8 @@ class Rendering:
         """Tell hooks whose tree this is; they are an offer, so what cannot be written is left out."""
         home, root = str(self._site.home.home), self._site.repository.root
         own = {self._tree} - {root} if not state.task.settings.in_place else {root}
-        # A backlog is the user's, and lies in their tree wherever it is worked on.
-        trees = own | ({root} if state.task.workflow == "backlog" else set())
+        # A folder of issues is the user's, and lies in their tree wherever it is worked on.
+        trees = own | ({root} if works_on_issues(state.task.workflow) else set())
         for tree in trees:
             with suppress(OSError):
                 if finished(state) is not None:

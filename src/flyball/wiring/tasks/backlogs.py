@@ -9,13 +9,14 @@ from flyball.core.model.task import EffectId
 from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.backlog.effects import ReadBacklog
 from flyball.core.workflows.backlog.record import record_of
+from flyball.core.workflows.registry import works_on_issues
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.wiring.site import Site
 
 
 def looked_at(site: Site, state: State) -> State:
     """What a prompt would be made of now; other workflows have no such folder."""
-    if state.task.workflow != "backlog":
+    if not works_on_issues(state.task.workflow):
         return state
     request = ReadBacklog(EffectId("read/now"), folder(state), state.main.item, state.task.settings.evaluate.ignore)
     seen = BacklogFolders(site.repository.root).read(request)

@@ -1,6 +1,7 @@
 import pytest
 
-from flyball.core.workflows.tdd.percentages import WEIGHTS, PhaseNumbers, overall_percent, phase_percent
+from flyball.core.loop.progress import StageNumbers
+from flyball.core.workflows.tdd.percentages import WEIGHTS, overall_percent, phase_percent
 
 pytestmark = pytest.mark.req("C70")
 
@@ -8,18 +9,18 @@ pytestmark = pytest.mark.req("C70")
 @pytest.mark.parametrize(
     ("phase", "numbers", "percent"),
     [
-        ("RED", PhaseNumbers(criteria=4, criteria_covered=3), 75),
-        ("RED", PhaseNumbers(), 0),
-        ("GREEN", PhaseNumbers(tests_total=10, tests_passing=7), 63),
-        ("GREEN", PhaseNumbers(tests_total=10, tests_passing=10, green_runs=1), 95),
-        ("GREEN", PhaseNumbers(tests_total=10, tests_passing=10, green_runs=9), 100),
-        ("REFACTOR", PhaseNumbers(iteration=3), 60),
-        ("REFACTOR", PhaseNumbers(iteration=30), 100),
-        ("DOCUMENT", PhaseNumbers(documents=2), 33),
-        ("DOCUMENT", PhaseNumbers(documents=7), 100),
-        ("QA", PhaseNumbers(checks_total=11, checks_passing=11, queries=2), 85),
-        ("QA", PhaseNumbers(checks_total=11, checks_passing=11, queries=9, approved=True), 100),
-        ("SHIP", PhaseNumbers(iteration=3), 0),
+        ("RED", StageNumbers(criteria=4, criteria_covered=3), 75),
+        ("RED", StageNumbers(), 0),
+        ("GREEN", StageNumbers(tests_total=10, tests_passing=7), 63),
+        ("GREEN", StageNumbers(tests_total=10, tests_passing=10, green_runs=1), 95),
+        ("GREEN", StageNumbers(tests_total=10, tests_passing=10, green_runs=9), 100),
+        ("REFACTOR", StageNumbers(iteration=3), 60),
+        ("REFACTOR", StageNumbers(iteration=30), 100),
+        ("DOCUMENT", StageNumbers(documents=2), 33),
+        ("DOCUMENT", StageNumbers(documents=7), 100),
+        ("QA", StageNumbers(checks_total=11, checks_passing=11, queries=2), 85),
+        ("QA", StageNumbers(checks_total=11, checks_passing=11, queries=9, approved=True), 100),
+        ("SHIP", StageNumbers(iteration=3), 0),
     ],
 )
 def test_the_percentage_of_a_phase_follows_its_own_rule(phase, numbers, percent):

@@ -19,7 +19,7 @@ from flyball.core.model.measurement import Check, GateResult, Measurement, Trick
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Gate, Item, Source, Task
-from flyball.core.roles.workers import ROLES
+from flyball.core.roles.workers import roles
 from flyball.core.workflows.tdd.prompts import brief
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task, ok
@@ -166,7 +166,7 @@ def test_a_turn_with_a_purpose_of_its_own_is_asked_for_that_alone() -> None:
 
 
 @pytest.mark.req("C2")
-@pytest.mark.parametrize("role", [role.name for role in ROLES])
+@pytest.mark.parametrize("role", [role.name for role in roles()])
 @pytest.mark.parametrize("workflow", ["tdd", "backlog"])
 def test_every_role_is_told_the_commands_that_check_the_work(role: str, workflow: str) -> None:
     settings = msgspec.structs.replace(

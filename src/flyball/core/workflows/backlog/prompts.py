@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from flyball.core.loop import prompts
+from flyball.core.loop.role import CHECKING, WORKING, Role
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.text.quantities import plural
@@ -45,6 +46,17 @@ ROLES = {
         f"one met in part a `warn` with a follow-up in `issues`; changes nobody asked for belong into `issues`, too.\n{_REVIEW}"
     ),
 }
+
+_DESCRIBED = {
+    "code-reviewer": "Validates the code of a change: logic, edge cases, tests, structure. Changes no file.",
+    "security-auditor": "Validates the security of a change. Changes no file.",
+    "performance-reviewer": "Validates the performance of a change. Changes no file.",
+    "spec-auditor": "Validates a change against its specification, point by point. Changes no file.",
+}
+CARDS = (
+    Role("implementer", "Resolves one issue of a backlog with the smallest change.", WORKING, ROLES["implementer"]),
+    *(Role(name, said, CHECKING, ROLES[name], reviews=True) for name, said in _DESCRIBED.items()),
+)
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:

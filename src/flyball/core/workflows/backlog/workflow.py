@@ -15,7 +15,7 @@ from flyball.core.loop.feedback import wishes
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
-from flyball.core.loop.workflow import BOTH_GATES, Workflow
+from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
 from flyball.core.model.effects import Effect, Measure, Restore, RunAgent, Save
 from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.model.measurement import Measurement
@@ -36,8 +36,9 @@ from flyball.core.workflows.backlog.facts import (
     Reviewed,
 )
 from flyball.core.workflows.backlog.fold import BEGUN, ENDED, FOLDS
-from flyball.core.workflows.backlog.prompts import brief
+from flyball.core.workflows.backlog.prompts import CARDS, brief
 from flyball.core.workflows.backlog.record import EMPTY, record_of
+from flyball.core.workflows.backlog.story import story
 
 VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
@@ -314,4 +315,9 @@ WORKFLOW = Workflow(
     facts=(ItemSelected, Reviewed, ItemSettled, ItemReopened, Evaluated, BlockCleared),
     effects=(ReadBacklog, EditBacklog),
     outcomes=(BacklogRead, Edited, Stale),
+    cards=CARDS,
+    author="implementer",
+    source="issues",
+    demo=Demo(__package__, ".work", "Amounts are in euro: write EUR after them."),
+    story=story,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.loop import prompts
+from flyball.core.loop.role import CHECKING, WORKING, Role
 from flyball.core.model.state import Lane, State
 
 ROLES = {
@@ -18,6 +19,17 @@ ROLES = {
         "`verdict` `pass`, or `warn` where something should be seen to later, and `exit_signal` true."
     ),
 }
+
+CARDS = (
+    Role("implementer", "Does what is asked for, with tests, in the smallest change.", WORKING, ROLES["implementer"]),
+    Role(
+        "reviewer",
+        "Reviews a change against what was asked for. Changes no file.",
+        CHECKING,
+        ROLES["reviewer"],
+        reviews=True,
+    ),
+)
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:

@@ -13,13 +13,14 @@ from flyball.core.loop.feedback import as_criteria, wishes
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, record
-from flyball.core.loop.workflow import Workflow
+from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.effects import Measure
 from flyball.core.model.events import ItemsSet, Moved, TaskReopened
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
-from flyball.core.workflows.quick.prompts import brief
+from flyball.core.workflows.quick.percentages import overall_percent, stage_percent
+from flyball.core.workflows.quick.prompts import CARDS, brief
 
 IMPLEMENTER, REVIEWER = "implementer", "reviewer"
 REJECTIONS = 3
@@ -116,4 +117,11 @@ WORKFLOW = Workflow(
     skipped=_skipped,
     brief=brief,
     reopened=_reopened,
+    cards=CARDS,
+    author=IMPLEMENTER,
+    verifying=frozenset({"IMPLEMENT", "REVIEW"}),
+    closing="SHIP",
+    percent=stage_percent,
+    overall=overall_percent,
+    demo=Demo(__package__, "docs/discount.md"),
 )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection
 
-import msgspec
+from flyball.core.loop.progress import StageNumbers
 
 EXPECTED_DOCUMENTS = 6
 EXPECTED_QUERIES = 4
@@ -11,23 +11,7 @@ WEIGHTS = {"RED": 10, "GREEN": 45, "REFACTOR": 15, "DOCUMENT": 15, "QA": 15}
 ITERATIONS_TO_FULL_WEIGHT = 10
 
 
-class PhaseNumbers(msgspec.Struct, frozen=True, kw_only=True):
-    """What the percentage of a phase is made of; each phase looks at its own."""
-
-    criteria: int = 0
-    criteria_covered: int = 0
-    tests_total: int = 0
-    tests_passing: int = 0
-    green_runs: int = 0
-    iteration: int = 0
-    documents: int = 0
-    checks_total: int = 0
-    checks_passing: int = 0
-    queries: int = 0
-    approved: bool = False
-
-
-def phase_percent(phase: str, numbers: PhaseNumbers) -> int:
+def phase_percent(phase: str, numbers: StageNumbers) -> int:
     """How far a phase is, 0 to 100, rounded down; a phase without a rule of its own is at 0 until it is left."""
     n = numbers
     if phase == "RED":

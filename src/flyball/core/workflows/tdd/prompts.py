@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.loop import prompts
+from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
 
@@ -37,6 +38,40 @@ ROLES = {
         "`verdict` `pass`, or `warn` where something should be seen to later, and `exit_signal` true."
     ),
 }
+
+CARDS = (
+    Role(
+        "planner",
+        "Turns a request into acceptance criteria that a test can decide. Changes no file.",
+        LOOKING,
+        ROLES["planner"],
+    ),
+    Role(
+        "tester", "Writes tests that fail now and pass once the acceptance criteria are met.", WORKING, ROLES["tester"]
+    ),
+    Role(
+        "implementer",
+        "Makes failing tests pass with the smallest change to the product code.",
+        WORKING,
+        ROLES["implementer"],
+    ),
+    Role(
+        "refactorer",
+        "Improves changed code without changing what it does; tests stay green.",
+        WORKING,
+        ROLES["refactorer"],
+    ),
+    Role(
+        "documenter", "Documents a change: decision record, README, changelog, diagrams.", WORKING, ROLES["documenter"]
+    ),
+    Role(
+        "qa",
+        "Judges finished work against its criteria before it ships. Changes no file.",
+        CHECKING,
+        ROLES["qa"],
+        reviews=True,
+    ),
+)
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from flyball.core.health.breaker import Strikes
 from flyball.core.health.monitor import Cure, change_cure
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import as_criteria, wishes
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, perform, record
-from flyball.core.loop.workflow import Workflow
+from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskReopened, TurnSetAside
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
@@ -19,15 +20,30 @@ from flyball.core.text.quantities import plural
 from flyball.core.workflows.tdd import gates as tdd_gates
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.fold import FOLDS
-from flyball.core.workflows.tdd.prompts import brief
+from flyball.core.workflows.tdd.objection import objection
+from flyball.core.workflows.tdd.percentages import overall_percent, phase_percent
+from flyball.core.workflows.tdd.prompts import CARDS, brief
 
 QA_ATTEMPTS = 3
 STAGES = {
-    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests"),
-    "GREEN": Stage("GREEN", "implementer", "green", gates.green, brief, product=True),
-    "REFACTOR": Stage("REFACTOR", "refactorer", "refactor", tdd_gates.refactor, brief, area="refactor", product=True),
-    "DOCUMENT": Stage("DOCUMENT", "documenter", "document", tdd_gates.document, brief, area="docs"),
-    "QA": Stage("QA", "qa", "qa", gates.review, brief),
+    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests", strikes=Strikes(3, 5)),
+    "GREEN": Stage(
+        "GREEN", "implementer", "green", gates.green, brief, product=True, strikes=Strikes(2, 3), checks=True
+    ),
+    "REFACTOR": Stage(
+        "REFACTOR",
+        "refactorer",
+        "refactor",
+        tdd_gates.refactor,
+        brief,
+        area="refactor",
+        product=True,
+        strikes=Strikes(5, 5),
+    ),
+    "DOCUMENT": Stage(
+        "DOCUMENT", "documenter", "document", tdd_gates.document, brief, area="docs", strikes=Strikes(3, 5)
+    ),
+    "QA": Stage("QA", "qa", "qa", gates.review, brief, strikes=Strikes(3, 3)),
 }
 REVIEWER = "qa"
 ORDER = (*STAGES, "SHIP")
@@ -49,10 +65,23 @@ def next_step(state: State, lane: Lane) -> Step:
 
 def _opening(state: State, lane: Lane) -> Step | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state, checks=True) or opening.require_countable_failures(state)
+    first = opening.opened(state, checks=True) or _require_countable_failures(state)
     if first is None and not state.items:
         return _plan_criteria(state, lane)
     return first
+
+
+def _require_countable_failures(state: State) -> Step | None:
+    """New tests must be seen to fail: by their number, or by a gate that passes without them and runs new test files."""
+    if state.baseline is None or state.iterations or state.midway:
+        return None
+    reason = objection(state.baseline)
+    if not reason:
+        return None
+    gate = state.baseline.uncounted_failure
+    gates_run = (gate,) if gate and not state.baseline.unseen else state.baseline.gates
+    output = gate.output.splitlines()[-12:] if gate and not state.baseline.unseen else ()
+    return kernel.stop("blocked", reason, *(f"command: {each.command}" for each in gates_run), *output)
 
 
 def _asking(state: State, lane: Lane) -> Step | None:
@@ -176,4 +205,15 @@ WORKFLOW = Workflow(
     reopened=_reopened,
     folds=FOLDS,
     facts=(SessionImported,),
+    cards=CARDS,
+    author="implementer",
+    strikes={name: stage.strikes for name, stage in STAGES.items() if stage.strikes is not None},
+    verifying=frozenset({"RED", "GREEN", "QA"}),
+    covering="RED",
+    closing="SHIP",
+    takes_sessions=True,
+    objection=objection,
+    percent=phase_percent,
+    overall=overall_percent,
+    demo=Demo(__package__, "docs/discount.md"),
 )

@@ -1,0 +1,87 @@
+"""The shared rooms know workflows by their data alone: no name of a workflow, a stage or a role stands in their strings."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flyball.core.workflows.registry import WORKFLOWS
+
+SOURCES = Path(__file__).parents[2] / "src" / "flyball"
+OWN = ("core/workflows/", "testing/")
+"""A workflow's folder is where its names belong; simulators and builders play workflows."""
+
+NAMES = {
+    *WORKFLOWS,
+    *(stage for each in WORKFLOWS.values() for stage in each.stages),
+    *(role for each in WORKFLOWS.values() for role in each.roles),
+}
+TELLING = {name for name in NAMES if name.isupper() or "-" in name or name == "tdd"}
+"""Names that are no words of English: they may not stand in a sentence either."""
+
+ALLOWED = {
+    ("core/claims/status_block.py", "QA"): "the phase of the status block's format whose blocks hold a review",
+    ("core/claims/values.py", "REVIEW"): "a verdict that agents write: APPROVED WITH REVIEW",
+    ("core/model/events.py", "planner"): "the stored word for items that were planned",
+    ("core/model/effects.py", "qa"): "a kind of measurement",
+    ("core/loop/kernel.py", "qa"): "a kind of measurement",
+    ("measures/kinds.py", "qa"): "a kind of measurement",
+    ("config/file.py", "qa"): "a table of flyball.toml",
+    ("config/schema.py", "qa"): "a table of flyball.toml",
+    ("core/roles/loop_roles.py", "DOCUMENT"): "a word to put a file's name in",
+    ("journal/", "SELECT"): "SQL",
+    (
+        "cli/support/flags.py",
+        "tdd",
+    ): "help that is typed out, so that a command starts quickly; test_flags compares it with the table",
+}
+
+
+def literals(source: str) -> Iterator[str]:
+    """Every string of a module but its docstrings, which the interpreter throws away."""
+    tree = ast.parse(source)
+    thrown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in thrown:
+            yield node.value
+
+
+def named(text: str) -> set[str]:
+    """The names in a string: it is one, or it has one that no sentence has by chance."""
+    words = set(re.findall(r"[A-Za-z][A-Za-z0-9_-]*", text))
+    return {text} & NAMES | words & TELLING
+
+
+def found() -> list[tuple[str, str]]:
+    files = ((path.relative_to(SOURCES).as_posix(), path) for path in sorted(SOURCES.rglob("*.py")))
+    shared = ((name, path.read_text()) for name, path in files if not name.startswith(OWN))
+    return [(name, word) for name, source in shared for text in literals(source) for word in sorted(named(text))]
+
+
+def allowed(name: str, word: str) -> bool:
+    return any(name.startswith(place) and word == known for place, known in ALLOWED)
+
+
+def test_no_name_of_a_workflow_stage_or_role_stands_in_the_shared_rooms() -> None:
+    assert [each for each in found() if not allowed(*each)] == []
+
+
+def test_every_exception_is_still_needed() -> None:
+    names = found()
+    unused = [each for each in ALLOWED if not any(n.startswith(each[0]) and w == each[1] for n, w in names)]
+    assert unused == []
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ('if task.workflow == "backlog": ...', {"backlog"}),
+        ('_LAST = {"SHIP"}', {"SHIP"}),
+        ('say(f"{x}: no stage RED here")', {"RED"}),
+        ('"""A docstring of GREEN."""\nsay("a backlog, a reviewer")', set()),
+    ],
+)
+def test_a_name_is_seen_where_it_stands(source: str, names: set[str]) -> None:
+    assert {word for text in literals(source) for word in named(text)} == names
