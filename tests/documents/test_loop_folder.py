@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from flyball import faults
 from flyball.core.model.task import TaskId
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 from flyball.documents.loop_folder import LoopFolder, check_foreign, highest_number
@@ -194,6 +195,25 @@ def test_a_deleted_log_is_healed_from_the_whole(folder: LoopFolder) -> None:
     (folder.path / "phase-status.log").unlink()
     folder.append("phase-status.log", "two\n", whole=lambda: "one\ntwo\n")
     assert (folder.path / "phase-status.log").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("point", ["loop.write.inside", "loop.write.after", "loop.append.before"])
+def test_a_log_whose_making_was_killed_is_made_by_the_next_attempt(
+    folder: LoopFolder, point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.append("other.log", "one\n")
+
+    def kill(name: str) -> None:
+        if name == point:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(faults, "point", kill)
+        with pytest.raises(KeyboardInterrupt):
+            folder.append("phase.log", "two\n", whole=lambda: "one\n")
+    folder.append("phase.log", "two\n", whole=lambda: "one\ntwo\n")
+    assert names(folder.path) == ["other.log", "phase.log"]
+    assert (folder.path / "phase.log").read_text() == "one\ntwo\n"
 
 
 def test_a_log_that_is_a_link_is_kept_aside(folder: LoopFolder, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -172,7 +173,8 @@ class LoopFolder:
             open_folder.rename_aside(folder, leaf)
             facts = None
         if facts is None:
-            open_folder.replace(folder, leaf, whole().encode() if whole else b"", _is_nothing)
+            raw = whole().encode() if whole else b""
+            open_folder.replace(folder, leaf, raw, partial(_is_begun, raw))
         return os.open(leaf, flags, dir_fd=folder)
 
     def _stale(self, wanted: Mapping[str, bytes]) -> dict[str, str]:
@@ -256,7 +258,8 @@ class LoopFolder:
                 os.close(descriptor)
                 descriptor = below
                 if step is LOOP and open_folder.status_of(descriptor, _GIT_IGNORE) is None:
-                    open_folder.replace(descriptor, _GIT_IGNORE, IGNORED.encode(), _is_nothing)
+                    raw = IGNORED.encode()
+                    open_folder.replace(descriptor, _GIT_IGNORE, raw, partial(_is_begun, raw))
             yield descriptor
         finally:
             os.close(descriptor)
@@ -296,9 +299,9 @@ class LoopFolder:
             ) from error
 
 
-def _is_nothing(found: bytes | None) -> bool:
-    """Whether what was in a free place all the same may go: what a kill left there half written."""
-    return found is not None and (found == b"" or IGNORED.encode().startswith(found))
+def _is_begun(raw: bytes, found: bytes | None) -> bool:
+    """Whether what was in a free place all the same may go: the beginning of what belongs there, as a kill leaves it."""
+    return found is not None and raw.startswith(found)
 
 
 def _add(known: dict[str, list[str]], new: Mapping[str, list[str]]) -> None:
