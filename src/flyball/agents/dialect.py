@@ -23,13 +23,6 @@ HowEnded = tuple[TurnKind, str, datetime | None]
 """How a turn ended, in which words, and when the limit it met is over, if that was said."""
 
 
-def ended_well(question: Event, refused: Sequence[str]) -> HowEnded:
-    """A turn without an error: it asked a question by a tool, was refused some calls, or is simply over."""
-    if question:
-        return "question", "it asked a question", None
-    return ("denied", f"denied: {'; '.join(refused)}", None) if refused else ("ok", "", None)
-
-
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What one turn wants of a program.
 

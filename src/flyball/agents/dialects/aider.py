@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.display.display import Shown
+from flyball.agents.dialects.endings import Failure, Words, end_failed, find_line
+from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object
-from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind, Usage
-from flyball.core.providers.limits import recognise_error
 from flyball.core.text.scrubbing import decode
 
 LOG, HISTORY, CHAT, INPUT = "events.jsonl", "model.md", "chat.md", "input"
@@ -22,9 +20,14 @@ _COMPLETED = "Completed --message-file"
 _ANSWERED = re.compile(r"^LLM RESPONSE \S+\n((?:ASSISTANT ?.*\n?)*)", re.MULTILINE)
 _ERROR = re.compile(r"litellm\.(?:exceptions\.)?(?P<name>\w+)(?::|\b)")
 _RETRY = re.compile(r"Retrying in [\d.]+ seconds")
-_TOKEN_LIMIT = re.compile(r"has hit a token limit!")
-_STOPPED = re.compile(r"Only \d+ reflections allowed, stopping\.")
-_NO_KEY = re.compile(r"No LLM model was specified and no API keys were provided|API keys? (?:\w+ )?not (?:set|found)")
+_TOKEN_LIMIT: Words = (("context_full", re.compile(r"has hit a token limit!")),)
+_STOPPED: Words = (("max_turns", re.compile(r"^\s*Only \d+ reflections allowed, stopping\.\s*$")),)
+_NO_KEY: Words = (
+    (
+        "not_logged_in",
+        re.compile(r"No LLM model was specified and no API keys were provided|API keys? (?:\w+ )?not (?:set|found)"),
+    ),
+)
 _KINDS: dict[str, TurnKind] = {
     "AuthenticationError": "not_logged_in",
     "ContextWindowExceededError": "context_full",
@@ -44,47 +47,43 @@ _ENVIRONMENT = {
 _PROVIDERS = ("OPENAI", "ANTHROPIC", "GEMINI", "DEEPSEEK", "OPENROUTER", "GROQ", "MISTRAL", "XAI", "AZURE")
 
 
-class _Story:
-    """What aider's own log of events adds up to: each sending to the model, and how the run ended."""
-
-    def __init__(self, log: bytes) -> None:
-        self.sent: list[Event] = []
-        self.unanswered = False
-        self.begun = self.completed = False
-        for event in map(as_object, log.splitlines()):
-            told = as_dict(event.get("properties"))
-            match event.get("event"):
-                case "message_send_starting":
-                    self.begun = self.unanswered = True
-                case "message_send":
-                    self.unanswered = False
-                    self.sent.append(told)
-                case "exit":
-                    self.completed = told.get("reason") == _COMPLETED
-
-    @property
-    def model(self) -> str:
-        """The model that answered; aider does not write down one whose price it does not know."""
-        named = str(self.sent[-1].get("main_model") or "") if self.sent else ""
-        return "" if "REDACTED" in named else named
-
-    @property
-    def usage(self) -> Usage:
-        if not self.sent:
-            return Usage(estimated=True)
-        return Usage(
-            sum(as_count(one.get("prompt_tokens")) for one in self.sent),
-            sum(as_count(one.get("completion_tokens")) for one in self.sent),
-            round(sum(as_money(one.get("cost")) for one in self.sent), 6),
-        )
+def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
+    yield str(event.get("event")), as_dict(event.get("properties"))
 
 
-class Aider:
+def _known_model(sent: Event) -> str:
+    """The model that answered; aider does not write down one whose price it does not know."""
+    named = str(sent.get("main_model") or "")
+    return "" if "REDACTED" in named else named
+
+
+def _sending_usage(sent: Event) -> Usage:
+    return Usage(
+        as_count(sent.get("prompt_tokens")), as_count(sent.get("completion_tokens")), as_money(sent.get("cost"))
+    )
+
+
+_LOGGED = EventTable(
+    unpack=_unpack,
+    rows={
+        "message_send_starting": Row(notes={"begun": lambda _: True, "unanswered": lambda _: True}),
+        "message_send": Row(
+            model=_known_model,
+            usage=_sending_usage,
+            notes={"unanswered": lambda _: False, "written": lambda sent: as_count(sent.get("completion_tokens"))},
+        ),
+        "exit": Row(notes={"completed": equals("reason", _COMPLETED)}),
+    },
+)
+"""Aider's own log of events: each sending to the model, and how the run ended."""
+
+
+class Aider(StreamDialect):
     """Version 0.86; every turn is a conversation of its own, and the files it gets are those the prompt or the model names."""
 
     name = "aider"
-    program = "aider"
-    version_argv = ("aider", "--version")
+    events = EventTable(rows={})
+    """It prints text, which is shown as it is."""
     tells_money = True
     install = "pipx install aider-chat"
     login = "the key of your model's provider in its variable, such as OPENAI_API_KEY"
@@ -118,55 +117,35 @@ class Aider:
         return Invocation(argv=tuple(argv), env=_ENVIRONMENT, prompt_on_stdin=False, left=(LOG, HISTORY))
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.files.get(LOG, b""))
-        kind, detail, reset_at = _outcome(story, heard)
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=_final_message(heard.files.get(HISTORY, b"")),
-            usage=story.usage,
-            reset_at=reset_at,
-            model=story.model,
-        )
-
-    def show(self, event: Event) -> list[Shown]:  # noqa: ARG002 - aider prints text, which is shown as it is
-        return []
+        summary = _LOGGED.read(map(as_object, heard.files.get(LOG, b"").splitlines()))
+        message = _final_message(heard.files.get(HISTORY, b""))
+        return summary.reading(_ending(summary, heard), summary.usage, message=message)
 
 
 AIDER = Aider()
 
 
-def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
+def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     """Only aider's own words at the very end are read, and only where its log says that the model did not answer."""
-    last = heard.other[-_LAST_LINES:]
-    if not story.begun:
-        unset = next((line for line in heard.other if _NO_KEY.search(line)), "")
-        return ("not_logged_in", unset, None) if unset else ("crashed", _last(last), None)
-    if story.unanswered:
-        return _failure(last, heard.now)
-    ended = story.sent and as_count(story.sent[-1].get("completion_tokens")) == 0
-    full = next((line for line in heard.other if _TOKEN_LIMIT.search(line)), "") if ended else ""
-    if full:
-        return "context_full", full.strip(), None
-    if not story.completed:
-        return "crashed", NO_END, None
-    stopped = next((line for line in last[-3:] if _STOPPED.fullmatch(line.strip())), "")
-    return ("max_turns", stopped.strip(), None) if stopped else ("ok", "", None)
+    last, notes = heard.other[-_LAST_LINES:], summary.notes
+    if "begun" not in notes:
+        return find_line(heard.other, _NO_KEY) or ("crashed", last[-1].strip() if last else NO_END, None)
+    if notes.get("unanswered"):
+        return _failure(last, heard)
+    full = find_line(heard.other, _TOKEN_LIMIT) if notes.get("written") == 0 else None
+    if full or not notes.get("completed"):
+        return full or ("crashed", NO_END, None)
+    return find_line(last[-3:], _STOPPED) or ("ok", "", None)
 
 
-def _failure(last: tuple[str, ...], now: datetime) -> HowEnded:
+def _failure(last: tuple[str, ...], heard: ProgramOutput) -> HowEnded:
     starts = [at for at, line in enumerate(last) if _ERROR.match(line.strip())]
-    if not starts:
-        return "crashed", NO_ANSWER, None
-    said = " ".join(line.strip() for line in last[starts[-1] :] if not _RETRY.search(line))
+    said = " ".join(line.strip() for line in last[starts[-1] :] if not _RETRY.search(line)) if starts else ""
     found = _ERROR.match(said)
     known = _KINDS.get(found["name"]) if found else None
-    limit = None if known else recognise_error({"message": said}, now, zones)
-    if limit is not None:
-        return limit.kind, limit.detail, limit.reset_at
-    if "insufficient credits" in said.lower():
-        return "usage_limit", said, None
-    return known or "crashed", said, None
+    if known is None and "insufficient credits" in said.lower():
+        known = "usage_limit"
+    return end_failed(Failure(said=said, known=known), heard, NO_ANSWER)
 
 
 def _final_message(history: bytes) -> str:
@@ -175,7 +154,3 @@ def _final_message(history: bytes) -> str:
     if not answers:
         return ""
     return "\n".join(line.removeprefix("ASSISTANT").removeprefix(" ") for line in answers[-1].splitlines())
-
-
-def _last(lines: tuple[str, ...]) -> str:
-    return lines[-1].strip() if lines else NO_END

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
-from flyball.agents.display.display import Shown, message_parts, message_shown, noticed
-from flyball.agents.display.tool_calls import call_line, question
-from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_money, object_in
+import msgspec
+
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialects.endings import Failure, end_failed, end_well
+from flyball.agents.dialects.event_table import (
+    MESSAGE_ROWS,
+    EventTable,
+    Row,
+    StreamDialect,
+    StreamSummary,
+    unpack_messages,
+)
+from flyball.agents.display.tool_calls import call_line
+from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_money, object_in, sum_counts
 from flyball.agents.run.homes import below
-from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind, Usage
-from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "Claude Code ended without a result"
 GONE = "No conversation found with session ID"
 ASK = "AskUserQuestion"
-_SYNTHETIC = "<synthetic>"
-"""The model of messages that no model wrote: errors, for example."""
 _OBEYED = (
     "settings.json",
     "settings.local.json",
@@ -55,60 +60,52 @@ _ERRORS: dict[str, TurnKind] = {
     "billing_error": "usage_limit",
     **dict.fromkeys(("overloaded", "server_error"), "overloaded"),
 }
-_TIMED_OUT = ("request timed out", "connection error", "unable to connect")
+_READ = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_READ_BY_MODEL = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
-class _Story:
-    """What the events of one run add up to."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.text, self.error, self.model = "", "", "", ""
-        self.result: Event | None = None
-        self.limit: Event = {}
-        self.question: Event = {}
-        self._usages: dict[str, Event] = {}
-        for event in lines:
-            self.session = str(event.get("session_id") or self.session)
-            match event.get("type"):
-                case "result":
-                    self.result = event
-                case "system" if event.get("subtype") == "init":
-                    self.model = str(event.get("model") or "")
-                case "rate_limit_event":
-                    self.limit = as_dict(event.get("rate_limit_info"))
-                case "assistant":
-                    self._assistant(event)
-
-    def _assistant(self, event: Event) -> None:
-        message = as_dict(event.get("message"))
-        self.error = str(event.get("error") or "")
-        if event.get("parent_tool_use_id"):
-            return
-        named = str(message.get("model") or "")
-        self.model = self.model if named in ("", _SYNTHETIC) else named
-        if message.get("id"):
-            self._usages[str(message["id"])] = as_dict(message.get("usage"))
-        for part in message_parts(event):
-            if part.get("type") == "text" and part.get("text"):
-                self.text = str(part["text"])
-            elif part.get("type") == "tool_use" and part.get("name") == ASK:
-                self.question = as_dict(part.get("input"))
-
-    @property
-    def seen_usage(self) -> Usage:
-        """What the messages of a run without a result add up to."""
-        if not self._usages:
-            return Usage(estimated=True)
-        told = self._usages.values()
-        return Usage(sum(map(_read_tokens, told)), sum(as_count(u.get("output_tokens")) for u in told), estimated=True)
+def _message_model(event: Event) -> str:
+    """Messages that no model wrote, errors for example, name a model of their own."""
+    named = str(as_dict(event.get("message")).get("model") or "")
+    return "" if named == "<synthetic>" else named
 
 
-class Claude:
+def _message_usage(event: Event) -> Usage:
+    told = as_dict(event.get("message")).get("usage")
+    return Usage(sum_counts([told], *_READ), sum_counts([told], "output_tokens"))
+
+
+def _retry_line(event: Event) -> str:
+    delay = as_count(event.get("retry_delay_ms")) / 1000
+    return f"{event.get('error')} ({event.get('error_status')}): trying again in {delay:.0f} s"
+
+
+_EVENTS = EventTable(
+    asking=ASK,
+    session="session_id",
+    unpack=unpack_messages,
+    rows={
+        **MESSAGE_ROWS,
+        "system init": Row(model="model"),
+        "system api_retry": Row(notice=_retry_line),
+        "rate_limit_event": Row(notes={"limit": lambda event: as_dict(event.get("rate_limit_info"))}),
+        "assistant": Row(
+            unless="parent_tool_use_id",
+            model=_message_model,
+            message="message.id",
+            usage=_message_usage,
+            notes={"error": lambda event: str(event.get("error") or "")},
+        ),
+        "result": Row(end=True),
+    },
+)
+
+
+class Claude(StreamDialect):
     """Version 2.1 and later."""
 
     name = "claude"
-    program = "claude"
-    version_argv = ("claude", "--version")
+    events = _EVENTS
     tells_money = True
     install = "npm install --global @anthropic-ai/claude-code"
     login = "claude /login (or set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN)"
@@ -150,42 +147,22 @@ class Claude:
         return Invocation(argv=(*argv, *asked.args), env=_SANDBOXED if asked.sandboxed else _ENVIRONMENT)
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        if story.result is None:
-            return TurnReading(
-                kind="crashed",
-                detail=NO_RESULT,
-                final_message=story.text,
-                usage=story.seen_usage,
-                session=story.session,
-                model=story.model,
-            )
-        kind, detail, reset_at = _outcome(story, story.result, heard.now)
-        asks, options = question(story.question) if kind == "question" else ("", ())
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=str(story.result.get("result") or story.text),
-            usage=_total(story.result),
+        summary = _EVENTS.read(heard.lines)
+        if summary.end is None:
+            seen = msgspec.structs.replace(summary.usage or Usage(), estimated=True)
+            return summary.reading(("crashed", NO_RESULT, None), seen)
+        return summary.reading(
+            _ending(summary, summary.end, heard),
+            _total(summary.end),
             cumulative=True,
-            session=story.session,
-            reset_at=reset_at,
-            question=asks,
-            options=options,
-            model=story.model,
+            message=str(summary.end.get("result") or summary.text),
         )
-
-    def show(self, event: Event) -> list[Shown]:
-        if event.get("type") == "system" and event.get("subtype") == "api_retry":
-            delay = as_count(event.get("retry_delay_ms")) / 1000
-            return noticed(f"{event.get('error')} ({event.get('error_status')}): trying again in {delay:.0f} s")
-        return message_shown(event)
 
 
 CLAUDE = Claude()
 
 
-def _outcome(story: _Story, result: Event, now: datetime) -> HowEnded:
+def _ending(summary: StreamSummary, result: Event, heard: ProgramOutput) -> HowEnded:
     """API failures keep the subtype "success": `is_error` is what counts."""
     said = str(result.get("result") or "") or "; ".join(map(str, as_list(result.get("errors"))))
     ended = _ENDED.get(str(result.get("subtype"))) or _ENDED.get(str(result.get("terminal_reason")))
@@ -194,44 +171,31 @@ def _outcome(story: _Story, result: Event, now: datetime) -> HowEnded:
     if GONE in said:
         return "context_full", said, None
     if result.get("is_error") or result.get("subtype") != "success":
-        return _failure(story, result, said, now)
+        return _failure(summary, result, said, heard)
     denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]
     refused = [
         call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied if one.get("tool_name") != ASK
     ]
-    return ended_well(story.question, refused)
+    return end_well(summary.question, refused)
 
 
-def _failure(story: _Story, result: Event, said: str, now: datetime) -> HowEnded:
-    limited = result.get("api_error") == "usage_limit_reached" or story.limit.get("status") == "rejected"
-    if limited and result.get("api_error_status") == 429:
-        return "usage_limit", said, as_moment(story.limit.get("resetsAt"))
-    known = _ERRORS.get(story.error)
-    if known:
-        return known, said, None
-    status = result.get("api_error_status")
-    found = recognise_error(
-        {"message": said, "status": str(status or ""), "type": result.get("api_error_type")}, now, zones
+def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOutput) -> HowEnded:
+    status, limit = as_count(result.get("api_error_status")), summary.notes.get("limit", {})
+    limited = result.get("api_error") == "usage_limit_reached" or limit.get("status") == "rejected"
+    if limited and status == 429:
+        return "usage_limit", said, as_moment(limit.get("resetsAt"))
+    failure = Failure(
+        said=said,
+        known=_ERRORS.get(summary.notes.get("error", "")),
+        status=status,
+        told={"type": result.get("api_error_type")},
     )
-    if found is not None:
-        return found.kind, found.detail, found.reset_at
-    if (isinstance(status, int) and status >= 500) or any(text in said.lower() for text in _TIMED_OUT):
-        return "overloaded", said, None
-    return "crashed", said or f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip(), None
+    return end_failed(failure, heard, f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip())
 
 
 def _total(result: Event) -> Usage:
     """What the conversation has used: `usage` is the main loop's alone, `modelUsage` has its subagents, too."""
-    models = [as_dict(one) for one in as_dict(result.get("modelUsage")).values()]
-    read = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+    models = as_dict(result.get("modelUsage")).values()
     return Usage(
-        sum(as_count(model.get(name)) for model in models for name in read),
-        sum(as_count(model.get("outputTokens")) for model in models),
-        as_money(result.get("total_cost_usd")),
-    )
-
-
-def _read_tokens(usage: Event) -> int:
-    return sum(
-        as_count(usage.get(name)) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        sum_counts(models, *_READ_BY_MODEL), sum_counts(models, "outputTokens"), as_money(result.get("total_cost_usd"))
     )

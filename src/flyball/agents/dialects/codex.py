@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
-from flyball.agents.display.display import Shown, answered, called, noticed, said
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialects.endings import Failure, Words, end_failed, end_lost, end_well, find_kind
+from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
 from flyball.agents.display.tool_calls import first_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_object, object_in
 from flyball.agents.run.homes import below
-from flyball.agents.run.outcome import zones
-from flyball.core.model.outcomes import TurnKind, Usage
-from flyball.core.providers.limits import recognise_error
+from flyball.core.model.outcomes import Usage
 
 NO_END = "Codex ended without completing its turn"
 BYPASS = "--dangerously-bypass-approvals-and-sandbox"
 UNGUARDED = f'Codex cannot start its own sandbox here; to do without any, set args = ["{BYPASS}"] for it'
-_NO_GUARD = "bwrap: "
 GONE = "no rollout found"
 _DENIED = re.compile(r"codex_core::tools::router: error=.*?(?P<what>patch rejected: .*|`.+?` rejected: .*)")
-_WORDS: tuple[tuple[TurnKind, re.Pattern[str]], ...] = (
+_FAILURES: Words = (
     ("context_full", re.compile(r"ran out of room in the model's context window", re.IGNORECASE)),
     ("overloaded", re.compile(r"high demand|unexpected status 5\d\d|stream disconnected|error sending request")),
 )
@@ -33,40 +31,61 @@ _SPENT = 100.0
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class _Story:
-    """What the events of one run add up to: an `error` is not fatal, only a failed turn is."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.thread, self.text = "", ""
-        self.end: Event = {}
-        self.unguarded = ""
-        for event in lines:
-            match event.get("type"):
-                case "thread.started":
-                    self.thread = str(event.get("thread_id") or "")
-                case "turn.completed" | "turn.failed":
-                    self.end = event
-                case "item.completed":
-                    item = as_dict(event.get("item"))
-                    if item.get("type") == "agent_message":
-                        self.text = str(item.get("text") or "")
-                    elif str(item.get("aggregated_output")).startswith(_NO_GUARD):
-                        self.unguarded = first_line(item.get("aggregated_output"))
-
-    @property
-    def failure(self) -> str | None:
-        """Why the turn failed; None if it was completed."""
-        if self.end.get("type") == "turn.completed":
-            return None
-        return _unwrapped(str(as_dict(self.end.get("error")).get("message") or NO_END))
+def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
+    kind, item = event.get("type"), as_dict(event.get("item"))
+    yield (f"{kind} {item.get('type')}", item) if item else (str(kind), event)
 
 
-class Codex:
+def _unwrap(error: Any) -> str:
+    """What an error says; a refused request is told as the provider's whole answer."""
+    message = str(as_dict(error).get("message") or "")
+    return str(as_dict(as_object(message).get("error")).get("message") or message)
+
+
+def _find_no_guard(item: Event) -> str | None:
+    output = str(item.get("aggregated_output"))
+    return first_line(output) if output.startswith("bwrap: ") else None
+
+
+def _list_changes(item: Event) -> str:
+    changes = map(as_dict, as_list(item.get("changes")))
+    return ", ".join(f"{change.get('kind')} {change.get('path')}" for change in changes)
+
+
+_TOOL = Row(
+    call=lambda item: item.get("tool") or "web search",
+    inputs=lambda item: {**item, **as_dict(item.get("arguments"))},
+)
+_EVENTS = EventTable(
+    unpack=_unpack,
+    rows={
+        "thread.started": Row(session="thread_id"),
+        "error": Row(notice=_unwrap),
+        "turn.completed": Row(end=True),
+        "turn.failed": Row(end=True, notice=lambda event: _unwrap(event.get("error"))),
+        "item.started command_execution": Row(call=lambda _: "$", inputs=lambda item: item),
+        "item.started mcp_tool_call": _TOOL,
+        "item.started web_search": _TOOL,
+        "item.completed agent_message": Row(text="text"),
+        "item.completed error": Row(notice="message"),
+        "item.completed file_change": Row(call=_list_changes),
+        "item.completed command_execution": Row(
+            result="aggregated_output", failed=equals("status", "failed"), notes={"no_guard": _find_no_guard}
+        ),
+        "item.completed mcp_tool_call": Row(
+            result="error.message|result.content",
+            failed=equals("status", "failed"),
+        ),
+    },
+)
+"""An `error` is not fatal, only a failed turn is."""
+
+
+class Codex(StreamDialect):
     """Version 0.160 and later; it keeps no limit of its own on turns or money."""
 
     name = "codex"
-    program = "codex"
-    version_argv = ("codex", "--version")
+    events = _EVENTS
     tells_money = False
     install = "npm install --global @openai/codex"
     login = "codex login (or set CODEX_API_KEY)"
@@ -102,37 +121,17 @@ class Codex:
         return Invocation(argv=(*argv, "-"), retrying=_RETRYING)
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        record = _Record.of(heard.homes, story.thread)
-        kind, detail, reset_at = _outcome(story, record, heard)
-        total = _usage(story.end.get("usage")) or _usage(record.total)
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=story.text,
-            usage=total or Usage(estimated=True),
-            cumulative=total is not None,
-            session=story.thread,
-            reset_at=reset_at,
-            model=record.model,
-        )
-
-    def show(self, event: Event) -> list[Shown]:
-        match event.get("type"):
-            case "error" | "turn.failed":
-                told = event.get("message") or as_dict(event.get("error")).get("message")
-                return noticed(_unwrapped(str(told or "")))
-            case "item.started":
-                return _begun(as_dict(event.get("item")))
-            case "item.completed":
-                return _done(as_dict(event.get("item")))
-        return []
+        summary = _EVENTS.read(heard.lines)
+        record = _Rollout.find(heard.homes, summary.session)
+        summary.model = record.model
+        total = _usage(as_dict(summary.end).get("usage")) or _usage(record.total)
+        return summary.reading(_ending(summary, record, heard), total, cumulative=True)
 
 
 CODEX = Codex()
 
 
-class _Record:
+class _Rollout:
     """What Codex's own record of a thread tells beyond its events: the model, a failed turn's tokens, the end of limits."""
 
     def __init__(self, told: Iterable[Event]) -> None:
@@ -146,10 +145,10 @@ class _Record:
             self.windows = [as_dict(limits.get(name)) for name in ("primary", "secondary")] if limits else self.windows
 
     @classmethod
-    def of(cls, homes: Iterable[Path], thread: str) -> _Record:
+    def find(cls, homes: Iterable[Path], thread: str) -> _Rollout:
         folders = [home / "sessions" for home in homes] if _THREAD.fullmatch(thread) else []
         found = [path for folder in folders for path in folder.glob(f"*/*/*/rollout-*-{thread}.jsonl")]
-        return cls(told for path in found[:1] for told in _told(path))
+        return cls(told for path in found[:1] for told in _read_rollout(path))
 
     @property
     def reset_at(self) -> datetime | None:
@@ -161,35 +160,26 @@ class _Record:
         return max(ends, default=None)
 
 
-def _outcome(story: _Story, record: _Record, heard: ProgramOutput) -> HowEnded:
-    failure = story.failure
-    if failure is None and story.unguarded and not heard.asked.sandboxed:
-        return "denied", f"{story.unguarded}: {UNGUARDED}", None
-    if failure is None:
+def _ending(summary: StreamSummary, record: _Rollout, heard: ProgramOutput) -> HowEnded:
+    end, no_guard = summary.end or {}, summary.notes.get("no_guard")
+    if end.get("type") == "turn.completed" and no_guard and not heard.asked.sandboxed:
+        return "denied", f"{no_guard}: {UNGUARDED}", None
+    if end.get("type") == "turn.completed":
         denied = [found["what"].rstrip('") }') for found in _DENIED.finditer(heard.stderr_text)]
-        return ended_well({}, tuple(dict.fromkeys(denied)))
-    if not story.end and GONE in heard.stderr_text:
-        return "context_full", f"the conversation {heard.asked.session} is gone", None
-    known = next((kind for kind, words in _WORDS if words.search(failure)), None)
-    if known:
-        return known, failure, None
-    limit = recognise_error({"message": failure}, heard.now, zones)
-    if limit is None:
-        return "crashed", failure, None
+        return end_well({}, tuple(dict.fromkeys(denied)))
+    if not end and GONE in heard.stderr_text:
+        return end_lost(heard)
+    said = _unwrap(end.get("error")) or NO_END
+    kind, detail, reset_at = end_failed(Failure(said=said, known=find_kind(said, _FAILURES)), heard, NO_END)
     # The words give local time to the minute; the record has it to the second.
-    told = record.reset_at if limit.kind == "usage_limit" else None
-    return limit.kind, limit.detail, told if told and told > heard.now else limit.reset_at
+    told = record.reset_at if kind == "usage_limit" else None
+    return kind, detail, told if told and told > heard.now else reset_at
 
 
 def _guard(asked: TurnRequest) -> tuple[str, ...]:
     if asked.sandboxed:
         return (BYPASS,)
     return ("--sandbox", "read-only" if asked.access == "read" else "workspace-write", "--add-dir", str(asked.folder))
-
-
-def _unwrapped(message: str) -> str:
-    """A refused request is told as the provider's whole answer."""
-    return str(as_dict(as_object(message).get("error")).get("message") or message)
 
 
 def _usage(told: Any) -> Usage | None:
@@ -199,34 +189,7 @@ def _usage(told: Any) -> Usage | None:
     return Usage(read, written) if read or written else None
 
 
-def _begun(item: Event) -> list[Shown]:
-    match item.get("type"):
-        case "command_execution":
-            return called("$", item)
-        case "mcp_tool_call" | "web_search":
-            return called(item.get("tool") or "web search", {**item, **as_dict(item.get("arguments"))})
-    return []
-
-
-def _done(item: Event) -> list[Shown]:
-    failed = item.get("status") == "failed"
-    match item.get("type"):
-        case "agent_message":
-            return said(item.get("text"))
-        case "error":
-            return noticed(item.get("message"))
-        case "file_change":
-            changes = [as_dict(change) for change in as_list(item.get("changes"))]
-            return [Shown("call", ", ".join(f"{change.get('kind')} {change.get('path')}" for change in changes))]
-        case "command_execution":
-            return answered(item.get("aggregated_output"), failed=failed)
-        case "mcp_tool_call":
-            told = as_dict(item.get("error")).get("message") or as_dict(item.get("result")).get("content")
-            return answered(told, failed=failed)
-    return []
-
-
-def _told(path: Path) -> Iterable[Event]:
+def _read_rollout(path: Path) -> Iterable[Event]:
     """What the record says of tokens and of what each turn ran with."""
     try:
         with path.open("rb") as file:

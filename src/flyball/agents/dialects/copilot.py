@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
-from flyball.agents.display.display import Shown, answered, called, noticed, said
-from flyball.agents.display.tool_calls import call_line, question
-from flyball.agents.reading.loose_json import as_count, as_dict, as_object
-from flyball.agents.reading.unreachable import unreachable
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialects.endings import Failure, Words, end_failed, end_well, find_line
+from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.reading.loose_json import as_count, as_dict, as_object, sum_counts
 from flyball.agents.run.homes import below
-from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind, Usage
-from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "Copilot ended without a result"
 STOPPED = "Copilot was told to stop"
@@ -34,57 +30,50 @@ _CODES: dict[str, TurnKind] = dict.fromkeys(
     ("quota_exceeded", "user_weekly_rate_limited", "user_global_rate_limited"), "usage_limit"
 )
 _TOO_LONG = re.compile(r"maximum context length|context_length_exceeded|prompt is too long", re.IGNORECASE)
-_NO_LOGIN = re.compile(r"No authentication information found|not (?:logged|signed) in", re.IGNORECASE)
-_LOST = re.compile(r"No session, task, or name matched")
+_UNFINISHED: Words = (
+    ("not_logged_in", re.compile(r"No authentication information found|not (?:logged|signed) in", re.IGNORECASE)),
+    ("context_full", re.compile(r"No session, task, or name matched")),
+)
 _LAST = re.compile(r".*Last error: ", re.DOTALL)
-PAYMENT_REQUIRED, _SERVER_FAULT = 402, 500
+PAYMENT_REQUIRED = 402
 
 
-class _Story:
-    """What the events of one run add up to."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.text, self.model = "", ""
-        self.result: Event | None = None
-        self.error: Event = {}
-        self.question: Event = {}
-        self.refused: list[str] = []
-        self.aborted = False
-        self._calls: dict[str, Event] = {}
-        for event in lines:
-            self._take(str(event.get("type")), event, as_dict(event.get("data")))
-
-    def _take(self, kind: str, event: Event, data: Event) -> None:
-        match kind:
-            case "assistant.message" if data.get("content") and not data.get("parentToolCallId"):
-                self.text, self.error = str(data["content"]), {}
-                self.model = str(data.get("model") or "")
-            case "tool.execution_start":
-                self._calls[str(data.get("toolCallId"))] = data
-            case "tool.execution_complete" if data.get("success") is False:
-                self._refused(data)
-            case "session.error":
-                self.error = data
-            case "assistant.idle":
-                self.aborted = data.get("aborted") is True
-            case "result":
-                self.result = event
-
-    def _refused(self, data: Event) -> None:
-        call = self._calls.get(str(data.get("toolCallId")), {})
-        inputs = as_dict(call.get("arguments"))
-        if call.get("toolName") == ASK:
-            self.question = inputs
-        elif as_dict(data.get("error")).get("code") == "denied":
-            self.refused.append(call_line(call.get("toolName"), inputs))
+def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
+    yield str(event.get("type")), as_dict(event.get("data", event))
 
 
-class Copilot:
+_EVENTS = EventTable(
+    asking=ASK,
+    unpack=_unpack,
+    rows={
+        "assistant.message": Row(
+            unless=lambda data: data.get("parentToolCallId") or not data.get("content"),
+            text="content",
+            model="model",
+            notes={"error": lambda _: {}},
+        ),
+        "tool.execution_start": Row(call="toolName", call_id="toolCallId", inputs="arguments"),
+        "tool.execution_complete": Row(
+            result="error.message|result.content",
+            call_id="toolCallId",
+            failed=equals("success", False),
+            refused=equals("error.code", "denied"),
+        ),
+        "model.call_failure": Row(
+            notice=lambda data: f"the model's provider answered {data.get('statusCode')}: {data.get('errorMessage')}"
+        ),
+        "session.error": Row(notice="message", notes={"error": lambda data: data}),
+        "assistant.idle": Row(notes={"aborted": equals("aborted", True)}),
+        "result": Row(session="sessionId", end=True),
+    },
+)
+
+
+class Copilot(StreamDialect):
     """Version 1.0.102 and later."""
 
     name = "copilot"
-    program = "copilot"
-    version_argv = ("copilot", "--version")
+    events = _EVENTS
     tells_money = False
     install = "npm install --global @github/copilot"
     login = "copilot login (or set COPILOT_GITHUB_TOKEN)"
@@ -116,38 +105,8 @@ class Copilot:
         return Invocation(argv=(*argv, *asked.args), env={"COPILOT_AUTO_UPDATE": "false"}, left=(USAGE,))
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        kind, detail, reset_at = _outcome(story, heard)
-        asks, options = question(story.question) if kind == "question" else ("", ())
-        total = _total(heard.files.get(USAGE, b""))
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=story.text,
-            usage=total or Usage(estimated=True),
-            cumulative=total is not None,
-            session=str(as_dict(story.result).get("sessionId") or ""),
-            reset_at=reset_at,
-            question=asks,
-            options=options,
-            model=story.model,
-        )
-
-    def show(self, event: Event) -> list[Shown]:
-        data = as_dict(event.get("data"))
-        match event.get("type"):
-            case "assistant.message":
-                return said(data.get("content"))
-            case "tool.execution_start":
-                return called(data.get("toolName"), as_dict(data.get("arguments")))
-            case "tool.execution_complete":
-                told = as_dict(data.get("error")).get("message") or as_dict(data.get("result")).get("content")
-                return answered(told, failed=data.get("success") is False)
-            case "model.call_failure":
-                return noticed(f"the model's provider answered {data.get('statusCode')}: {data.get('errorMessage')}")
-            case "session.error":
-                return noticed(data.get("message"))
-        return []
+        summary = _EVENTS.read(heard.lines)
+        return summary.reading(_ending(summary, heard), _total(heard.files.get(USAGE, b"")), cumulative=True)
 
 
 COPILOT = Copilot()
@@ -157,54 +116,34 @@ def _guard(asked: TurnRequest) -> tuple[str, ...]:
     return ("--yolo",) if asked.sandboxed else ("--allow-all-tools", "--add-dir", str(asked.folder))
 
 
-def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
-    if story.error:
-        return _failure(story.error, heard.now)
-    if story.aborted:
+def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
+    if summary.notes.get("error"):
+        return _failure(summary.notes["error"], heard)
+    if summary.notes.get("aborted"):
         return "killed", STOPPED, None
-    if story.result is None:
-        return _unfinished(heard)
-    if story.result.get("exitCode") != 0:
-        return "crashed", f"Copilot ended with status {story.result.get('exitCode')}", None
-    return ended_well(story.question, story.refused)
-
-
-def _unfinished(heard: ProgramOutput) -> HowEnded:
-    lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
-    if _PACKED in heard.stderr_text:
+    if summary.end is None and _PACKED in heard.stderr_text:
         return "not_installed", UNPACK, None
-    no_login = next((line for line in lines if _NO_LOGIN.search(line)), "")
-    if no_login:
-        return "not_logged_in", no_login, None
-    lost = next((line for line in lines if _LOST.search(line)), "")
-    return ("context_full", lost, None) if lost else ("crashed", NO_RESULT, None)
+    if summary.end is None:
+        return find_line(heard.stderr_text.splitlines(), _UNFINISHED) or ("crashed", NO_RESULT, None)
+    if summary.end.get("exitCode") != 0:
+        return "crashed", f"Copilot ended with status {summary.end.get('exitCode')}", None
+    return end_well(summary.question, summary.refused)
 
 
-def _failure(error: Event, now: datetime) -> HowEnded:
+def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     said, status = str(error.get("message") or ""), as_count(error.get("statusCode"))
     words = _LAST.sub("", said)
     named = _CODES.get(str(error.get("errorCode"))) or _TYPES.get(str(error.get("errorType")))
     if named == "context_full" or _TOO_LONG.search(words):
         return "context_full", said, None
-    found = recognise_error({"message": words, "status": str(status or "")}, now, zones)
-    if named is not None:
-        return named, said, found.reset_at if found else None
-    if found is not None:
-        return found.kind, said, found.reset_at
-    if status == PAYMENT_REQUIRED:
-        return "usage_limit", said, None
-    if status >= _SERVER_FAULT or unreachable(words):
-        return "overloaded", said, None
-    return "crashed", said or NO_RESULT, None
+    kind, _, reset_at = end_failed(Failure(said=words, known=named, status=status), heard, NO_RESULT)
+    if status == PAYMENT_REQUIRED and kind == "crashed":
+        kind = "usage_limit"
+    return kind, said or NO_RESULT, reset_at
 
 
 def _total(file: bytes) -> Usage | None:
     """What the conversation has used so far; premium requests and AI units are no money."""
     told = as_object(file)
-    if not told:
-        return None
-    models = [as_dict(as_dict(one).get("usage")) for one in as_dict(told.get("modelMetrics")).values()]
-    return Usage(
-        sum(as_count(model.get("inputTokens")) for model in models),
-        sum(as_count(model.get("outputTokens")) for model in models),
-    )
+    models = [as_dict(one).get("usage") for one in as_dict(told.get("modelMetrics")).values()]
+    return Usage(sum_counts(models, "inputTokens"), sum_counts(models, "outputTokens")) if told else None

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
-from flyball.agents.display.display import Shown, answered, called, noticed, piece
-from flyball.agents.display.tool_calls import call_line, question
-from flyball.agents.reading.loose_json import as_count, as_dict, as_object, object_in
-from flyball.agents.reading.unreachable import unreachable
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialects.endings import Failure, Words, end_failed, end_well, find_kind, find_line
+from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.reading.loose_json import as_count, as_dict, as_object, object_in, sum_counts
 from flyball.agents.run.homes import below
-from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import Usage
-from flyball.core.providers.limits import recognise_error
 
 NO_RESULT = "Gemini CLI ended without a result"
 DEFAULTS = "gemini-defaults.json"
@@ -26,64 +23,56 @@ _GUARDED_TOOLS = frozenset({"replace", "write_file", "run_shell_command"})
 """Without approval these are not even offered: a call of one is a denial, a call of any other a mistake of the model's."""
 # An API failure ends it with the lowest eight bits of the HTTP status.
 _STATUS = {status & 255: status for status in (400, 401, 403, 404, 429, 500, 502, 503, 504, 529)}
-_TOO_LONG = re.compile(r"exceeds the maximum number of tokens|context window|token limit exceeded", re.IGNORECASE)
 _QUOTED = re.compile(r"\[API Error: (.*?)\](?:\n|$)", re.DOTALL)
 _NO_LOGIN = re.compile(r"set an Auth method|Invalid auth method|API key not valid|API_KEY_INVALID", re.IGNORECASE)
-_LOST = re.compile(r"Error resuming session|No previous sessions found|Invalid session identifier")
-_SERVER_FAULT = 500
+_FAILURES: Words = (
+    (
+        "context_full",
+        re.compile(r"exceeds the maximum number of tokens|context window|token limit exceeded", re.IGNORECASE),
+    ),
+    ("not_logged_in", _NO_LOGIN),
+)
 EXIT_NO_LOGIN, EXIT_BAD_INPUT, EXIT_MAX_TURNS = 41, 42, 53
+_UNFINISHED: dict[int | None, Words] = {
+    EXIT_NO_LOGIN: (("not_logged_in", _NO_LOGIN),),
+    EXIT_BAD_INPUT: (
+        (
+            "context_full",
+            re.compile(r"Error resuming session|No previous sessions found|Invalid session identifier"),
+        ),
+    ),
+}
+"""What it says on standard error when it cannot even begin."""
 
 
-class _Story:
-    """What the events of one run add up to."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.model, self.text = "", "", ""
-        self.result: Event | None = None
-        self.question: Event = {}
-        self.refused: list[str] = []
-        self._calls: dict[str, Event] = {}
-        self._speaking = False
-        for event in lines:
-            self._take(event)
-
-    def _take(self, event: Event) -> None:
-        match event.get("type"):
-            case "init":
-                self.session, self.model = str(event.get("session_id") or ""), str(event.get("model") or "")
-            case "message" if event.get("role") == "assistant":
-                said = str(event.get("content") or "")
-                self.text, self._speaking = (self.text + said if self._speaking else said), True
-            case "tool_use":
-                self._calls[str(event.get("tool_id"))], self._speaking = event, False
-            case "tool_result":
-                self._speaking = False
-                if event.get("status") == "error":
-                    self._refused(event)
-            case "result":
-                self.result = event
-
-    @property
-    def begun(self) -> bool:
-        """Whether the model answered at all: a conversation without an answer is not kept."""
-        return bool(self.text or self._calls)
-
-    def _refused(self, event: Event) -> None:
-        call = self._calls.get(str(event.get("tool_id")), {})
-        name, inputs = str(call.get("tool_name")), as_dict(call.get("parameters"))
-        reason = as_dict(event.get("error")).get("type")
-        if name == ASK:
-            self.question = inputs
-        elif reason in _REFUSED or (reason == _UNREGISTERED and name in _GUARDED_TOOLS):
-            self.refused.append(call_line(name, inputs))
+def _is_refused(event: Event) -> bool:
+    reason = as_dict(event.get("error")).get("type")
+    return reason in _REFUSED or (reason == _UNREGISTERED and event["call"].get("name") in _GUARDED_TOOLS)
 
 
-class Gemini:
+_EVENTS = EventTable(
+    asking=ASK,
+    rows={
+        "init": Row(session="session_id", model="model"),
+        "message": Row(piece=lambda event: event.get("content") if event.get("role") == "assistant" else ""),
+        "tool_use": Row(call="tool_name", call_id="tool_id", inputs="parameters"),
+        "tool_result": Row(
+            result="error.message|output",
+            call_id="tool_id",
+            failed=equals("status", "error"),
+            refused=_is_refused,
+        ),
+        "error": Row(notice="message"),
+        "result": Row(end=True),
+    },
+)
+
+
+class Gemini(StreamDialect):
     """Version 0.61 and later."""
 
     name = "gemini"
-    program = "gemini"
-    version_argv = ("gemini", "--version")
+    events = _EVENTS
     tells_money = False
     install = "npm install --global @google/gemini-cli"
     login = "gemini, then choose how to sign in (or set GEMINI_API_KEY)"
@@ -125,33 +114,14 @@ class Gemini:
         return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: _defaults(asked)})
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        kind, detail, reset_at = _outcome(story, heard)
-        asks, options = question(story.question) if kind == "question" else ("", ())
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=story.text,
-            usage=_usage(story.result),
-            session=story.session if story.begun or heard.asked.session else "",
-            reset_at=reset_at,
-            question=asks,
-            options=options,
-            model=story.model,
+        summary = _EVENTS.read(heard.lines)
+        stats = as_dict(as_dict(summary.end).get("stats"))
+        return summary.reading(
+            _ending(summary, heard),
+            Usage(sum_counts([stats], "input_tokens"), sum_counts([stats], "output_tokens")) if stats else None,
+            # A conversation without an answer is not kept.
+            session=summary.session if summary.answered or heard.asked.session else "",
         )
-
-    def show(self, event: Event) -> list[Shown]:
-        match event.get("type"):
-            case "message" if event.get("role") == "assistant":
-                return piece(event.get("content"))
-            case "tool_use":
-                return called(event.get("tool_name"), as_dict(event.get("parameters")))
-            case "tool_result":
-                told = as_dict(event.get("error")).get("message") or event.get("output")
-                return answered(told, failed=event.get("status") == "error")
-            case "error":
-                return noticed(event.get("message"))
-        return []
 
 
 GEMINI = Gemini()
@@ -164,43 +134,25 @@ def _guard(asked: TurnRequest) -> tuple[str, ...]:
     return ("--approval-mode", "auto_edit", "--allowed-tools", "run_shell_command")
 
 
-def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
-    if story.result is None:
-        return _unfinished(heard)
-    if story.result.get("status") != "success":
-        return _failure(as_dict(story.result.get("error")), heard)
-    return ended_well(story.question, story.refused)
-
-
-def _unfinished(heard: ProgramOutput) -> HowEnded:
-    """What it says on standard error when it cannot even begin."""
-    lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
-    no_login = next((line for line in lines if _NO_LOGIN.search(line)), "")
-    if no_login and heard.exit.code == EXIT_NO_LOGIN:
-        return "not_logged_in", no_login, None
-    lost = next((line for line in lines if _LOST.search(line)), "")
-    if lost and heard.exit.code == EXIT_BAD_INPUT:
-        return "context_full", lost, None
-    return "crashed", ": ".join((NO_RESULT, *lines[-1:])), None
+def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
+    if summary.end is None:
+        lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
+        known = find_line(lines, _UNFINISHED.get(heard.exit.code, ()))
+        return known or ("crashed", ": ".join((NO_RESULT, *lines[-1:])), None)
+    if summary.end.get("status") != "success":
+        return _failure(as_dict(summary.end.get("error")), heard)
+    return end_well(summary.question, summary.refused)
 
 
 def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     said = str(error.get("message") or "")
     if error.get("type") == "FatalTurnLimitedError" or heard.exit.code == EXIT_MAX_TURNS:
         return "max_turns", said, None
-    status = _STATUS.get(heard.exit.code or 0)
     inner = _quoted(said)
     words = str(inner.get("message") or said)
-    if _TOO_LONG.search(words):
-        return "context_full", words, None
-    if _NO_LOGIN.search(said):
-        return "not_logged_in", words, None
-    found = recognise_error({"message": words, "status": str(inner.get("code") or status or "")}, heard.now, zones)
-    if found is not None:
-        return found.kind, found.detail, found.reset_at
-    if (as_count(inner.get("code")) or status or 0) >= _SERVER_FAULT or unreachable(words):
-        return "overloaded", words, None
-    return "crashed", words or NO_RESULT, None
+    status = as_count(inner.get("code")) or _STATUS.get(heard.exit.code or 0, 0)
+    known = find_kind(words, _FAILURES) or find_kind(said, _FAILURES[1:])
+    return end_failed(Failure(said=words, known=known, status=status), heard, NO_RESULT)
 
 
 def _quoted(message: str) -> Event:
@@ -209,14 +161,6 @@ def _quoted(message: str) -> Event:
     text = found[1] if found else message
     answer = as_object(text)
     return as_dict(answer.get("error")) if answer else {"message": " ".join(text.split())}
-
-
-def _usage(result: Event | None) -> Usage:
-    """What this run used; there is no price in it."""
-    stats = as_dict(as_dict(result).get("stats"))
-    if not stats:
-        return Usage(estimated=True)
-    return Usage(as_count(stats.get("input_tokens")), as_count(stats.get("output_tokens")))
 
 
 def _defaults(asked: TurnRequest) -> bytes:

@@ -4,78 +4,86 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import yaml
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.display.display import Shown, answered, called, message_parts, noticed, piece, said
-from flyball.agents.reading.loose_json import as_count, as_dict, as_list
+from flyball.agents.dialects.endings import Failure, Words, end_failed, end_lost, find_kind, find_line
+from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary
+from flyball.agents.reading.loose_json import as_dict, as_list, sum_counts
 from flyball.agents.run.homes import below
-from flyball.agents.run.outcome import zones
-from flyball.core.model.outcomes import TurnKind, Usage
-from flyball.core.providers.limits import recognise_error
+from flyball.core.model.outcomes import Usage
 
 NO_END = "Goose ended without completing its run"
 GONE = "No session found"
 _FAILED = "Ran into this error"
-_NOTICES: tuple[tuple[TurnKind, re.Pattern[str]], ...] = (
-    ("max_turns", re.compile(r"I've reached the maximum number of actions")),
-    ("context_full", re.compile(rf"{_FAILED} trying to compact|{_FAILED}: Context (?:length|limit)")),
-    ("overloaded", re.compile(rf"(?:{_FAILED}: )?(?:Server error|Network error|Request timed out)")),
+_NOTICES: Words = (
+    ("max_turns", re.compile(r"^I've reached the maximum number of actions")),
+    ("context_full", re.compile(rf"^{_FAILED}(?: trying to compact|: Context (?:length|limit))")),
+    ("overloaded", re.compile(rf"^(?:{_FAILED}: )?(?:Server error|Network error|Request timed out)")),
 )
 _APPROVAL = re.compile(r"Tool approval required in non-interactive mode.*")
-_NOT_SET_UP = re.compile(r"goose configure|[Uu]nknown provider|No provider configured")
+_NOT_SET_UP: Words = (("not_logged_in", re.compile(r"goose configure|[Uu]nknown provider|No provider configured")),)
 _KEYLESS = frozenset(
     {"ollama", "local", "claude-code", "claude-acp", "codex", "codex-acp", "gemini-cli", "cursor-agent"}
 )
 
 
-class _Story:
-    """What the messages of one run add up to; those without an id are Goose's own notices."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.text, self.spent, self._unsigned = "", "", ""
-        self.end: Event | None = None
-        self.begun = False
-        self._speaking: object = None
-        for event in lines:
-            self.begun = True
-            if event.get("type") == "complete":
-                self.end = event
-            elif event.get("type") == "message":
-                self._message(as_dict(event.get("message")))
-
-    def _message(self, message: Event) -> None:
-        if message.get("role") != "assistant":
-            self._speaking = None
-            return
-        for part in map(as_dict, as_list(message.get("content"))):
-            if part.get("notificationType") == "creditsExhausted":
-                self.spent = str(part.get("msg") or "the provider's credits are spent")
-            if part.get("type") == "text":
-                self._spoken(message.get("id"), str(part.get("text") or ""))
-
-    def _spoken(self, message: object, text: str) -> None:
-        """A streamed answer comes in pieces with the same id."""
-        self._unsigned = text if message is None else ""
-        self.text = self.text + text if message is not None and message == self._speaking else text
-        self._speaking = message
-
-    @property
-    def notice(self) -> str:
-        """What Goose itself said last; a provider that gives its messages no id counts tokens all the same."""
-        known = self._unsigned.startswith(_FAILED) or any(words.match(self._unsigned) for _, words in _NOTICES)
-        return self._unsigned if known or as_dict(self.end).get("total_tokens") is None else ""
+def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
+    """Messages without an id are Goose's own notices; a streamed answer comes in pieces with the same one."""
+    if event.get("type") != "message":
+        yield str(event.get("type")), event
+        return
+    message = as_dict(event.get("message"))
+    own, answer = message.get("id") is None, message.get("role") == "assistant"
+    for part in map(as_dict, as_list(message.get("content"))):
+        kind = str(part.get("type"))
+        if kind == "text" and own:
+            kind = "failure" if str(part.get("text")).startswith(_FAILED) else "notice"
+        yield f"message {kind}", {**part, "message": message.get("id"), "input": not answer}
 
 
-class Goose:
+def _is_failed(part: Event) -> bool:
+    result = as_dict(part.get("toolResult"))
+    return result.get("status") != "success" or as_dict(result.get("value")).get("isError") is True
+
+
+def _credits_message(part: Event) -> str | None:
+    spent = part.get("notificationType") == "creditsExhausted"
+    return str(part.get("msg") or "the provider's credits are spent") if spent else None
+
+
+_EVENTS = EventTable(
+    unpack=_unpack,
+    rows={
+        "message text": Row(unless="input", piece="text", message="message", notes={"own": lambda _: ""}),
+        "message notice": Row(unless="input", text="text", notes={"own": "text"}),
+        "message failure": Row(unless="input", notice="text", notes={"own": "text"}),
+        "message toolRequest": Row(call="toolCall.value.name", inputs="toolCall.value.arguments"),
+        "message toolResponse": Row(
+            result="toolResult.value.content|toolResult.error",
+            failed=_is_failed,
+        ),
+        "message systemNotification": Row(unless="input", notice="msg", notes={"spent": _credits_message}),
+        "complete": Row(end=True),
+    },
+)
+
+
+def _notice(summary: StreamSummary) -> str:
+    """What Goose itself said last; a provider that gives its messages no id counts tokens all the same."""
+    own = str(summary.notes.get("own", ""))
+    known = own.startswith(_FAILED) or find_kind(own, _NOTICES)
+    return own if known or as_dict(summary.end).get("total_tokens") is None else ""
+
+
+class Goose(StreamDialect):
     """Version 1.34 and later."""
 
     name = "goose"
-    program = "goose"
-    version_argv = ("goose", "--version")
+    events = _EVENTS
     tells_money = False
     install = "npm install --global @aaif/goose-binary-linux-x64"
     login = "goose configure, with the provider's key in its variable (the sandbox has no keyring)"
@@ -110,24 +118,16 @@ class Goose:
         return Invocation(argv=(*argv, *asked.args), env={"GOOSE_MODE": "auto", "GOOSE_PROVIDER_SKIP_BACKOFF": "true"})
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        kind, detail, reset_at = _outcome(story, heard)
-        end = story.end or {}
-        told = Usage(as_count(end.get("input_tokens")), as_count(end.get("output_tokens")))
-        known = bool(told.input_tokens or told.output_tokens)
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message="" if story.notice else story.text,
-            usage=told if known else Usage(estimated=True),
-            cumulative=known,
-            session=_session(heard.asked) if story.begun else "",
-            reset_at=reset_at,
+        summary = _EVENTS.read(heard.lines)
+        used = Usage(sum_counts([summary.end], "input_tokens"), sum_counts([summary.end], "output_tokens"))
+        begun = any(True for _ in heard.lines)
+        return summary.reading(
+            _ending(summary, heard),
+            used if used.tokens else None,
+            cumulative=True,
+            session=_session(heard.asked) if begun else "",
+            message="" if _notice(summary) else None,
         )
-
-    def show(self, event: Event) -> list[Shown]:
-        own = as_dict(event.get("message")).get("id") is None
-        return [shown for part in message_parts(event) for shown in _part_shown(part, own=own)]
 
 
 GOOSE = Goose()
@@ -138,19 +138,16 @@ def _session(asked: TurnRequest) -> str:
     return asked.session or f"flyball-{uuid.uuid5(uuid.NAMESPACE_URL, f'{asked.folder}#{asked.nonce}')}"
 
 
-def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
-    if story.end is None:
+def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
+    if summary.end is None:
         return _unfinished(heard)
-    if story.spent:
-        return "usage_limit", story.spent, None
-    if not story.notice:
+    if summary.notes.get("spent"):
+        return "usage_limit", summary.notes["spent"], None
+    notice = _notice(summary)
+    if not notice:
         return "ok", "", None
-    said = story.notice.partition("\n\n")[0].removeprefix(f"{_FAILED}: ")
-    known = next((kind for kind, words in _NOTICES if words.match(story.notice)), None)
-    if known:
-        return known, said, None
-    limit = recognise_error({"message": said}, heard.now, zones)
-    return (limit.kind, limit.detail, limit.reset_at) if limit else ("crashed", said, None)
+    said = notice.partition("\n\n")[0].removeprefix(f"{_FAILED}: ")
+    return end_failed(Failure(said=said, known=find_kind(notice, _NOTICES)), heard, NO_END)
 
 
 def _unfinished(heard: ProgramOutput) -> HowEnded:
@@ -158,28 +155,8 @@ def _unfinished(heard: ProgramOutput) -> HowEnded:
     if approval:
         return "denied", f"denied: {approval[0]}", None
     if GONE in heard.stderr_text:
-        return "context_full", f"the conversation {heard.asked.session} is gone", None
-    unset = next((line.strip() for line in heard.other if _NOT_SET_UP.search(line)), "")
-    return ("not_logged_in", unset, None) if unset else ("crashed", NO_END, None)
-
-
-def _part_shown(part: Event, *, own: bool) -> list[Shown]:
-    """`own` has no id, as Goose's notices; the pieces of an answer have one."""
-    match part.get("type"):
-        case "text":
-            text = str(part.get("text") or "")
-            return noticed(text) if own and text.startswith(_FAILED) else said(text) if own else piece(text)
-        case "toolRequest":
-            call = as_dict(as_dict(part.get("toolCall")).get("value"))
-            return called(call.get("name"), as_dict(call.get("arguments")))
-        case "toolResponse":
-            came = as_dict(part.get("toolResult"))
-            value = as_dict(came.get("value"))
-            failed = came.get("status") != "success" or value.get("isError") is True
-            return answered(value.get("content") or came.get("error"), failed=failed)
-        case "systemNotification":
-            return noticed(part.get("msg"))
-    return []
+        return end_lost(heard)
+    return find_line(heard.other, _NOT_SET_UP) or ("crashed", NO_END, None)
 
 
 def _setting(path: Path, name: str) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.display.display import Shown, answered, called, noticed, said
+from flyball.agents.dialects.endings import Failure, end_failed, end_lost, end_well
+from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
 from flyball.agents.display.tool_calls import call_line
-from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object, object_in
-from flyball.agents.reading.unreachable import unreachable
-from flyball.agents.run.outcome import zones
-from flyball.core.model.outcomes import NOTHING_USED, TurnKind, Usage
-from flyball.core.providers.limits import recognise_error
+from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object, object_in, sum_counts
+from flyball.core.model.outcomes import TurnKind, Usage
 
 NO_END = "OpenCode ended before its answer was finished"
 ASK = "question"
@@ -32,59 +33,77 @@ _NAMED: dict[str, TurnKind] = {
 _RETRY = ("retry-after", "retry-after-ms", "x-ratelimit-reset")
 _RETRYING = r'message="stream error" .*\bsmall=false\b'
 """Of a title, which a small model makes, nothing depends."""
-_SERVER_FAULT = 500
 
 
-class _Story:
-    """What the parts of one run add up to; the last step or error is how it ended."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.text, self.reason = "", "", ""
-        self.error: Event = {}
-        self.asked = False
-        self.refused: list[str] = []
-        self.usage = NOTHING_USED
-        self.steps = 0
-        self._message = ""
-        for event in lines:
-            self.session = str(event.get("sessionID") or self.session)
-            self._take(event, as_dict(event.get("part")))
-
-    def _take(self, event: Event, part: Event) -> None:
-        match event.get("type"):
-            case "text" if not part.get("synthetic"):
-                self._spoken(str(part.get("messageID")), str(part.get("text") or ""))
-            case "tool_use":
-                self._called(part)
-            case "step_finish":
-                self.reason, self.error = str(part.get("reason") or ""), {}
-                self.usage = self.usage.plus(_step_usage(part))
-                self.steps += 1
-            case "error":
-                self.error = as_dict(event.get("error")) or {"name": "UnknownError"}
-
-    def _spoken(self, message: str, text: str) -> None:
-        self.text = f"{self.text}\n{text}" if message == self._message else text
-        self._message = message
-
-    def _called(self, part: Event) -> None:
-        """A tool that is not offered, since it is denied or nobody is there to answer, is called `invalid`."""
-        state = as_dict(part.get("state"))
-        inputs = as_dict(state.get("input"))
-        name = inputs.get("tool") if part.get("tool") == "invalid" else part.get("tool")
-        unoffered = part.get("tool") == "invalid" and _UNOFFERED in str(inputs.get("error"))
-        if name == ASK and (unoffered or state.get("status") == "error"):
-            self.asked = True
-        elif (unoffered and name in _OFFERED) or _REFUSED.search(str(state.get("error") or "")):
-            self.refused.append(call_line(name, inputs))
+def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
+    part = as_dict(event.get("part"))
+    if not part.get("synthetic"):
+        yield str(event.get("type")), part or event
 
 
-class OpenCode:
+def _tool(part: Event) -> tuple[Any, Event, bool]:
+    """A tool, its inputs, and whether it is not offered, since it is denied or nobody is there to answer: it is `invalid` then."""
+    inputs = as_dict(as_dict(part.get("state")).get("input"))
+    invalid = part.get("tool") == "invalid"
+    return (
+        inputs.get("tool") if invalid else part.get("tool"),
+        inputs,
+        invalid and _UNOFFERED in str(inputs.get("error")),
+    )
+
+
+def _asked(part: Event) -> Event:
+    name, inputs, unoffered = _tool(part)
+    failed = unoffered or as_dict(part.get("state")).get("status") == "error"
+    return {"inputs": inputs} if name == ASK and failed else {}
+
+
+def _denied(part: Event) -> str:
+    name, inputs, unoffered = _tool(part)
+    refused = _REFUSED.search(str(as_dict(part.get("state")).get("error") or ""))
+    return call_line(name, inputs) if (unoffered and name in _OFFERED) or (refused and not _asked(part)) else ""
+
+
+def _step_usage(part: Event) -> Usage:
+    tokens = as_dict(part.get("tokens"))
+    read = sum_counts([tokens], "input") + sum_counts([tokens.get("cache")], "read", "write")
+    return Usage(read, sum_counts([tokens], "output", "reasoning"), as_money(part.get("cost")))
+
+
+def _message(error: Event) -> str:
+    return str(as_dict(error.get("data")).get("message") or error.get("message") or error.get("name") or NO_END)
+
+
+_EVENTS = EventTable(
+    session="sessionID",
+    unpack=_unpack,
+    rows={
+        "text": Row(text="text", message="messageID", joint="\n"),
+        "tool_use": Row(
+            call="tool",
+            inputs="state.input",
+            result="state.error|state.output",
+            failed=equals("state.status", "error"),
+            denied=_denied,
+            question=_asked,
+        ),
+        "step_finish": Row(
+            usage=_step_usage, notes={"reason": lambda part: str(part.get("reason") or ""), "error": lambda _: {}}
+        ),
+        "error": Row(
+            notice=lambda event: _message(as_dict(event.get("error"))),
+            notes={"error": lambda event: as_dict(event.get("error")) or {"name": "UnknownError"}},
+        ),
+    },
+)
+"""The last step or error is how a run ended."""
+
+
+class OpenCode(StreamDialect):
     """Version 1.18 and later."""
 
     name = "opencode"
-    program = "opencode"
-    version_argv = ("opencode", "--version")
+    events = _EVENTS
     tells_money = True
     install = "npm install --global opencode-ai"
     login = "opencode auth login (or set the provider's own key, for example ANTHROPIC_API_KEY)"
@@ -130,52 +149,24 @@ class OpenCode:
         return Invocation(argv=(*argv, *asked.args), env=own, retrying=_RETRYING)
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        kind, detail, reset_at = _outcome(story, heard)
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=story.text,
-            usage=story.usage if story.steps else Usage(estimated=True),
-            session=story.session,
-            reset_at=reset_at,
-            question=story.text if kind == "question" else "",
-        )
-
-    def show(self, event: Event) -> list[Shown]:
-        part = as_dict(event.get("part"))
-        state = as_dict(part.get("state"))
-        match event.get("type"):
-            case "text" if not part.get("synthetic"):
-                return said(part.get("text"))
-            case "tool_use":
-                came = answered(state.get("error") or state.get("output"), failed=state.get("status") == "error")
-                return called(part.get("tool"), as_dict(state.get("input"))) + came
-            case "error":
-                return noticed(_message(as_dict(event.get("error"))))
-        return []
+        summary = _EVENTS.read(heard.lines)
+        reading = summary.reading(_ending(summary, heard), summary.usage)
+        asks = summary.text if reading.kind == "question" else ""
+        return msgspec.structs.replace(reading, question=asks, options=())
 
 
 OPENCODE = OpenCode()
 
 
-def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
-    if story.error:
-        return _failure(story.error, heard)
-    if story.reason == "stop" and story.asked:
-        return "question", "it asked a question", None
-    if story.refused:
-        return "denied", f"denied: {'; '.join(story.refused)}", None
-    if story.reason == "stop":
-        return "ok", "", None
-    return _unfinished(story, heard)
-
-
-def _unfinished(story: _Story, heard: ProgramOutput) -> HowEnded:
+def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
+    reason = summary.notes.get("reason")
+    if summary.notes.get("error"):
+        return _failure(summary.notes["error"], heard)
+    if reason == "stop" or summary.refused:
+        return end_well(summary.question if reason == "stop" else {}, summary.refused)
     if _LOST in heard.stderr_text:
-        return "context_full", f"the conversation {heard.asked.session} is gone", None
-    ended = f"{NO_END} (its last step ended with {story.reason!r})" if story.reason else NO_END
-    return "crashed", ended, None
+        return end_lost(heard)
+    return "crashed", f"{NO_END} (its last step ended with {reason!r})" if reason else NO_END, None
 
 
 def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
@@ -183,34 +174,15 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     if data.get("ref"):
         logged = _LOGGED.findall(heard.stderr_text)
         return "crashed", logged[-1] if logged else said, None
-    named = _NAMED.get(str(error.get("name")))
-    if named:
-        return named, said, None
-    headers = {name: as_dict(data.get("responseHeaders")).get(name) for name in _RETRY}
-    told = {
-        "message": said,
-        "status": str(data.get("statusCode") or ""),
-        "body": as_object(str(data.get("responseBody"))),
-        "headers": {name: value for name, value in headers.items() if value},
-    }
-    found = recognise_error(told, heard.now, zones)
-    if found is not None:
-        return found.kind, found.detail, found.reset_at
-    retryable = as_count(data.get("statusCode")) >= _SERVER_FAULT or data.get("isRetryable") is True
-    if retryable or unreachable(said):
-        return "overloaded", said, None
-    return "crashed", said, None
-
-
-def _message(error: Event) -> str:
-    return str(as_dict(error.get("data")).get("message") or error.get("message") or error.get("name") or NO_END)
-
-
-def _step_usage(part: Event) -> Usage:
-    tokens = as_dict(part.get("tokens"))
-    cache = as_dict(tokens.get("cache"))
-    return Usage(
-        as_count(tokens.get("input")) + as_count(cache.get("read")) + as_count(cache.get("write")),
-        as_count(tokens.get("output")) + as_count(tokens.get("reasoning")),
-        as_money(part.get("cost")),
+    headers = as_dict(data.get("responseHeaders"))
+    failure = Failure(
+        said=said,
+        known=_NAMED.get(str(error.get("name"))),
+        status=as_count(data.get("statusCode")),
+        transient=data.get("isRetryable") is True,
+        told={
+            "body": as_object(str(data.get("responseBody"))),
+            "headers": {name: headers[name] for name in _RETRY if headers.get(name)},
+        },
     )
+    return end_failed(failure, heard, NO_END)

@@ -4,63 +4,65 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest, ended_well
-from flyball.agents.display.display import Shown, message_parts, message_shown
-from flyball.agents.display.tool_calls import call_line, question
-from flyball.agents.reading.loose_json import as_count, as_dict, as_list
-from flyball.agents.reading.unreachable import unreachable
+from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialects.endings import Failure, Words, end_failed, end_well, find_kind, find_line
+from flyball.agents.dialects.event_table import (
+    MESSAGE_ROWS,
+    EventTable,
+    Row,
+    StreamDialect,
+    StreamSummary,
+    unpack_messages,
+)
+from flyball.agents.display.tool_calls import call_line
+from flyball.agents.reading.loose_json import as_dict, as_list, sum_counts
 from flyball.agents.run.homes import below
-from flyball.agents.run.outcome import zones
-from flyball.core.model.outcomes import Usage
-from flyball.core.providers.limits import recognise_error
+from flyball.core.model.outcomes import TurnKind, Usage
 
 NO_RESULT = "Qwen Code ended without a result"
 DEFAULTS = "qwen-defaults.json"
 ASK = "ask_user_question"
-EXIT_MAX_TURNS, EXIT_BUDGET = 53, 55
+_EXITS: dict[int | None, TurnKind] = {53: "max_turns", 55: "budget"}
 _API_ERROR = re.compile(r"\[API Error: (?:(?P<status>\d{3}) )?(?P<said>.*)\]", re.DOTALL)
-_TOO_LONG = re.compile(r"maximum context length|context_length_exceeded|input length|too many tokens", re.IGNORECASE)
-_NO_LOGIN = re.compile(r"No auth type is selected|Missing API key|API key is required", re.IGNORECASE)
-_LOST = re.compile(r"No saved session found")
-_SERVER_FAULT = 500
+_FAILURES: Words = (
+    (
+        "context_full",
+        re.compile(r"maximum context length|context_length_exceeded|input length|too many tokens", re.IGNORECASE),
+    ),
+    ("not_logged_in", re.compile(r"No auth type is selected|Missing API key|API key is required", re.IGNORECASE)),
+)
+_UNFINISHED: Words = (("context_full", re.compile(r"No saved session found")),)
 
 
-class _Story:
-    """What the events of one run add up to."""
-
-    def __init__(self, lines: Iterable[Event]) -> None:
-        self.session, self.model, self.text = "", "", ""
-        self.result: Event | None = None
-        self.question: Event = {}
-        self.begun = False
-        """Whether the model answered at all: a conversation without an answer may not be kept."""
-        for event in lines:
-            self.session = str(event.get("session_id") or self.session)
-            self.model = str(event.get("model") or self.model)
-            if event.get("type") == "result":
-                self.result = event
-            elif event.get("type") == "assistant" and not event.get("parent_tool_use_id"):
-                self._assistant(event)
-
-    def _assistant(self, event: Event) -> None:
-        for part in message_parts(event):
-            self.begun = self.begun or not _API_ERROR.match(str(part.get("text") or ""))
-            if part.get("type") == "text" and not _API_ERROR.match(str(part.get("text") or "")):
-                self.text = str(part.get("text") or self.text)
-            elif part.get("type") == "tool_use" and part.get("name") == ASK:
-                self.question = as_dict(part.get("input"))
+def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
+    """An API failure is told as if the model had said it."""
+    for name, part in unpack_messages(event):
+        failed = name == "assistant text" and _API_ERROR.match(str(part.get("text") or ""))
+        yield "failure" if failed else name, part
 
 
-class Qwen:
+_EVENTS = EventTable(
+    asking=ASK,
+    session="session_id",
+    unpack=_unpack,
+    rows={
+        **MESSAGE_ROWS,
+        "system init": Row(model="model"),
+        "assistant thinking": Row(unless="parent", notes={"begun": lambda _: True}),
+        "failure": Row(unless=lambda _: True, text="text"),
+        "result": Row(end=True),
+    },
+)
+
+
+class Qwen(StreamDialect):
     """Version 0.24 and later; it needs Node 22."""
 
     name = "qwen"
-    program = "qwen"
-    version_argv = ("qwen", "--version")
+    events = _EVENTS
     tells_money = False
     install = "npm install --global @qwen-code/qwen-code"
     login = "qwen, then /auth (or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL)"
@@ -101,27 +103,18 @@ class Qwen:
         return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: _DEFAULTS})
 
     def read(self, heard: ProgramOutput) -> TurnReading:
-        story = _Story(heard.lines)
-        kind, detail, reset_at = _outcome(story, heard)
-        asks, options = question(story.question) if kind == "question" else ("", ())
-        told = as_dict(as_dict(story.result).get("usage"))
-        return TurnReading(
-            kind=kind,
-            detail=detail,
-            final_message=str(as_dict(story.result).get("result") or story.text),
-            usage=Usage(as_count(told.get("input_tokens")), as_count(told.get("output_tokens")))
-            if told
-            else Usage(estimated=True),
-            cumulative=bool(told),
-            session=story.session if story.begun or heard.asked.session else "",
-            reset_at=reset_at,
-            question=asks,
-            options=options,
-            model=story.model,
+        summary = _EVENTS.read(heard.lines)
+        result = summary.end or {}
+        told = as_dict(result.get("usage"))
+        # A conversation without an answer may not be kept.
+        begun = summary.answered or "begun" in summary.notes or heard.asked.session
+        return summary.reading(
+            _ending(summary, heard),
+            Usage(sum_counts([told], "input_tokens"), sum_counts([told], "output_tokens")) if told else None,
+            cumulative=True,
+            session=summary.session if begun else "",
+            message=str(result.get("result") or summary.text),
         )
-
-    def show(self, event: Event) -> list[Shown]:
-        return message_shown(event)
 
 
 QWEN = Qwen()
@@ -142,38 +135,28 @@ def _guard(asked: TurnRequest) -> tuple[str, ...]:
     return ("--approval-mode", "auto-edit", "--allowed-tools", "run_shell_command")
 
 
-def _outcome(story: _Story, heard: ProgramOutput) -> HowEnded:
-    if story.result is None:
+def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
+    result = summary.end
+    if result is None:
         return _unfinished(heard)
-    if story.result.get("is_error") or story.result.get("subtype") != "success":
-        return _failure(str(as_dict(story.result.get("error")).get("message") or ""), heard.now)
-    denied = [as_dict(one) for one in as_list(story.result.get("permission_denials"))]
-    refused = [call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied]
-    return ended_well(story.question, refused)
+    if result.get("is_error") or result.get("subtype") != "success":
+        return _failure(str(as_dict(result.get("error")).get("message") or ""), heard)
+    denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]
+    return end_well(
+        summary.question, [call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied]
+    )
 
 
 def _unfinished(heard: ProgramOutput) -> HowEnded:
     """Its caps, and a conversation that is gone, are told on standard error alone."""
     lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
-    last = lines[-1] if lines else NO_RESULT
-    if heard.exit.code == EXIT_MAX_TURNS:
-        return "max_turns", last, None
-    if heard.exit.code == EXIT_BUDGET:
-        return "budget", last, None
-    lost = next((line for line in lines if _LOST.search(line)), "")
-    return ("context_full", lost, None) if lost else ("crashed", NO_RESULT, None)
+    capped = _EXITS.get(heard.exit.code)
+    if capped:
+        return capped, lines[-1] if lines else NO_RESULT, None
+    return find_line(lines, _UNFINISHED) or ("crashed", NO_RESULT, None)
 
 
-def _failure(message: str, now: datetime) -> HowEnded:
+def _failure(message: str, heard: ProgramOutput) -> HowEnded:
     found = _API_ERROR.search(message)
-    said, status = (found["said"], found["status"] or "") if found else (message, "")
-    if _TOO_LONG.search(said):
-        return "context_full", said, None
-    if _NO_LOGIN.search(said):
-        return "not_logged_in", said, None
-    limit = recognise_error({"message": said, "status": status}, now, zones)
-    if limit is not None:
-        return limit.kind, limit.detail, limit.reset_at
-    if int(status or 0) >= _SERVER_FAULT or unreachable(said):
-        return "overloaded", said, None
-    return "crashed", said or NO_RESULT, None
+    said, status = (found["said"], int(found["status"] or 0)) if found else (message, 0)
+    return end_failed(Failure(said=said, known=find_kind(said, _FAILURES), status=status), heard, NO_RESULT)

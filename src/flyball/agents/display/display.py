@@ -55,25 +55,6 @@ def noticed(text: Any) -> list[Shown]:
     return [Shown("notice", str(text))] if text else []
 
 
-def message_parts(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of the message an event holds, in the shape that Claude Code and those after its likeness print."""
-    return [as_dict(part) for part in as_list(as_dict(event.get("message")).get("content"))]
-
-
-def message_shown(event: Mapping[str, Any]) -> list[Shown]:
-    """What the model said and called, and what came of its calls."""
-    shown: list[Shown] = []
-    for part in message_parts(event):
-        match part.get("type"):
-            case "text" if event.get("type") == "assistant":
-                shown += said(part.get("text"))
-            case "tool_use":
-                shown += called(part.get("name"), as_dict(part.get("input")))
-            case "tool_result":
-                shown += answered(part.get("content"), failed=part.get("is_error") is True)
-    return shown
-
-
 def live_line(shown: Iterable[Shown]) -> str:
     """One line for whoever watches: the last that was said or done; results are not shown."""
     lines = [first_line(each.text) for each in shown if each.kind not in ("result", "failure")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,11 @@ def as_list(value: Any) -> list[Any]:
 
 def as_count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53 else 0
+
+
+def sum_counts(values: Iterable[Any], *names: str) -> int:
+    """The numbers under these names, in all of the objects."""
+    return sum(as_count(as_dict(value).get(name)) for value in values for name in names)
 
 
 def as_money(value: Any) -> float:
