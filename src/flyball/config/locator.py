@@ -24,7 +24,7 @@ _ESCAPE = re.compile(r'\\(?:([btnfr"\\])|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))')
 
 def lines(text: str) -> dict[Path, int]:
     """The line, counted from 1, of every table, key and list entry in the text."""
-    return _Scanner(text).document()
+    return _TomlScanner(text).document()
 
 
 def line_of(text: str, path: Path) -> int:
@@ -36,7 +36,7 @@ def line_of(text: str, path: Path) -> int:
     return next((known[path[:length]] for length in range(len(path), 0, -1) if path[:length] in known), 1)
 
 
-class _Scanner:
+class _TomlScanner:
     """Walks over a valid text once; it finds keys and steps over values, which it does not interpret."""
 
     def __init__(self, text: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
 from flyball.agents.reading.jsonl import Events, other_lines
-from flyball.agents.run.frame import Ran, Turn
+from flyball.agents.run.frame import ProgramRun, Turn
 from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import settled
 from flyball.core.model.effects import RunAgent
@@ -59,7 +59,7 @@ def replayed(
         homes=homes,
     )
     turn = Turn(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
-    ran = Ran(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
+    ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
     return settled(dialect.read(heard), heard, ran, slept="", before=before)
 
 

@@ -16,7 +16,7 @@ from flyball.agents.display.display import Shown, said
 from flyball.agents.display.live import LONGEST_EVENT, EventView
 from flyball.agents.reading.jsonl import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
 from flyball.agents.run.cli import Cli, CliAgent
-from flyball.agents.run.frame import Frame, Patience, Ran, Turn
+from flyball.agents.run.frame import Frame, Patience, ProgramRun, Turn
 from flyball.agents.run.homes import guarded_paths, home_paths, placed
 from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import settled
@@ -291,7 +291,7 @@ def after(
     )
     turn = Turn(A_TURN, ASKED.tree, ASKED.folder, NONCE)
     silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
-    ran = Ran(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
+    ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
     reading = TurnReading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
     return settled(reading, heard, ran, slept=slept, before=Usage())
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flyball.agents.dialect import ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.run.frame import Ran, Turn
+from flyball.agents.run.frame import ProgramRun, Turn
 from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import UNFINISHED, settled
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
@@ -34,7 +34,7 @@ def ended(reading: TurnReading, end: Exit, *, stderr: str = "", slept: str = "",
     heard = ProgramOutput(asked=wanted, lines=(), exit=end, now=NOW, stderr_text=stderr)
     turn = Turn(A_TURN, wanted.tree, Path("/turn"), NONCE)
     silent = timedelta(minutes=15) if end.ended_by == "idle" else timedelta()
-    ran = Ran(turn, Transcript(turn.folder, b""), end, None, "", {}, NOW, silent)
+    ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", {}, NOW, silent)
     return settled(reading, heard, ran, slept=slept, before=before)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, end_failed, end_well
-from flyball.agents.dialects.event_table import EventTable, Row, StreamSummary
+from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_well
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamSummary
 from flyball.agents.display.display import Shown
 from flyball.agents.display.tool_calls import call_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, sum_counts
@@ -58,22 +58,22 @@ def _refused_line(event: Event) -> str:
 _EVENTS = EventTable(
     unpack=_unpack,
     rows={
-        "session": Row(session="session"),
-        "update agent_message_chunk": Row(
+        "session": EventRow(session="session"),
+        "update agent_message_chunk": EventRow(
             unless=lambda update: _MODE.fullmatch(str(as_dict(update.get("content")).get("text")).strip()),
             piece="content.text",
         ),
-        "update tool_call": Row(call="title"),
-        "update tool_call_update": Row(step=True),
-        "update tool_call_update completed": Row(result="content"),
-        "update tool_call_update failed": Row(result="content", failed=lambda _: True),
-        "update usage_update": Row(
+        "update tool_call": EventRow(call="title"),
+        "update tool_call_update": EventRow(step=True),
+        "update tool_call_update completed": EventRow(result="content"),
+        "update tool_call_update failed": EventRow(result="content", failed=lambda _: True),
+        "update usage_update": EventRow(
             notes={"usd": lambda update: as_money(as_dict(update.get("cost")).get("amount")) or None},
         ),
-        "permission": Row(denied=_refused_line),
-        "question": Row(question=lambda event: event, notice="text"),
-        "result": Row(end=True),
-        "error": Row(notice="message", notes={"error": lambda event: event}),
+        "permission": EventRow(denied=_refused_line),
+        "question": EventRow(question=lambda event: event, notice="text"),
+        "result": EventRow(end=True),
+        "error": EventRow(notice="message", notes={"error": lambda event: event}),
     },
 )
 
@@ -161,7 +161,7 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
         known = "not_logged_in"
     elif code == NOT_FOUND or _TOO_LONG.search(words):
         known = "context_full"
-    failure = Failure(
+    failure = ProviderFailure(
         said=words,
         known=None if known == "overloaded" else known,
         status=as_count(code),

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, Words, end_failed, find_line
-from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, find_line
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object
 from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.core.text.scrubbing import decode
@@ -66,13 +66,13 @@ def _sending_usage(sent: Event) -> Usage:
 _LOGGED = EventTable(
     unpack=_unpack,
     rows={
-        "message_send_starting": Row(notes={"begun": lambda _: True, "unanswered": lambda _: True}),
-        "message_send": Row(
+        "message_send_starting": EventRow(notes={"begun": lambda _: True, "unanswered": lambda _: True}),
+        "message_send": EventRow(
             model=_known_model,
             usage=_sending_usage,
             notes={"unanswered": lambda _: False, "written": lambda sent: as_count(sent.get("completion_tokens"))},
         ),
-        "exit": Row(notes={"completed": equals("reason", _COMPLETED)}),
+        "exit": EventRow(notes={"completed": equals("reason", _COMPLETED)}),
     },
 )
 """Aider's own log of events: each sending to the model, and how the run ended."""
@@ -145,7 +145,7 @@ def _failure(last: tuple[str, ...], heard: ProgramOutput) -> HowEnded:
     known = _KINDS.get(found["name"]) if found else None
     if known is None and "insufficient credits" in said.lower():
         known = "usage_limit"
-    return end_failed(Failure(said=said, known=known), heard, NO_ANSWER)
+    return end_failed(ProviderFailure(said=said, known=known), heard, NO_ANSWER)
 
 
 def _final_message(history: bytes) -> str:

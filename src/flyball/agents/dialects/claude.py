@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, end_failed, end_well
+from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_well
 from flyball.agents.dialects.event_table import (
     MESSAGE_ROWS,
+    EventRow,
     EventTable,
-    Row,
     StreamDialect,
     StreamSummary,
     unpack_messages,
@@ -86,17 +86,17 @@ _EVENTS = EventTable(
     unpack=unpack_messages,
     rows={
         **MESSAGE_ROWS,
-        "system init": Row(model="model"),
-        "system api_retry": Row(notice=_retry_line),
-        "rate_limit_event": Row(notes={"limit": lambda event: as_dict(event.get("rate_limit_info"))}),
-        "assistant": Row(
+        "system init": EventRow(model="model"),
+        "system api_retry": EventRow(notice=_retry_line),
+        "rate_limit_event": EventRow(notes={"limit": lambda event: as_dict(event.get("rate_limit_info"))}),
+        "assistant": EventRow(
             unless="parent_tool_use_id",
             model=_message_model,
             message="message.id",
             usage=_message_usage,
             notes={"error": lambda event: str(event.get("error") or "")},
         ),
-        "result": Row(end=True),
+        "result": EventRow(end=True),
     },
 )
 
@@ -184,7 +184,7 @@ def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOut
     limited = result.get("api_error") == "usage_limit_reached" or limit.get("status") == "rejected"
     if limited and status == 429:
         return "usage_limit", said, as_moment(limit.get("resetsAt"))
-    failure = Failure(
+    failure = ProviderFailure(
         said=said,
         known=_ERRORS.get(summary.notes.get("error", "")),
         status=status,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, Words, end_failed, end_lost, end_well, find_kind
-from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_lost, end_well, find_kind
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
 from flyball.agents.display.tool_calls import first_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_object, object_in
 from flyball.agents.run.homes import below
@@ -52,27 +52,27 @@ def _list_changes(item: Event) -> str:
     return ", ".join(f"{change.get('kind')} {change.get('path')}" for change in changes)
 
 
-_TOOL = Row(
+_TOOL = EventRow(
     call=lambda item: item.get("tool") or "web search",
     inputs=lambda item: {**item, **as_dict(item.get("arguments"))},
 )
 _EVENTS = EventTable(
     unpack=_unpack,
     rows={
-        "thread.started": Row(session="thread_id"),
-        "error": Row(notice=_unwrap),
-        "turn.completed": Row(end=True),
-        "turn.failed": Row(end=True, notice=lambda event: _unwrap(event.get("error"))),
-        "item.started command_execution": Row(call=lambda _: "$", inputs=lambda item: item),
+        "thread.started": EventRow(session="thread_id"),
+        "error": EventRow(notice=_unwrap),
+        "turn.completed": EventRow(end=True),
+        "turn.failed": EventRow(end=True, notice=lambda event: _unwrap(event.get("error"))),
+        "item.started command_execution": EventRow(call=lambda _: "$", inputs=lambda item: item),
         "item.started mcp_tool_call": _TOOL,
         "item.started web_search": _TOOL,
-        "item.completed agent_message": Row(text="text"),
-        "item.completed error": Row(notice="message"),
-        "item.completed file_change": Row(call=_list_changes),
-        "item.completed command_execution": Row(
+        "item.completed agent_message": EventRow(text="text"),
+        "item.completed error": EventRow(notice="message"),
+        "item.completed file_change": EventRow(call=_list_changes),
+        "item.completed command_execution": EventRow(
             result="aggregated_output", failed=equals("status", "failed"), notes={"no_guard": _find_no_guard}
         ),
-        "item.completed mcp_tool_call": Row(
+        "item.completed mcp_tool_call": EventRow(
             result="error.message|result.content",
             failed=equals("status", "failed"),
         ),
@@ -170,7 +170,7 @@ def _ending(summary: StreamSummary, record: _Rollout, heard: ProgramOutput) -> H
     if not end and GONE in heard.stderr_text:
         return end_lost(heard)
     said = _unwrap(end.get("error")) or NO_END
-    kind, detail, reset_at = end_failed(Failure(said=said, known=find_kind(said, _FAILURES)), heard, NO_END)
+    kind, detail, reset_at = end_failed(ProviderFailure(said=said, known=find_kind(said, _FAILURES)), heard, NO_END)
     # The words give local time to the minute; the record has it to the second.
     told = record.reset_at if kind == "usage_limit" else None
     return kind, detail, told if told and told > heard.now else reset_at

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, Words, end_failed, end_well, find_line
-from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_well, find_line
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
 from flyball.agents.reading.loose_json import as_count, as_dict, as_object, sum_counts
 from flyball.agents.run.homes import below
 from flyball.core.model.outcomes import TurnKind, Usage
@@ -46,25 +46,25 @@ _EVENTS = EventTable(
     asking=ASK,
     unpack=_unpack,
     rows={
-        "assistant.message": Row(
+        "assistant.message": EventRow(
             unless=lambda data: data.get("parentToolCallId") or not data.get("content"),
             text="content",
             model="model",
             notes={"error": lambda _: {}},
         ),
-        "tool.execution_start": Row(call="toolName", call_id="toolCallId", inputs="arguments"),
-        "tool.execution_complete": Row(
+        "tool.execution_start": EventRow(call="toolName", call_id="toolCallId", inputs="arguments"),
+        "tool.execution_complete": EventRow(
             result="error.message|result.content",
             call_id="toolCallId",
             failed=equals("success", False),
             refused=equals("error.code", "denied"),
         ),
-        "model.call_failure": Row(
+        "model.call_failure": EventRow(
             notice=lambda data: f"the model's provider answered {data.get('statusCode')}: {data.get('errorMessage')}"
         ),
-        "session.error": Row(notice="message", notes={"error": lambda data: data}),
-        "assistant.idle": Row(notes={"aborted": equals("aborted", True)}),
-        "result": Row(session="sessionId", end=True),
+        "session.error": EventRow(notice="message", notes={"error": lambda data: data}),
+        "assistant.idle": EventRow(notes={"aborted": equals("aborted", True)}),
+        "result": EventRow(session="sessionId", end=True),
     },
 )
 
@@ -136,7 +136,7 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     named = _CODES.get(str(error.get("errorCode"))) or _TYPES.get(str(error.get("errorType")))
     if named == "context_full" or _TOO_LONG.search(words):
         return "context_full", said, None
-    kind, _, reset_at = end_failed(Failure(said=words, known=named, status=status), heard, NO_RESULT)
+    kind, _, reset_at = end_failed(ProviderFailure(said=words, known=named, status=status), heard, NO_RESULT)
     if status == PAYMENT_REQUIRED and kind == "crashed":
         kind = "usage_limit"
     return kind, said or NO_RESULT, reset_at

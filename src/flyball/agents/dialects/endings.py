@@ -19,7 +19,7 @@ PAUSED = frozenset({"rate_limited", "usage_limit"})
 _SERVER_FAULT = 500
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A request that failed, as the program tells it.
 
     `known` is what the program itself calls it; `transient` says that it may be tried again; `told` is what else its error says.
@@ -39,7 +39,7 @@ def end_well(question: Event, refused: Sequence[str]) -> HowEnded:
     return ("denied", f"denied: {'; '.join(refused)}", None) if refused else ("ok", "", None)
 
 
-def end_failed(failure: Failure, output: ProgramOutput, otherwise: str) -> HowEnded:
+def end_failed(failure: ProviderFailure, output: ProgramOutput, otherwise: str) -> HowEnded:
     """A turn whose last request failed; `otherwise` is said where the program said nothing."""
     said, known = failure.said, failure.known
     error = {"message": said, "status": str(failure.status or ""), **failure.told}

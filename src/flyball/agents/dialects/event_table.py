@@ -38,7 +38,7 @@ def equals(path: str, wanted: Any) -> Field:
     return lambda event: (found := look_up(event, path)) == wanted and type(found) is type(wanted)
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     """What one type of event adds.
 
     `text` is an answer; what goes on with it is a `piece`, or another text of the same `message`, after `joint`. A `call` is known
@@ -90,7 +90,7 @@ class StreamSummary:
         self._usages: dict[str, Usage] = {}
         self._message: Any = None
 
-    def add(self, row: Row, event: Event) -> None:
+    def add(self, row: EventRow, event: Event) -> None:
         self.session = str(look_up(event, row.session) or self.session)
         self.model = str(look_up(event, row.model) or self.model)
         self._add_text(row, event)
@@ -107,7 +107,7 @@ class StreamSummary:
             self._usages[str(look_up(event, row.message) or len(self._usages))] = row.usage(event)
         self.end = event if row.end else self.end
 
-    def _add_text(self, row: Row, event: Event) -> None:
+    def _add_text(self, row: EventRow, event: Event) -> None:
         """Pieces without a message's name belong to one as long as there is no call between them."""
         text = str(look_up(event, row.text or row.piece) or "")
         if text:
@@ -116,13 +116,13 @@ class StreamSummary:
             self.text = f"{self.text}{row.joint}{text}" if goes_on else text
             self._message = message
 
-    def _add_call(self, row: Row, event: Event) -> None:
+    def _add_call(self, row: EventRow, event: Event) -> None:
         call: Event = {"name": str(look_up(event, row.call)), "inputs": as_dict(look_up(event, row.inputs))}
         self._calls[str(look_up(event, row.call_id))] = call
         if self._asking and call["name"] == self._asking:
             self.question = call["inputs"] or {"question": ""}
 
-    def _add_result(self, row: Row, event: Event) -> None:
+    def _add_result(self, row: EventRow, event: Event) -> None:
         """A question that was answered is none any more."""
         call = self._calls.get(str(look_up(event, row.call_id)), {})
         asked, failed = call.get("name") == self._asking, look_up(event, row.failed)
@@ -180,13 +180,13 @@ def unpack_plain(event: Event) -> Iterator[tuple[str, Event]]:
 class EventTable(msgspec.Struct, frozen=True, kw_only=True):
     """A program's events: `rows` by their type, or by the name `unpack` gives to each part of one; `session` may stand in any."""
 
-    rows: Mapping[str, Row]
+    rows: Mapping[str, EventRow]
     unpack: Unpack = unpack_plain
     session: str = ""
     asking: str = ""
 
     def read(self, events: Iterable[Event]) -> StreamSummary:
-        summary, anywhere = StreamSummary(self.asking), Row(session=self.session)
+        summary, anywhere = StreamSummary(self.asking), EventRow(session=self.session)
         for event in events:
             summary.add(anywhere, event)
             for name, part in self.unpack(event):
@@ -227,8 +227,10 @@ def unpack_messages(event: Event) -> Iterator[tuple[str, Event]]:
 
 
 MESSAGE_ROWS = {
-    "assistant text": Row(unless="parent", text="text"),
-    "assistant tool_use": Row(unless="parent", call="name", call_id="id", inputs="input"),
-    "user tool_result": Row(unless="parent", result="content", call_id="tool_use_id", failed=equals("is_error", True)),
+    "assistant text": EventRow(unless="parent", text="text"),
+    "assistant tool_use": EventRow(unless="parent", call="name", call_id="id", inputs="input"),
+    "user tool_result": EventRow(
+        unless="parent", result="content", call_id="tool_use_id", failed=equals("is_error", True)
+    ),
 }
 """The parts of such messages; those with a parent are a subagent's."""

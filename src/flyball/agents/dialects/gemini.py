@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, Words, end_failed, end_well, find_kind, find_line
-from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_well, find_kind, find_line
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
 from flyball.agents.reading.loose_json import as_count, as_dict, as_object, object_in, sum_counts
 from flyball.agents.run.homes import below
 from flyball.core.model.outcomes import Usage
@@ -53,17 +53,17 @@ def _is_refused(event: Event) -> bool:
 _EVENTS = EventTable(
     asking=ASK,
     rows={
-        "init": Row(session="session_id", model="model"),
-        "message": Row(piece=lambda event: event.get("content") if event.get("role") == "assistant" else ""),
-        "tool_use": Row(call="tool_name", call_id="tool_id", inputs="parameters"),
-        "tool_result": Row(
+        "init": EventRow(session="session_id", model="model"),
+        "message": EventRow(piece=lambda event: event.get("content") if event.get("role") == "assistant" else ""),
+        "tool_use": EventRow(call="tool_name", call_id="tool_id", inputs="parameters"),
+        "tool_result": EventRow(
             result="error.message|output",
             call_id="tool_id",
             failed=equals("status", "error"),
             refused=_is_refused,
         ),
-        "error": Row(notice="message"),
-        "result": Row(end=True),
+        "error": EventRow(notice="message"),
+        "result": EventRow(end=True),
     },
 )
 
@@ -152,7 +152,7 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     words = str(inner.get("message") or said)
     status = as_count(inner.get("code")) or _STATUS.get(heard.exit.code or 0, 0)
     known = find_kind(words, _FAILURES) or find_kind(said, _FAILURES[1:])
-    return end_failed(Failure(said=words, known=known, status=status), heard, NO_RESULT)
+    return end_failed(ProviderFailure(said=words, known=known, status=status), heard, NO_RESULT)
 
 
 def _quoted(message: str) -> Event:

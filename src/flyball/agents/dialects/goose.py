@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, Words, end_failed, end_lost, find_kind, find_line
-from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary
+from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_lost, find_kind, find_line
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary
 from flyball.agents.reading.loose_json import as_dict, as_list, sum_counts
 from flyball.agents.run.homes import below
 from flyball.core.model.outcomes import Usage
@@ -58,16 +58,16 @@ def _credits_message(part: Event) -> str | None:
 _EVENTS = EventTable(
     unpack=_unpack,
     rows={
-        "message text": Row(unless="input", piece="text", message="message", notes={"own": lambda _: ""}),
-        "message notice": Row(unless="input", text="text", notes={"own": "text"}),
-        "message failure": Row(unless="input", notice="text", notes={"own": "text"}),
-        "message toolRequest": Row(call="toolCall.value.name", inputs="toolCall.value.arguments"),
-        "message toolResponse": Row(
+        "message text": EventRow(unless="input", piece="text", message="message", notes={"own": lambda _: ""}),
+        "message notice": EventRow(unless="input", text="text", notes={"own": "text"}),
+        "message failure": EventRow(unless="input", notice="text", notes={"own": "text"}),
+        "message toolRequest": EventRow(call="toolCall.value.name", inputs="toolCall.value.arguments"),
+        "message toolResponse": EventRow(
             result="toolResult.value.content|toolResult.error",
             failed=_is_failed,
         ),
-        "message systemNotification": Row(unless="input", notice="msg", notes={"spent": _credits_message}),
-        "complete": Row(end=True),
+        "message systemNotification": EventRow(unless="input", notice="msg", notes={"spent": _credits_message}),
+        "complete": EventRow(end=True),
     },
 )
 
@@ -147,7 +147,7 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     if not notice:
         return "ok", "", None
     said = notice.partition("\n\n")[0].removeprefix(f"{_FAILED}: ")
-    return end_failed(Failure(said=said, known=find_kind(notice, _NOTICES)), heard, NO_END)
+    return end_failed(ProviderFailure(said=said, known=find_kind(notice, _NOTICES)), heard, NO_END)
 
 
 def _unfinished(heard: ProgramOutput) -> HowEnded:

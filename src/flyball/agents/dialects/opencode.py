@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, end_failed, end_lost, end_well
-from flyball.agents.dialects.event_table import EventTable, Row, StreamDialect, StreamSummary, equals
+from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_lost, end_well
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
 from flyball.agents.display.tool_calls import call_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object, object_in, sum_counts
 from flyball.core.model.outcomes import TurnKind, Usage
@@ -78,8 +78,8 @@ _EVENTS = EventTable(
     session="sessionID",
     unpack=_unpack,
     rows={
-        "text": Row(text="text", message="messageID", joint="\n"),
-        "tool_use": Row(
+        "text": EventRow(text="text", message="messageID", joint="\n"),
+        "tool_use": EventRow(
             call="tool",
             inputs="state.input",
             result="state.error|state.output",
@@ -87,10 +87,10 @@ _EVENTS = EventTable(
             denied=_denied,
             question=_asked,
         ),
-        "step_finish": Row(
+        "step_finish": EventRow(
             usage=_step_usage, notes={"reason": lambda part: str(part.get("reason") or ""), "error": lambda _: {}}
         ),
-        "error": Row(
+        "error": EventRow(
             notice=lambda event: _message(as_dict(event.get("error"))),
             notes={"error": lambda event: as_dict(event.get("error")) or {"name": "UnknownError"}},
         ),
@@ -175,7 +175,7 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
         logged = _LOGGED.findall(heard.stderr_text)
         return "crashed", logged[-1] if logged else said, None
     headers = as_dict(data.get("responseHeaders"))
-    failure = Failure(
+    failure = ProviderFailure(
         said=said,
         known=_NAMED.get(str(error.get("name"))),
         status=as_count(data.get("statusCode")),

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.dialects.endings import Failure, Words, end_failed, end_well, find_kind, find_line
+from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_well, find_kind, find_line
 from flyball.agents.dialects.event_table import (
     MESSAGE_ROWS,
+    EventRow,
     EventTable,
-    Row,
     StreamDialect,
     StreamSummary,
     unpack_messages,
@@ -50,10 +50,10 @@ _EVENTS = EventTable(
     unpack=_unpack,
     rows={
         **MESSAGE_ROWS,
-        "system init": Row(model="model"),
-        "assistant thinking": Row(unless="parent", notes={"begun": lambda _: True}),
-        "failure": Row(unless=lambda _: True, text="text"),
-        "result": Row(end=True),
+        "system init": EventRow(model="model"),
+        "assistant thinking": EventRow(unless="parent", notes={"begun": lambda _: True}),
+        "failure": EventRow(unless=lambda _: True, text="text"),
+        "result": EventRow(end=True),
     },
 )
 
@@ -159,4 +159,4 @@ def _unfinished(heard: ProgramOutput) -> HowEnded:
 def _failure(message: str, heard: ProgramOutput) -> HowEnded:
     found = _API_ERROR.search(message)
     said, status = (found["said"], int(found["status"] or 0)) if found else (message, 0)
-    return end_failed(Failure(said=said, known=find_kind(said, _FAILURES), status=status), heard, NO_RESULT)
+    return end_failed(ProviderFailure(said=said, known=find_kind(said, _FAILURES), status=status), heard, NO_RESULT)

@@ -10,7 +10,7 @@ import msgspec
 from flyball.agents.dialect import Dialect, Event, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.live import EventView
 from flyball.agents.reading.jsonl import Events, other_lines
-from flyball.agents.run.frame import Frame, Ran, Turn
+from flyball.agents.run.frame import Frame, ProgramRun, Turn
 from flyball.agents.run.homes import guarded_paths, home_paths, set_aside
 from flyball.agents.run.retry_watch import SleepWatch
 from flyball.agents.run.turn_reading import settled
@@ -79,7 +79,7 @@ class CliAgent:
 
     def _ran(
         self, turn: Turn, asked: TurnRequest, stop: Stop, notify: Notify, guarded: Sequence[Path]
-    ) -> tuple[Ran, str]:
+    ) -> tuple[ProgramRun, str]:
         """How it ended, and the reason if that is that it went to sleep on a limit."""
         invocation = self._dialect.invoke(asked)
         program = self._cli.command or invocation.argv[:1]
@@ -102,7 +102,7 @@ class CliAgent:
         live.flush()
         return ran, watch.reason if watch.sleeping and not stop.is_set() else ""
 
-    def _heard(self, asked: TurnRequest, ran: Ran) -> ProgramOutput:
+    def _heard(self, asked: TurnRequest, ran: ProgramRun) -> ProgramOutput:
         return ProgramOutput(
             asked=asked,
             lines=Events(ran.transcript.stdout),

@@ -52,7 +52,7 @@ class Turn(msgspec.Struct, frozen=True):
         return self.folder.resolve() / SHARED
 
 
-class Ran(msgspec.Struct, frozen=True):
+class ProgramRun(msgspec.Struct, frozen=True):
     """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times."""
 
     turn: Turn
@@ -95,7 +95,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         variables: Sequence[str],
         writable: Sequence[Path] = (),
         read_only: Sequence[Path] = (),
-    ) -> Ran:
+    ) -> ProgramRun:
         """`variables` are those of the user's the program may see; besides the tree and its folder it may write to `writable`."""
         transcript = Transcript.begin(turn.folder, turn.prompt, invocation.files)
         begun_at = self.clock.now()
@@ -115,7 +115,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         report, unreadable = transcript.take_report()
         transcript.close(argv=invocation.argv, cwd=turn.tree, end=end, begun_at=begun_at, ended_at=now)
         silent_s = self.patience.idle_s or 0.0 if end.ended_by == "idle" else 0.0
-        return Ran(
+        return ProgramRun(
             turn,
             transcript,
             end,

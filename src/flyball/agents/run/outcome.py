@@ -14,7 +14,7 @@ import msgspec
 from flyball.agents.reading.echo import Echo
 from flyball.agents.reading.loose_json import as_object, rounded_up
 from flyball.agents.reading.prices import priced
-from flyball.agents.run.frame import Ran
+from flyball.agents.run.frame import ProgramRun
 from flyball.core.claims.claims import Claim, read_claim
 from flyball.core.model.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.providers.limits import Limit, recognise, recognise_error, says_error
@@ -38,7 +38,7 @@ _FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal
 _SANDBOX_MISSING = re.compile(r"bwrap: execvp (.+): (No such file or directory|Permission denied|Exec format error)")
 
 
-def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
+def turn_ended(ran: ProgramRun, *, exit_is_signal: bool = False) -> TurnEnded:
     """What happened in a turn of a program nothing more is known of."""
     end = ran.end
     message = decode(_whole_characters(end.stdout_tail[-MESSAGE_BYTES:], cut=end.stdout_bytes > MESSAGE_BYTES))
@@ -63,14 +63,14 @@ def turn_ended(ran: Ran, *, exit_is_signal: bool = False) -> TurnEnded:
     )
 
 
-def with_sandbox(detail: str, kind: TurnKind, ran: Ran) -> str:
+def with_sandbox(detail: str, kind: TurnKind, ran: ProgramRun) -> str:
     """What a crash says, and where it could not write for the sandbox's sake, that and what to do."""
     said = detail + decode(ran.end.stderr_tail) + decode(ran.end.stdout_tail[-DETAIL:])
     blamed = ran.sandboxed and kind == "crashed" and any(words in said for words in _READ_ONLY)
     return f"{detail} ({IN_SANDBOX})" if blamed else detail
 
 
-def claim_of(ran: Ran, message: str) -> Claim:
+def claim_of(ran: ProgramRun, message: str) -> Claim:
     """What a turn's report, or else its last message, claims."""
     turn = ran.turn
     claim = read_claim(

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from flyball.agents.dialect import ProgramOutput, TurnReading
-from flyball.agents.run.frame import Ran
+from flyball.agents.run.frame import ProgramRun
 from flyball.agents.run.outcome import (
     DETAIL,
     MESSAGE_BYTES,
@@ -31,7 +31,13 @@ WENT_ON = ("complete", "in_progress")
 
 
 def settled(
-    reading: TurnReading, heard: ProgramOutput, ran: Ran, *, slept: str, before: Usage, planted: tuple[str, ...] = ()
+    reading: TurnReading,
+    heard: ProgramOutput,
+    ran: ProgramRun,
+    *,
+    slept: str,
+    before: Usage,
+    planted: tuple[str, ...] = (),
 ) -> TurnEnded:
     """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
     end, asked = ran.end, heard.asked

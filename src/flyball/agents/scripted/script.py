@@ -60,10 +60,10 @@ def read_script(text: str | bytes, name: str) -> Script:
         raise ScriptInvalid(f"{where}: not valid YAML: {reason}") from None
     if root is None:
         raise ScriptInvalid(f"{name}: the script is empty; expected `steps:` with a list of steps")
-    return _Reader(name).script(root)
+    return _ScriptReader(name).script(root)
 
 
-class _Reader:
+class _ScriptReader:
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -173,18 +173,18 @@ class _Reader:
         raise ScriptInvalid(f"{self._name}, line {_line(node)}: {reason}")
 
 
-_ACTIONS: dict[str, Callable[[_Reader, yaml.Node, str], Any]] = {
-    "write": _Reader.texts_by_path,
-    "append": _Reader.texts_by_path,
-    "delete": _Reader.paths,
-    "replace": _Reader.replacement,
-    "run": _Reader.text,
-    "print": _Reader.text,
-    "stderr": _Reader.text,
-    "sleep": _Reader.seconds,
-    "report": _Reader.object,
-    "say": _Reader.text,
-    "exit": _Reader.status,
+_ACTIONS: dict[str, Callable[[_ScriptReader, yaml.Node, str], Any]] = {
+    "write": _ScriptReader.texts_by_path,
+    "append": _ScriptReader.texts_by_path,
+    "delete": _ScriptReader.paths,
+    "replace": _ScriptReader.replacement,
+    "run": _ScriptReader.text,
+    "print": _ScriptReader.text,
+    "stderr": _ScriptReader.text,
+    "sleep": _ScriptReader.seconds,
+    "report": _ScriptReader.object,
+    "say": _ScriptReader.text,
+    "exit": _ScriptReader.status,
 }
 
 

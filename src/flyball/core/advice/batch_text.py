@@ -93,15 +93,15 @@ def read_batch(text: str) -> BatchResult:
 
 def read_names(line: int, text: str) -> tuple[str, ...]:
     """The ids of a list that stands on one line."""
-    return _names((_Line(line, 0, text),))
+    return _names((_BatchLine(line, 0, text),))
 
 
 def read_entries(line: int, text: str, known: set[str]) -> list[tuple[str, str]]:
     """The ids on one line, each with what is said of it; `known` are the ids told elsewhere."""
-    return list(_entries((_Line(line, 0, text),), known))
+    return list(_entries((_BatchLine(line, 0, text),), known))
 
 
-class _Line(msgspec.Struct):
+class _BatchLine(msgspec.Struct):
     """A line of a section, or an entry of one with the lines that go on below it."""
 
     number: int
@@ -110,10 +110,10 @@ class _Line(msgspec.Struct):
     bulleted: bool = False
 
 
-def _sections(text: str) -> dict[str, list[_Line]]:
+def _sections(text: str) -> dict[str, list[_BatchLine]]:
     """The lines of each section; every line that says something belongs to one."""
-    sections: dict[str, list[_Line]] = {}
-    current: list[_Line] = []
+    sections: dict[str, list[_BatchLine]] = {}
+    current: list[_BatchLine] = []
     number = 1
     for number, raw in enumerate(_NEWLINE.split(text), 1):
         if not raw.strip() or _FENCE.fullmatch(raw):
@@ -125,18 +125,18 @@ def _sections(text: str) -> dict[str, list[_Line]]:
             if name == "review" and name in sections:
                 _refuse(number, "Review appears twice; expected one review of the batch")
             current = sections.setdefault(name, [])
-            current.append(_Line(number, indent, found[2].strip()))
+            current.append(_BatchLine(number, indent, found[2].strip()))
         elif not sections:
             _refuse(number, f"{_EXPECTED}, found {_quoted(raw)}")
         else:
             bullet = _BULLET.match(raw)
-            current.append(_Line(number, indent, raw[bullet.end() if bullet else 0 :].strip(), bullet is not None))
+            current.append(_BatchLine(number, indent, raw[bullet.end() if bullet else 0 :].strip(), bullet is not None))
     if not sections:
         _refuse(number, f"{_EXPECTED}, found nothing")
     return sections
 
 
-def _names(lines: Iterable[_Line]) -> tuple[str, ...]:
+def _names(lines: Iterable[_BatchLine]) -> tuple[str, ...]:
     """The ids of a list; nothing else may stand in it."""
     names: dict[str, None] = {}
     for line in lines:
@@ -153,7 +153,7 @@ def _names(lines: Iterable[_Line]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _entries(lines: Iterable[_Line], known: set[str]) -> Iterator[tuple[str, str]]:
+def _entries(lines: Iterable[_BatchLine], known: set[str]) -> Iterator[tuple[str, str]]:
     """Each id with what is said of it."""
     entries = _joined(lines, known)
     if entries and entries[0].text.startswith("[") and entries[-1].text.rstrip(" ,;").endswith("]"):
@@ -173,9 +173,9 @@ def _entries(lines: Iterable[_Line], known: set[str]) -> Iterator[tuple[str, str
             yield found["id"], rest.lstrip(" \t:-–—=>").rstrip()
 
 
-def _joined(lines: Iterable[_Line], known: set[str]) -> list[_Line]:
+def _joined(lines: Iterable[_BatchLine], known: set[str]) -> list[_BatchLine]:
     """The entries: below a bullet, or further to the right, what does not begin with an id goes on with the entry above."""
-    entries: list[_Line] = []
+    entries: list[_BatchLine] = []
     for line in lines:
         above = entries[-1] if entries and entries[-1].text else None
         inside = above is not None and line.indent > above.indent
@@ -220,7 +220,7 @@ def _blocker(name: str, rest: str) -> Blocker:
     return Blocker(name, kind[1].lower() if kind else "dependency", rest[kind.end() :] if kind else rest)
 
 
-def _review(lines: Iterable[_Line]) -> Review | None:
+def _review(lines: Iterable[_BatchLine]) -> Review | None:
     """A verdict, or fields with commas or line ends between them, in braces or not."""
     parts = [line for line in lines if line.text]
     text = "\n".join(part.text for part in parts)
@@ -232,9 +232,9 @@ def _review(lines: Iterable[_Line]) -> Review | None:
     masked = _LIST.sub(lambda found: "[" + "_" * (len(found[0]) - 2) + "]", text)
     keys = list(_FIELD.finditer(masked))
     ends = [*(key.start() for key in keys), len(text)][1:]
-    values: dict[str, list[_Line]] = {}
+    values: dict[str, list[_BatchLine]] = {}
     if lead := text[: keys[0].start() if keys else len(text)].strip(_QUOTES + "\n,;"):
-        values["verdict"] = [_Line(numbers[0], 0, lead)]
+        values["verdict"] = [_BatchLine(numbers[0], 0, lead)]
     for key, end in zip(keys, ends, strict=True):
         name = "_".join(key[1].lower().replace("-", " ").split())
         number = numbers[min(text[: key.start(1)].count("\n"), len(numbers) - 1)]
@@ -242,7 +242,7 @@ def _review(lines: Iterable[_Line]) -> Review | None:
             _refuse(number, f"Review has {_quoted(key[1])}; expected {', '.join(_FIELDS)}")
         if name in values:
             _refuse(number, f"Review has {name} twice")
-        values[name] = [_Line(number, 0, line) for line in text[key.end() : end].split("\n")]
+        values[name] = [_BatchLine(number, 0, line) for line in text[key.end() : end].split("\n")]
     verdict = " ".join(line.text for line in values.pop("verdict", ())).strip(_QUOTES + ".!,;")
     verdict = "" if verdict.lower() in _NOTHING else verdict
     _check_verdict(verdict, numbers[0])

@@ -55,7 +55,7 @@ def read_report(raw: bytes, nonce: str, source: Source) -> Claim | Unusable:
         return Unusable('carries no "nonce"; put the value of FLYBALL_NONCE there')
     if not nonce or report["nonce"] != nonce:
         return Unusable(f"carries the nonce {_shown(report['nonce'])}, which is not the one of this turn")
-    return _claim(_Fields(report, "", []), source)
+    return _claim(_ReportFields(report, "", []), source)
 
 
 def is_partial(raw: bytes) -> bool:
@@ -67,7 +67,7 @@ def is_partial(raw: bytes) -> bool:
     return isinstance(report, dict) and report.get("partial") is True
 
 
-def _claim(report: _Fields, source: Source) -> Claim:
+def _claim(report: _ReportFields, source: Source) -> Claim:
     claim = Claim(
         status=cast("Any", report.word("status")),
         exit_signal=report.flag("exit_signal"),
@@ -93,23 +93,23 @@ def _claim(report: _Fields, source: Source) -> Claim:
     return msgspec.structs.replace(claim, problems=tuple(report.problems))
 
 
-def _finding(fields: _Fields) -> Finding:
+def _finding(fields: _ReportFields) -> Finding:
     # A finding is never lost over a word: what cannot be graded blocks, as a major one does.
     severity = fields.word("severity", instead="major", needed=True)
     return Finding(cast("Any", severity), fields.text("message"), fields.text("file"), fields.whole("line"))
 
 
-def _blocker(fields: _Fields) -> Blocker:
+def _blocker(fields: _ReportFields) -> Blocker:
     kind = fields.word("type", instead="external")
     return Blocker(cast("Any", kind), fields.text("description"))
 
 
-def _question(fields: _Fields) -> OpenQuestion:
+def _question(fields: _ReportFields) -> OpenQuestion:
     default = fields.text("default")
     return OpenQuestion(fields.text("text"), fields.texts("options"), default or None)
 
 
-def _decision(fields: _Fields) -> DesignDecision:
+def _decision(fields: _ReportFields) -> DesignDecision:
     return DesignDecision(
         title=fields.text("title"),
         context=fields.text("context"),
@@ -121,7 +121,7 @@ def _decision(fields: _Fields) -> DesignDecision:
     )
 
 
-def _issue(fields: _Fields) -> ProposedIssue:
+def _issue(fields: _ReportFields) -> ProposedIssue:
     return ProposedIssue(
         title=fields.text("title"),
         type=fields.text("type"),
@@ -131,14 +131,14 @@ def _issue(fields: _Fields) -> ProposedIssue:
     )
 
 
-def _sync(report: _Fields) -> BusinessDocSync | None:
+def _sync(report: _ReportFields) -> BusinessDocSync | None:
     fields = report.object("business_doc_sync")
     if fields is None:
         return None
     return BusinessDocSync(fields.flag("required"), fields.text("reason"), fields.texts("documents"))
 
 
-class _Fields:
+class _ReportFields:
     """One object of the report, asked field by field; `where` is its path in the report."""
 
     def __init__(self, raw: dict[str, Any], where: str, problems: list[str]) -> None:
@@ -193,7 +193,7 @@ class _Fields:
                 kept.append(self._bounded(f"{name}[{index}]", text, MAX_TEXT))
         return tuple(kept)
 
-    def objects(self, name: str, main: str, instead: str = "") -> Iterator[_Fields]:
+    def objects(self, name: str, main: str, instead: str = "") -> Iterator[_ReportFields]:
         """The objects of a list; a bare text stands for an object with only its `main` field, which none may lack."""
         for index, value in enumerate(self._list(name)):
             text = _as_text(value)
@@ -205,16 +205,16 @@ class _Fields:
                 self._note(f"{name}[{index}].{main}", "is missing; it is what the entry is about")
                 raw = {**raw, main: instead}
             if raw[main]:
-                yield _Fields(raw, f"{self._where}{name}[{index}].", self.problems)
+                yield _ReportFields(raw, f"{self._where}{name}[{index}].", self.problems)
 
-    def object(self, name: str) -> _Fields | None:
+    def object(self, name: str) -> _ReportFields | None:
         value = self._raw.get(name)
         if value is None:
             return None
         if not isinstance(value, dict):
             self._note(name, f"is {_named(value)}; expected an object")
             return None
-        return _Fields(value, f"{name}.", self.problems)
+        return _ReportFields(value, f"{name}.", self.problems)
 
     def metrics(self) -> dict[str, Metric]:
         fields = self.object("metrics")

@@ -8,8 +8,8 @@ import pytest
 
 from flyball.agents.dialect import ProgramOutput, TurnRequest
 from flyball.agents.dialects.acp import Acp
-from flyball.agents.dialects.endings import Failure, end_failed
-from flyball.agents.dialects.event_table import EventTable, Row, equals, look_up
+from flyball.agents.dialects.endings import ProviderFailure, end_failed
+from flyball.agents.dialects.event_table import EventRow, EventTable, equals, look_up
 from flyball.agents.dialects.goose import GOOSE
 from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.process import Exit
@@ -20,11 +20,13 @@ TABLE = EventTable(
     asking="ask",
     session="session",
     rows={
-        "say": Row(piece="text", unless="aside"),
-        "call": Row(call="tool", call_id="id", inputs="input"),
-        "came": Row(result="error.message|output", call_id="id", failed="error", refused=equals("error.code", "no")),
-        "used": Row(usage=lambda event: Usage(event["tokens"], 0), message="id"),
-        "end": Row(end=True, model="model"),
+        "say": EventRow(piece="text", unless="aside"),
+        "call": EventRow(call="tool", call_id="id", inputs="input"),
+        "came": EventRow(
+            result="error.message|output", call_id="id", failed="error", refused=equals("error.code", "no")
+        ),
+        "used": EventRow(usage=lambda event: Usage(event["tokens"], 0), message="id"),
+        "end": EventRow(end=True, model="model"),
     },
 )
 
@@ -84,17 +86,21 @@ def test_usage_told_again_for_the_same_message_counts_once() -> None:
 @pytest.mark.parametrize(
     ("failure", "kind", "resets"),
     [
-        (Failure(said="all is lost"), "crashed", False),
-        (Failure(said="all is lost", status=502), "overloaded", False),
-        (Failure(said="all is lost", transient=True), "overloaded", False),
-        (Failure(said="connect ECONNREFUSED 127.0.0.1:1"), "overloaded", False),
-        (Failure(said="all is lost", known="context_full"), "context_full", False),
-        (Failure(said="usage limit reached, try again in 2 hours"), "usage_limit", True),
-        (Failure(said="spent; try again in 2 hours: 429 too many requests", known="usage_limit"), "usage_limit", True),
+        (ProviderFailure(said="all is lost"), "crashed", False),
+        (ProviderFailure(said="all is lost", status=502), "overloaded", False),
+        (ProviderFailure(said="all is lost", transient=True), "overloaded", False),
+        (ProviderFailure(said="connect ECONNREFUSED 127.0.0.1:1"), "overloaded", False),
+        (ProviderFailure(said="all is lost", known="context_full"), "context_full", False),
+        (ProviderFailure(said="usage limit reached, try again in 2 hours"), "usage_limit", True),
+        (
+            ProviderFailure(said="spent; try again in 2 hours: 429 too many requests", known="usage_limit"),
+            "usage_limit",
+            True,
+        ),
     ],
 )
 def test_a_failed_request_is_what_its_program_calls_it_or_else_what_its_words_say(
-    failure: Failure, kind: TurnKind, resets: bool
+    failure: ProviderFailure, kind: TurnKind, resets: bool
 ) -> None:
     told, detail, reset_at = end_failed(failure, output(), "nothing was said")
 
