@@ -1,6 +1,6 @@
-"""What flyball itself costs, as ratios in one run: per iteration, at start, on resume, and in memory.
+"""What flyball itself costs, as ratios in one run: per iteration, in a Stop hook, at start, on resume, and in memory.
 
-    python benchmarks/overhead.py [iteration|start|resume|telling|memory ...]
+    python benchmarks/overhead.py [iteration|hook|start|resume|telling|memory ...]
 
 The floor of an iteration is the same git work (add to a private index, write-tree, commit-tree, update-ref, diff) and the same number of
 durable appends to SQLite, done by hand on the same repository. Own time runs from the first verdict to the last; agent and
@@ -26,6 +26,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "agents"))
 
+import hook as hooks  # noqa: E402 - beside this file
 from sample import make_sample_repository  # noqa: E402 - found by the path above
 
 FEATURES = ("multiply", "divide", "power", "remainder", "negate", "square", "halve")
@@ -116,6 +117,11 @@ def _floor(repository: Path, folder: Path, appends: int) -> float:
         times.append(time.perf_counter() - begun)
         parent = commit
     return statistics.median(times)
+
+
+def hook(_folder: Path) -> tuple[str, float, float]:
+    """`flyball hook stop` where it takes longest, after a change in a backlog, against `python -c pass`."""
+    return "flyball hook stop", *hooks.measured(hooks.changed)
 
 
 def start(_folder: Path) -> tuple[str, float, float]:
@@ -255,6 +261,7 @@ def memory(folder: Path) -> tuple[str, float, float]:
 
 TARGETS: dict[str, tuple[Callable[[Path], tuple[str, float, float]], float | None]] = {
     "iteration": (iteration, 5.0),
+    "hook": (hook, hooks.TARGET),
     "start": (start, 4.0),
     "resume": (resume, 3.0),
     "telling": (telling, None),

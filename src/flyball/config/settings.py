@@ -9,12 +9,12 @@ from flyball.config import schema
 from flyball.config.agents import cast_roles
 from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, expectation, nearest, said, shown
+from flyball.core.claims.reviews import EvaluateSettings
 from flyball.core.health.verdict import Thresholds
 from flyball.core.model.task import (
     AgentSpec,
     BreakerSettings,
     CodeLimits,
-    EvaluateSettings,
     Gate,
     Limits,
     QaSettings,

@@ -4,11 +4,7 @@ A hook reads them in a few milliseconds, so this module needs no more than the s
 """
 
 import os
-
-try:  # what `hashlib` has under this name, without the OpenSSL that it loads first, in a quarter of a bare start
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
+from hashlib import blake2b
 
 
 def key_of(*parts: str | bytes) -> str:

@@ -12,6 +12,13 @@ VALIDATORS = ("code review", "security audit", "performance review", "spec audit
 """The reviews that must be given and pass before anything is done, unless `evaluate.validators` names others."""
 
 
+class EvaluateSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the evaluator requires before it says DONE, and which files beside the issue files are none."""
+
+    validators: tuple[str, ...] = VALIDATORS
+    ignore: tuple[str, ...] = ()
+
+
 class Validation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One validator's summary: findings by severity, ids it says it created, where a critical one is, and its own file."""
 

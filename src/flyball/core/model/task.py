@@ -7,7 +7,7 @@ from typing import Literal, NewType, get_args
 
 import msgspec
 
-from flyball.core.claims.reviews import VALIDATORS
+from flyball.core.claims.reviews import EvaluateSettings
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.verdict import Thresholds
 
@@ -132,13 +132,6 @@ class QaSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     naming: CheckMode = "on"
     api_documentation: CheckMode = "on"
     comments: CheckMode = "on"
-
-
-class EvaluateSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the evaluator requires before it says DONE, and which files beside the issue files are none."""
-
-    validators: tuple[str, ...] = VALIDATORS
-    ignore: tuple[str, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):

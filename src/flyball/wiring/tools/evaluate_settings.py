@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from flyball.core.model.task import EvaluateSettings
+from flyball.core.claims.reviews import EvaluateSettings
 
 
 def evaluate_settings(root: str | os.PathLike[str]) -> EvaluateSettings:
@@ -14,21 +13,28 @@ def evaluate_settings(root: str | os.PathLike[str]) -> EvaluateSettings:
     It runs nothing, so it is taken without trust, and every answer says what it leaves out. The Stop hook asks too: where no
     file can hold settings, nothing is imported that reads one.
     """
-    for folder in (start := Path(os.path.realpath(root)), *start.parents):
-        if (folder / "flyball.toml").exists() or _shares(folder / "pyproject.toml"):
+    folder = os.path.realpath(root)
+    while True:
+        if _may_hold_settings(folder):
+            from pathlib import Path  # noqa: PLC0415 - see above
+
             from flyball.config import file as config_file  # noqa: PLC0415 - see above
 
-            known = config_file.read(folder)
+            known = config_file.read(Path(folder))
             if known is not None:
                 return EvaluateSettings(**known.evaluate)
-        if (folder / ".git").exists():
-            break
-    return EvaluateSettings()
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
+            return EvaluateSettings()
+        folder = above
 
 
-def _shares(path: Path) -> bool:
-    """Whether a file of the whole project may have settings of flyball among others."""
+def _may_hold_settings(folder: str) -> bool:
+    """Whether there is a file of flyball's own, or one of the whole project that may have settings of flyball among others."""
+    if os.path.exists(os.path.join(folder, "flyball.toml")):
+        return True
     try:
-        return b"flyball" in path.read_bytes()
+        with open(os.path.join(folder, "pyproject.toml"), "rb") as shared:
+            return b"flyball" in shared.read()
     except OSError:
         return False

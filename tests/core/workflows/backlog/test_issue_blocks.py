@@ -2,13 +2,14 @@
 
 import itertools
 import json
+import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.workflows.backlog.counting import steps
 
-from flyball.core.workflows.backlog.issues.contents import Unreadable, read_header
+from flyball.core.workflows.backlog.issues.contents import MAX_HEADER, Unreadable, read_header
 from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 
 CORPUS = Path(__file__).parents[3] / "documents" / "issue_files"
@@ -249,3 +250,27 @@ def test_what_may_be_an_issue_in_the_body_of_another_is_unread_and_not_its_own(b
 def test_every_id_outside_the_blocks_is_accounted_for(text, lines):
     found = gather_backlog([read_issues(f"# High\n\n{text}", "high.md")])
     assert [place.line - 2 for place in found.unread] == lines
+
+
+def stairs(step: int) -> str:
+    """Lists in lists in mappings, as deep as a header has room for, with so many lists to a line."""
+    text = ""
+    while len(text) + 4 * step < MAX_HEADER - 600:
+        text += " " * (text.count("a:") * (2 * step + 1)) + "- " * step + "a:\n"
+    return text[:MAX_HEADER]
+
+
+DEEP = ["- " * 16_000, "? " * 16_000, "[" * 32_000, "{a: " * 8_000, "- ? " * 8_000, *map(stairs, (0, 1, 4, 16, 31))]
+
+
+@pytest.mark.parametrize("text", DEEP, ids=lambda text: text[:4])
+def test_no_nesting_ends_the_process_even_where_the_stack_is_small(text):
+    found = []
+    before = threading.stack_size(1024 * 1024)
+    try:
+        reader = threading.Thread(target=lambda: found.append(read_header(text)))
+        reader.start()
+    finally:
+        threading.stack_size(before)
+    reader.join()
+    assert isinstance(found[0], dict | Unreadable)

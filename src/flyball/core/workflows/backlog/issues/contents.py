@@ -35,6 +35,7 @@ _PATH = r"`([^`\s]+)`"
 _NESTED = re.compile(r"(?im)^(?:\s+|[ \t]*-\s+)[\"']?(id|status)[\"']?[ \t]*:")
 _ODD_INDENT = re.compile(r"(?m)^[ \t]*[^\S\x00-\x7f]+[\"']?[A-Za-z_][\w-]*[\"']?[ \t]*:")
 _KEYS = re.compile(r"^[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:", re.ASCII | re.MULTILINE)
+_LISTS_IN_A_LINE = rf"(?:[-?][ \t]+){{{MAX_DEPTH}}}"
 _COLON = r"(?a)([A-Za-z_][\w-]*): +([^\s'\"\[{|>&*!%@`].*)"
 
 
@@ -52,11 +53,12 @@ def read_header(text: str) -> dict[str, Value] | Unreadable:
     if len(text) > MAX_HEADER:
         return Unreadable(0, f"the header is longer than {MAX_HEADER // 1024} KiB")
     spaced = "\n".join(_space_key(line) for line in text.split("\n"))
-    if _depth(spaced) > MAX_DEPTH:
+    if _depth(spaced) > MAX_DEPTH or re.search(_LISTS_IN_A_LINE, spaced):
         return Unreadable(0, "the header is nested too deeply")
+    # Both build nothing but texts, lists and mappings. The one in C is not in every build, and ends the process on deep nesting.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        # The loader in C ends the process on deep nesting.
-        found = yaml.load(spaced, Loader=yaml.BaseLoader)  # noqa: S506 - it builds nothing but texts, lists and mappings
+        found = yaml.load(spaced, Loader=loader)  # noqa: S506 - see above
     except RecursionError:
         return Unreadable(0, "the header is nested too deeply")
     except yaml.MarkedYAMLError as error:
