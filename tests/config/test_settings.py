@@ -100,7 +100,7 @@ def test_reviewers_get_another_model_than_the_implementer_and_it_is_said() -> No
     found = built('agent = "main"\n' + TWO + GATE)
     assert found.settings.choice("implementer") == AgentChoice("main", "large")
     assert found.settings.choice("qa") == AgentChoice("second", "small")
-    assert found.notes == ("qa is to use second (small), another model than the implementer's main (large)",)
+    assert found.notes == ("qa uses second (small), another model than the implementer's main (large)",)
 
 
 @pytest.mark.req("C2")
@@ -108,7 +108,7 @@ def test_a_second_agent_with_the_same_model_is_no_other_model() -> None:
     found = built('agent = "main"\n' + TWO.replace("small", "large") + GATE)
     assert found.settings.choice("qa").agent == "main"
     assert found.notes == (
-        "qa is to use the same model as the implementer: the author reviews its own work, since no other model is configured",
+        "qa uses the same model as the implementer: the author reviews its own work, since no other model is configured",
     )
 
 
@@ -118,7 +118,7 @@ def test_a_model_named_for_another_role_serves_for_reviews() -> None:
     assert found.settings.choice("implementer") == AgentChoice("main", "large", fixed=True)
     assert found.settings.choice("qa") == AgentChoice("main", "")
     assert found.notes == (
-        "qa is to use main; whether that is another model than the implementer's main (large) is not known",
+        "qa uses main; whether that is another model than the implementer's main (large) is not known",
     )
 
 
@@ -126,9 +126,7 @@ def test_a_model_named_for_another_role_serves_for_reviews() -> None:
 def test_a_reviewer_set_by_the_user_is_kept_even_with_the_same_model() -> None:
     found = built('agent = "main"\n' + TWO + '[roles.qa]\nagent = "main"\n' + GATE)
     assert found.settings.choice("qa") == AgentChoice("main", "large", fixed=True)
-    assert found.notes == (
-        "qa is to use the same model as the implementer, as configured: the author reviews its own work",
-    )
+    assert found.notes == ("qa uses the same model as the implementer, as configured: the author reviews its own work",)
 
 
 @pytest.mark.req("C2")
@@ -138,14 +136,14 @@ def test_what_is_true_of_several_reviewers_is_said_once() -> None:
     assert others.startswith(
         "code-reviewer, security-auditor and performance-reviewer are to use second (small), another model"
     )
-    assert own.startswith("spec-auditor is to use the same model as the implementer, as configured")
+    assert own.startswith("spec-auditor uses the same model as the implementer, as configured")
 
 
 @pytest.mark.req("C2")
 def test_one_agent_of_several_models_reviews_with_the_other_one() -> None:
     opus = built(GATE, RunFlags(agent="claude", model="opus"))
     assert opus.settings.choice("qa") == AgentChoice("claude", "sonnet")
-    assert opus.notes[0] == "qa is to use claude (sonnet), another model than the implementer's claude (opus)"
+    assert opus.notes[0] == "qa uses claude (sonnet), another model than the implementer's claude (opus)"
     sonnet = built('agent = "claude"\nmodel = "claude-sonnet-4-5"\n' + GATE)
     assert sonnet.settings.choice("qa") == AgentChoice("claude", "opus")
     own = built('[agents.main]\ncommand = ["a", "{model}"]\nmodel = "x"\nmodels = ["x", "y"]\n' + GATE)
@@ -153,7 +151,7 @@ def test_one_agent_of_several_models_reviews_with_the_other_one() -> None:
     by_itself = built(GATE, RunFlags(agent="claude"))
     assert by_itself.settings.choice("qa") == AgentChoice("claude")
     assert by_itself.notes == (
-        "qa is to use another model of claude than the one that will have implemented: opus or sonnet",
+        "qa uses another model of claude than the one that will have implemented: opus or sonnet",
     )
 
 

@@ -79,7 +79,7 @@ def spoken(choice: AgentChoice) -> str:
 def _of_all(roles: list[str], note: str) -> str:
     """One sentence for all roles of which the same is true."""
     *others, last = roles
-    return f"{', '.join(others)} and {last} are to use {note}" if others else f"{last} is to use {note}"
+    return f"{', '.join(others)} and {last} use {note}" if others else f"{last} uses {note}"
 
 
 def _note(choice: AgentChoice, implementer: AgentChoice, specs: Sequence[AgentSpec]) -> str:

@@ -145,7 +145,7 @@ def _shown(
         yield from _tool(tool)
     yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
-    yield f"{path} is written and trusted. It will:"
+    yield f"{path} is written and trusted:"
     yield from (f"  {line}" for line in wants)
     yield "next:"
     yield from (f"  {line}" for line in _next(path, proposal, measured))

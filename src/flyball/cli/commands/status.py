@@ -70,7 +70,7 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
     yield f"  health      {shown.health}"
     yield f"  stuck       {stuck(state)}"
     if shown.branch:
-        place = f"{shown.branch} at {short(shown.head)}" if is_delivered(state) else "none: nothing is accepted"
+        place = f"{shown.branch} at {short(shown.head)}" if is_delivered(state) else "none yet: no stage is accepted"
         yield f"  branch      {place}, {plural(len(shown.checkpoints), 'checkpoint')}"
     yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
     yield f"  spent       {_spent(shown)}"

@@ -103,7 +103,7 @@ def _opened(_state: State, fact: TaskOpened) -> str:
 
 
 def _session(_state: State, fact: SessionStarted) -> str:
-    return f"flyball {fact.version} takes it up (pid {fact.pid} on {fact.host})"
+    return f"flyball {fact.version} starts work (pid {fact.pid} on {fact.host})"
 
 
 def _begun(state: State, fact: Begun) -> str | None:

@@ -37,7 +37,7 @@ def _require_done(state: State) -> None:
             f" flyball rollback {task} --to last-good; then: flyball modify {task} TEXT; and: flyball resume {task}"
         )
     raise NotDone(
-        f"{task} is not finished, so it is not reopened. Tell it what it is to know: flyball modify {task} TEXT;"
+        f"{task} is not finished, so it is not reopened. Give it guidance instead: flyball modify {task} TEXT;"
         f" then: flyball resume {task}"
     )
 

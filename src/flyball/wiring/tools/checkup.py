@@ -166,7 +166,7 @@ def _space(site: Site) -> Check:
     free = sum(taken[task] for task in finished_tasks(site))
     told = f"checkouts, gate folders and environments of tasks use {size(sum(taken.values()))}"
     return Check(
-        "space", "ok", f"{told}, {size(free)} of it of finished ones" + (": flyball clean --finished" if free else "")
+        "space", "ok", f"{told}; finished tasks use {size(free)} of it" + (": flyball clean --finished" if free else "")
     )
 
 
@@ -216,7 +216,7 @@ def _configuration(site: Site) -> Iterator[Check]:
     else:
         yield Check("configuration", "ok", str(file.origin.path))
         if trust.is_trusted(site.home, file):
-            yield Check("trust", "ok", "what it runs was agreed to")
+            yield Check("trust", "ok", "you agreed to its commands and permissions")
         else:
             yield Check("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
     yield from _commands(site.repository.root, file)
@@ -261,7 +261,7 @@ def _agents(file: FileConfig | None) -> Iterator[Check]:
         fix = f'name it: agent = "{found[0]}" in flyball.toml, or: flyball run "…" --agent {found[0]}'
         yield Check("agent", "fail", f"none is configured; {', '.join(found)} could work here", fix)
     else:
-        fix = 'flyball agents says how to get one; any program is one, too: flyball run "…" --agent-command "PROGRAM"'
+        fix = 'flyball agents shows how to get one; any other program works too: flyball run "…" --agent-command "PROGRAM"'
         yield Check("agent", "fail", "none is configured, and none that flyball knows is installed and logged in", fix)
 
 
