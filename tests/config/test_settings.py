@@ -134,7 +134,7 @@ def test_what_is_true_of_several_reviewers_is_said_once() -> None:
     found = built('agent = "main"\nworkflow = "backlog"\n' + TWO + '[roles.spec-auditor]\nagent = "main"\n' + GATE)
     others, own = found.notes
     assert others.startswith(
-        "code-reviewer, security-auditor and performance-reviewer are to use second (small), another model"
+        "code-reviewer, security-auditor and performance-reviewer use second (small), another model"
     )
     assert own.startswith("spec-auditor uses the same model as the implementer, as configured")
 

@@ -30,7 +30,9 @@ PROJECT = "basket"
 
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository. Default: remove it.")] = False,
-    workflow: Annotated[str, typer.Option(help="Workflow to show. Default: that of `run`.")] = "",
+    workflow: Annotated[
+        str, typer.Option(help="Workflow to show, as for `flyball run`. Default: the default of `flyball run`.")
+    ] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
     ] = False,
