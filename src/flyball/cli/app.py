@@ -31,6 +31,7 @@ from flyball.cli.commands.reopen import reopen
 from flyball.cli.commands.resume import resume
 from flyball.cli.commands.run import run as run_command
 from flyball.cli.support.exits import INTERRUPTED, USAGE, say
+from flyball.cli.support.free_text import FreeTextCommand
 from flyball.cli.support.output import settle
 
 WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Steer a task", "Go back", "Set up"
@@ -75,7 +76,7 @@ for panel, name, command in (
     (SET_UP, "trust", trust.trust),
     (SET_UP, "doctor", doctor.doctor),
 ):
-    app.command(name, rich_help_panel=panel)(command)
+    app.command(name, cls=FreeTextCommand, rich_help_panel=panel)(command)
 
 
 def run() -> None:

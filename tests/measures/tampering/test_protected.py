@@ -21,7 +21,7 @@ PYTEST = Settings(gates=(Gate("test", "pytest -q"),))
 @pytest.mark.parametrize(
     "path",
     "conftest.py a/b/conftest.py pytest.ini .pytest.toml noxfile.py .coveragerc jest.config.ts web/vitest.config.js .mocharc.yml "
-    "karma.conf.js phpunit.xml .github/workflows/x.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile azure-pipelines.yml .ci/run".split(),
+    "flyball.toml karma.conf.js phpunit.xml .github/workflows/x.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile azure-pipelines.yml .ci/run".split(),
 )
 def test_test_and_ci_configuration_is_always_protected(path) -> None:
     assert is_configuration(path, PYTEST)

@@ -195,3 +195,9 @@ def test_a_pause_can_be_taken_back_until_the_loop_has_stopped():
     story = Story().start().add(PersonSpoke("pause"))
     assert story.state.pausing
     assert not story.add(PersonSpoke("resume")).state.pausing
+
+
+@pytest.mark.req("C49")
+def test_a_reviewer_that_judged_a_protected_change_is_not_said_to_wait():
+    story = Story().start().turn().add(TurnSetAside(1, "consent"))
+    assert last(story).endswith("turn 1 looked at a change of protected files; not counted")

@@ -25,7 +25,7 @@ from flyball.measures.trees import Trees
 
 _CONFIGURATION = re.compile(
     r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
-    r"|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|bunfig\.toml|\.bazelrc"
+    r"|flyball\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|bunfig\.toml|\.bazelrc"
     r"|(jest|vitest|cypress|playwright)\.(config|setup|workspace)\..*|\.mocharc.*|karma\.conf\..*|phpunit\.xml(\.dist)?"
 )
 _CI = re.compile(

@@ -261,7 +261,7 @@ _SET_ASIDE = {
     "interrupted": "was interrupted",
     "planned": "planned",
     "absent": "found no agent",
-    "consent": "waits for your consent",
+    "consent": "looked at a change of protected files",
 }
 _BREAKER = {"CLOSED": "it may go on", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
 

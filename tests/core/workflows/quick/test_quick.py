@@ -9,6 +9,7 @@ from flyball.core.model.events import Begun, ItemsSet, Judged, Moved, PersonSpok
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
+from flyball.projections.views.standing import forced_stages, live_items
 from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 REJECTED = Claim(
@@ -111,3 +112,23 @@ def test_what_is_skipped_is_shown_as_not_verified() -> None:
     assert state.stopped is not None
     assert state.stopped.kind == "done"
     assert state.stopped.reason.startswith("finished with stages skipped by a person, not verified: REVIEW")
+
+
+@pytest.mark.req("O60")
+def test_a_criterion_is_in_progress_while_it_is_worked_on_and_completed_once_the_work_is_done() -> None:
+    simulator = simulated(Quick(REJECTED))
+    seen: list[str] = []
+    while simulator.known.stopped is None:
+        simulator.step()
+        seen += [item.status for item in live_items(simulator.known)]
+    assert list(dict.fromkeys(seen)) == ["not-started", "in-progress", "completed"]
+
+
+@pytest.mark.req("C22")
+def test_a_criterion_nobody_looked_at_is_not_completed() -> None:
+    simulator = simulated(Quick(REJECTED, REJECTED, REJECTED))
+    simulator.run()
+    simulator.append(PersonSpoke("skip"))
+    state = simulator.run()
+    assert (state.decision, forced_stages(state)) == ("DONE", ("REVIEW",))
+    assert [item.status for item in live_items(state)] == ["in-progress"]
