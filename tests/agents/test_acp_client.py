@@ -11,7 +11,7 @@ from flyball import process
 from flyball.agents.acp_client import NO_SDK, main
 from flyball.agents.dialects.acp import Acp
 from flyball.core.model.outcomes import TurnEnded
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 AGENT = Path(__file__).parent / "programs" / "acp_agent.py"
 ENV = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}
@@ -29,7 +29,7 @@ class Spoken:
 
     @property
     def turn(self) -> TurnEnded:
-        return replayed(Acp(("small",)), self._stdout, code=self._code)
+        return replay(Acp(("small",)), self._stdout, code=self._code)
 
 
 def spoken(folder: Path, prompt: str, *options: str, agent: tuple[str, ...] = ()) -> Spoken:

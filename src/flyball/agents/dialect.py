@@ -44,7 +44,7 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     budget_usd: float | None = None
     args: tuple[str, ...] = ()
 
-    def unless_told(self, words: Sequence[str], *about: str) -> tuple[str, ...]:
+    def add_unless_given(self, words: Sequence[str], *about: str) -> tuple[str, ...]:
         """Our words on a matter, unless the user's arguments have their own: one of `about` is among them."""
         own = any(arg == name or arg.startswith(f"{name}=") for arg in self.args for name in about)
         return () if own else tuple(words)

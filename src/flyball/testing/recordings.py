@@ -10,7 +10,7 @@ from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
 from flyball.agents.reading.jsonl import Events, other_lines
 from flyball.agents.run.frame import ProgramRun, Turn
 from flyball.agents.run.transcript import Transcript
-from flyball.agents.run.turn_reading import settled
+from flyball.agents.run.turn_reading import settle_turn
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.core.model.task import EffectId
@@ -23,7 +23,7 @@ NOTHING = Usage()
 A_TURN = RunAgent(EffectId("turn/1"), role="", stage="", agent="", model="", prompt="", iteration=1, turn=1)
 
 
-def replayed(
+def replay(
     dialect: Dialect,
     stdout: Path,
     *,
@@ -60,7 +60,7 @@ def replayed(
     )
     turn = Turn(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
     ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
-    return settled(dialect.read(heard), heard, ran, slept="", before=before)
+    return settle_turn(dialect.read(heard), heard, ran, slept="", before=before)
 
 
 def tokens(usage: Usage) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from flyball.agents.dialects.gemini import GEMINI
 from flyball.agents.dialects.table import speaking_acp
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded
-from flyball.testing.recordings import replayed, tokens
+from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "acp"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
@@ -23,13 +23,13 @@ ANY = Acp(("some-agent", "--acp"))
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(ANY, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+    return replay(ANY, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
 
 
 def told(folder: Path, *events: dict[str, Any]) -> TurnEnded:
     stream = folder / "stream.jsonl"
     stream.write_text("".join(json.dumps(event) + "\n" for event in events))
-    return replayed(ANY, stream, now=NOW)
+    return replay(ANY, stream, now=NOW)
 
 
 def chunk(text: str) -> dict[str, Any]:

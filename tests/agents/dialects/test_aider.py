@@ -8,7 +8,7 @@ import pytest
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.aider import AIDER, HISTORY, LOG
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "aider"
 
@@ -16,7 +16,7 @@ RECORDED = Path(__file__).parents[1] / "recorded" / "aider"
 def played(name: str, **how: Any) -> TurnEnded:
     kept = {LOG: RECORDED / f"{name}.events.jsonl", HISTORY: RECORDED / f"{name}.model.md"}
     files = {name: path.read_bytes() for name, path in kept.items() if path.exists()}
-    return replayed(AIDER, RECORDED / f"{name}.txt", files=files, **how)
+    return replay(AIDER, RECORDED / f"{name}.txt", files=files, **how)
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -99,7 +99,7 @@ def test_a_model_that_quotes_an_error_has_not_met_it(tmp_path: Path) -> None:
     printed = tmp_path / "quoting.txt"
     printed.write_text("litellm.RateLimitError: quoted from a log\nTokens: 100 sent, 20 received.\n")
 
-    turn = replayed(AIDER, printed, files={LOG: (RECORDED / "edit.events.jsonl").read_bytes()})
+    turn = replay(AIDER, printed, files={LOG: (RECORDED / "edit.events.jsonl").read_bytes()})
 
     assert turn.kind == "ok"
 
@@ -153,7 +153,7 @@ def test_each_exception_of_its_library_has_its_kind_where_the_model_did_not_answ
     begun = '{"event": "message_send_starting", "properties": {}}\n'
     ended = '{"event": "exit", "properties": {"reason": "Completed --message-file"}}\n'
 
-    turn = replayed(AIDER, printed, files={LOG: (begun + ended).encode()})
+    turn = replay(AIDER, printed, files={LOG: (begun + ended).encode()})
 
     assert turn.kind == kind
     assert "Retrying" not in turn.detail

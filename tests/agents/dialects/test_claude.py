@@ -11,13 +11,13 @@ from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "claude"
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(CLAUDE, RECORDED / f"{name}.jsonl", **how)
+    return replay(CLAUDE, RECORDED / f"{name}.jsonl", **how)
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -46,7 +46,7 @@ def test_the_model_is_the_one_that_answered_last_in_the_main_conversation(tmp_pa
     lines = (RECORDED / "ok.jsonl").read_text().splitlines()
     recorded = tmp_path / "switched.jsonl"
     recorded.write_text("\n".join([*lines[:-1], *map(json.dumps, (other, made_up, below)), lines[-1]]))
-    assert replayed(CLAUDE, recorded).model == "claude-other-1"
+    assert replay(CLAUDE, recorded).model == "claude-other-1"
 
 
 @pytest.mark.req("C2")
@@ -146,7 +146,7 @@ def test_no_result_at_all_is_a_failure_whatever_the_status(tmp_path: Path) -> No
     silent = tmp_path / "silent.jsonl"
     silent.write_text('not json\n{"type": "system"}\n[]\n{"type": "result"')
 
-    turn = replayed(CLAUDE, silent)
+    turn = replay(CLAUDE, silent)
 
     assert (turn.kind, turn.detail) == ("crashed", "Claude Code ended without a result")
 
@@ -158,7 +158,7 @@ def test_events_of_another_shape_do_no_harm(event: str, tmp_path: Path) -> None:
     odd = tmp_path / "odd.jsonl"
     odd.write_text(event + "\n")
 
-    assert replayed(CLAUDE, odd).kind == "crashed"
+    assert replay(CLAUDE, odd).kind == "crashed"
     assert live_line(CLAUDE.show(json.loads(event))) == ""
 
 
@@ -240,7 +240,7 @@ def test_the_reset_of_a_limit_is_not_that_of_an_earlier_warning(tmp_path: Path) 
     both = tmp_path / "both.jsonl"
     both.write_text("\n".join(json.dumps(event) for event in [warned, *events]))
 
-    reset_at = replayed(CLAUDE, both, code=1).reset_at
+    reset_at = replay(CLAUDE, both, code=1).reset_at
 
     assert reset_at is not None
     assert reset_at > datetime(2026, 11, 16, tzinfo=UTC)
@@ -251,7 +251,7 @@ def failed(folder: Path, *before: dict[str, Any], **result: Any) -> TurnEnded:
     stream = folder / "failed.jsonl"
     end = {"type": "result", "subtype": "success", "is_error": True, "result": "It failed.", **result}
     stream.write_text("".join(json.dumps(event) + "\n" for event in (*before, end)))
-    return replayed(CLAUDE, stream, code=1)
+    return replay(CLAUDE, stream, code=1)
 
 
 @pytest.mark.req("C11")

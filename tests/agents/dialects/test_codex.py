@@ -14,7 +14,7 @@ from flyball.agents.reading.jsonl import Events
 from flyball.agents.run.homes import guarded_paths
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.process import Exit
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "codex"
 THREAD = "01a1e251-8ab1-75f0-9678-703fd5a9d84f"
@@ -22,7 +22,7 @@ NOW = datetime(2026, 11, 16, 3, 7, tzinfo=UTC)
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(CODEX, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+    return replay(CODEX, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
 
 
 def remembered(home: Path, name: str) -> Path:
@@ -137,7 +137,7 @@ def test_the_last_terminal_event_counts_whatever_stands_around_it(tmp_path: Path
     failed, completed = ((RECORDED / f"{name}.jsonl").read_text() for name in ("server-error", "edit"))
     (tmp_path / "both.jsonl").write_text(f"a banner\n{failed}not JSON {{\n{completed}")
 
-    assert replayed(CODEX, tmp_path / "both.jsonl").kind == "ok"
+    assert replay(CODEX, tmp_path / "both.jsonl").kind == "ok"
 
 
 def test_a_killed_run_is_killed() -> None:
@@ -286,18 +286,18 @@ def test_its_own_patience_with_a_dead_network_is_switched_off() -> None:
 def test_a_turn_that_failed_without_a_word_says_so_and_one_that_worked_outside_its_sandbox_too(tmp_path: Path) -> None:
     silent = tmp_path / "silent.jsonl"
     silent.write_text('{"type": "turn.failed", "error": null}\n')
-    assert replayed(CODEX, silent, code=1).detail.startswith("Codex ended without completing its turn")
+    assert replay(CODEX, silent, code=1).detail.startswith("Codex ended without completing its turn")
     unguarded = tmp_path / "unguarded.jsonl"
     ran = {"type": "command_execution", "aggregated_output": "bwrap: No permissions to create a new namespace\n"}
     failed = {"type": "turn.failed", "error": {"message": "Quota exceeded. Check your plan and billing details."}}
     unguarded.write_text(json.dumps({"type": "item.completed", "item": ran}) + "\n" + json.dumps(failed) + "\n")
-    assert replayed(CODEX, unguarded, code=1, sandboxed=False).kind == "usage_limit"
+    assert replay(CODEX, unguarded, code=1, sandboxed=False).kind == "usage_limit"
 
 
 def test_only_what_it_read_is_a_use_too(tmp_path: Path) -> None:
     stream = tmp_path / "read.jsonl"
     stream.write_text('{"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": 0}}\n')
-    assert replayed(CODEX, stream).usage.input_tokens == 100
+    assert replay(CODEX, stream).usage.input_tokens == 100
 
 
 def test_what_fails_and_what_its_tools_answer_is_shown() -> None:

@@ -11,7 +11,7 @@ from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.copilot import COPILOT, USAGE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed, tokens
+from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "copilot"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
@@ -20,7 +20,7 @@ NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 def played(name: str, **how: Any) -> TurnEnded:
     usage = RECORDED / f"{name}.usage"
     files = {USAGE: usage.read_bytes()} if usage.exists() else {}
-    return replayed(COPILOT, RECORDED / f"{name}.jsonl", **{"now": NOW, "files": files, **how})
+    return replay(COPILOT, RECORDED / f"{name}.jsonl", **{"now": NOW, "files": files, **how})
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -103,7 +103,7 @@ def test_each_type_of_error_has_its_kind(tmp_path: Path, error: dict[str, Any], 
     end = {"type": "result", "sessionId": "s", "exitCode": 1}
     stream.write_text(json.dumps({"type": "session.error", "data": error}) + "\n" + json.dumps(end) + "\n")
 
-    assert replayed(COPILOT, stream, code=1).kind == kind
+    assert replay(COPILOT, stream, code=1).kind == kind
 
 
 def test_a_tool_nobody_could_approve_is_a_denial_with_its_name_though_the_status_is_zero() -> None:
@@ -124,7 +124,7 @@ def test_a_status_of_zero_without_a_result_is_a_failure(tmp_path: Path) -> None:
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(whole[:-1]))
 
-    assert replayed(COPILOT, stream).kind == "crashed"
+    assert replay(COPILOT, stream).kind == "crashed"
 
 
 def test_a_run_that_was_told_to_stop_was_killed_whatever_its_status(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_run_that_was_told_to_stop_was_killed_whatever_its_status(tmp_path: Pa
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(json.dumps(event) + "\n" for event in events))
 
-    assert replayed(COPILOT, stream).kind == "killed"
+    assert replay(COPILOT, stream).kind == "killed"
 
 
 def test_it_is_asked_without_approvals_and_to_write_down_what_it_used() -> None:
@@ -172,7 +172,7 @@ def told(folder: Path, *events: dict[str, Any]) -> TurnEnded:
     stream = folder / "told.jsonl"
     end = {"type": "result", "sessionId": "s-1", "exitCode": 0}
     stream.write_text("".join(json.dumps(event) + "\n" for event in (*events, end)))
-    return replayed(COPILOT, stream)
+    return replay(COPILOT, stream)
 
 
 def test_what_a_subagent_says_and_an_empty_message_are_not_its_last_words(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from flyball.agents.dialects.acp import Acp
 from flyball.agents.dialects.aider import AIDER, HISTORY, LOG
 from flyball.agents.dialects.table import DIALECTS
 from flyball.core.model.outcomes import TurnKind
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "agents.md"
@@ -192,7 +192,7 @@ def test_what_a_program_printed_is_the_ending_it_was(agent: str, kind: str, told
     beside = {LOG: stdout.with_suffix(".events.jsonl"), HISTORY: stdout.with_suffix(".model.md")}
     files = {name: path.read_bytes() for name, path in beside.items() if path.exists()}
 
-    turn = replayed(SPEAKERS[agent], stdout, code=told.code, signal=told.signal, files=files)
+    turn = replay(SPEAKERS[agent], stdout, code=told.code, signal=told.signal, files=files)
 
     assert (turn.kind, turn.reset_at is not None) == (kind, told.reset), turn.detail
     assert turn.detail or kind == "ok"

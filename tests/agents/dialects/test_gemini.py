@@ -11,7 +11,7 @@ from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.gemini import DEFAULTS, GEMINI
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed, tokens
+from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "gemini"
 SESSION = "0d04f32c-9bac-4658-9f10-b492d2cea9c5"
@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(GEMINI, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+    return replay(GEMINI, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -55,7 +55,7 @@ def test_a_message_in_pieces_is_put_together_again(tmp_path: Path) -> None:
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(json.dumps(event) + "\n" for event in events))
 
-    assert replayed(GEMINI, stream).final_message == "Hello world."
+    assert replay(GEMINI, stream).final_message == "Hello world."
 
 
 @pytest.mark.req("C11")
@@ -170,7 +170,7 @@ def failed(folder: Path, code: int, *before: dict[str, Any], **error: Any) -> Tu
     stream = folder / "failed.jsonl"
     end = {"type": "result", "status": "error", "error": {"type": "unknown", "message": "It failed.", **error}}
     stream.write_text("".join(json.dumps(event) + "\n" for event in (*before, end)))
-    return replayed(GEMINI, stream, code=code, now=NOW)
+    return replay(GEMINI, stream, code=code, now=NOW)
 
 
 @pytest.mark.req("C11")
@@ -221,7 +221,7 @@ def test_a_refusal_is_a_denial_and_a_mistake_of_the_models_is_none(
     ]
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(json.dumps(event) + "\n" for event in events))
-    assert replayed(GEMINI, stream).kind == kind
+    assert replay(GEMINI, stream).kind == kind
 
 
 def test_a_conversation_in_which_only_a_tool_was_called_is_gone_on_with(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.goose import GOOSE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "goose"
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(GOOSE, RECORDED / f"{name}.jsonl", **how)
+    return replay(GOOSE, RECORDED / f"{name}.jsonl", **how)
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -111,7 +111,7 @@ def test_a_model_that_quotes_an_error_of_gooses_has_not_met_it(tmp_path: Path) -
     ]
     (tmp_path / "quoting.jsonl").write_text("\n".join(map(json.dumps, events)))
 
-    assert replayed(GOOSE, tmp_path / "quoting.jsonl").kind == "ok"
+    assert replay(GOOSE, tmp_path / "quoting.jsonl").kind == "ok"
 
 
 def test_what_is_shown_is_what_it_says_and_calls() -> None:
@@ -191,7 +191,7 @@ def test_each_notice_of_gooses_own_has_its_kind_and_is_no_word_of_the_models(
     said = {"id": None, "role": "assistant", "content": [{"type": "text", "text": f"{notice}\n\nPlease retry."}]}
     events = [{"type": "message", "message": said}, {"type": "complete", "total_tokens": None}]
     (tmp_path / "notice.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
-    turn = replayed(GOOSE, tmp_path / "notice.jsonl")
+    turn = replay(GOOSE, tmp_path / "notice.jsonl")
     assert (turn.kind, turn.final_message) == (kind, "")
     assert "Please retry" not in turn.detail
 
@@ -208,7 +208,7 @@ def test_a_message_without_an_id_is_the_models_only_if_its_provider_counted_toke
         {"type": "complete", "total_tokens": tokens_told},
     ]
     (tmp_path / "unsigned.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
-    turn = replayed(GOOSE, tmp_path / "unsigned.jsonl")
+    turn = replay(GOOSE, tmp_path / "unsigned.jsonl")
     assert (turn.kind, turn.final_message) == (kind, last)
 
 

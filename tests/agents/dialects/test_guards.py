@@ -8,7 +8,7 @@ import pytest
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.codex import BYPASS
 from flyball.agents.dialects.table import DIALECTS
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 
 def line(name: str, *args: str, sandboxed: bool, **more: Any) -> str:
@@ -75,6 +75,6 @@ def test_a_codex_that_cannot_start_its_own_sandbox_says_what_to_do(tmp_path: Pat
     printed = tmp_path / "printed.jsonl"
     item = '{"type": "command_execution", "aggregated_output": "bwrap: execvp x: No such file", "status": "failed"}'
     printed.write_text(f'{{"type": "item.completed", "item": {item}}}\n{{"type": "turn.completed"}}\n')
-    ended = replayed(DIALECTS["codex"], printed, sandboxed=False)
+    ended = replay(DIALECTS["codex"], printed, sandboxed=False)
     assert (ended.kind, BYPASS in ended.detail) == ("denied", True)
-    assert replayed(DIALECTS["codex"], printed).kind == "ok"
+    assert replay(DIALECTS["codex"], printed).kind == "ok"

@@ -11,14 +11,14 @@ from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed
+from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "opencode"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(OPENCODE, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+    return replay(OPENCODE, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -106,7 +106,7 @@ def test_a_run_that_ended_between_its_steps_is_a_failure_whatever_its_status(tmp
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(whole[:4]))
 
-    turn = replayed(OPENCODE, stream, code=0)
+    turn = replay(OPENCODE, stream, code=0)
 
     assert turn.kind == "crashed"
     assert "'tool-calls'" in turn.detail
@@ -120,7 +120,7 @@ def test_an_error_it_got_over_is_no_failure(tmp_path: Path) -> None:
     stream = tmp_path / "stream.jsonl"
     stream.write_text(error + whole)
 
-    assert replayed(OPENCODE, stream).kind == "ok"
+    assert replay(OPENCODE, stream).kind == "ok"
 
 
 def test_it_is_asked_without_permissions_and_to_say_on_standard_error_what_fails() -> None:
@@ -156,7 +156,7 @@ def failed(folder: Path, name: str = "APIError", **data: Any) -> TurnEnded:
     stream = folder / "failed.jsonl"
     error = {"name": name, "data": {"message": "It failed.", **data}}
     stream.write_text(json.dumps({"type": "error", "sessionID": "ses_1", "error": error}) + "\n")
-    return replayed(OPENCODE, stream, code=1, now=NOW)
+    return replay(OPENCODE, stream, code=1, now=NOW)
 
 
 @pytest.mark.req("C11")
@@ -199,7 +199,7 @@ def test_only_a_header_that_is_about_trying_again_says_when(
 def told(folder: Path, *events: dict[str, Any]) -> TurnEnded:
     stream = folder / "stream.jsonl"
     stream.write_text("".join(json.dumps({"sessionID": "ses_1", **event}) + "\n" for event in events))
-    return replayed(OPENCODE, stream)
+    return replay(OPENCODE, stream)
 
 
 STOP = {"type": "step_finish", "part": {"reason": "stop", "tokens": {}, "cost": 0}}

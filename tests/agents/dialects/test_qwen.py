@@ -11,14 +11,14 @@ from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.qwen import DEFAULTS, QWEN
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replayed, tokens
+from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "qwen"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 
 
 def played(name: str, **how: Any) -> TurnEnded:
-    return replayed(QWEN, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
+    return replay(QWEN, RECORDED / f"{name}.jsonl", **{"now": NOW, **how})
 
 
 def asked(**wanted: Any) -> TurnRequest:
@@ -96,7 +96,7 @@ def test_a_run_without_a_result_is_a_failure_whatever_its_status(tmp_path: Path)
     stream = tmp_path / "stream.jsonl"
     stream.write_text("".join(whole[:-1]))
 
-    assert replayed(QWEN, stream).kind == "crashed"
+    assert replay(QWEN, stream).kind == "crashed"
     assert played("terminated", code=130).kind == "killed"
 
 
@@ -153,7 +153,7 @@ def test_each_error_of_its_provider_has_its_kind(tmp_path: Path, message: str, k
     stream = tmp_path / "failed.jsonl"
     end = {"type": "result", "subtype": "error_during_execution", "is_error": True, "error": {"message": message}}
     stream.write_text(json.dumps(end) + "\n")
-    turn = replayed(QWEN, stream, code=1, now=NOW)
+    turn = replay(QWEN, stream, code=1, now=NOW)
     assert (turn.kind, turn.reset_at) == (kind, None)
     assert turn.detail
 
@@ -170,5 +170,5 @@ def test_what_a_subagent_says_is_not_its_last_word_and_its_model_and_session_are
     ]
     stream = tmp_path / "told.jsonl"
     stream.write_text("".join(json.dumps(event) + "\n" for event in events))
-    turn = replayed(QWEN, stream)
+    turn = replay(QWEN, stream)
     assert (turn.kind, turn.final_message, turn.session) == ("ok", "Done.", "s-1")

@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from flyball.agents.dialects.table import DIALECTS, speaking_acp
-from flyball.agents.display.display import BRIEF, Shown, answered, live_line, log_lines, noticed, piece, said
+from flyball.agents.display.display import (
+    BRIEF,
+    Shown,
+    live_line,
+    log_lines,
+    show_notice,
+    show_piece,
+    show_result,
+    show_text,
+)
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 DONE = "Done: it says world now."
@@ -41,7 +50,7 @@ def test_lines_that_are_no_events_stay_and_nothing_reaches_a_screen_unscrubbed(t
     )
 
     def show(event: dict[str, str]) -> list[Shown]:
-        return said(event.get("a")) or piece(event.get("b")) or noticed("x" * (BRIEF + 1))
+        return show_text(event.get("a")) or show_piece(event.get("b")) or show_notice("x" * (BRIEF + 1))
 
     assert list(log_lines(tmp_path / "stdout", show)) == ["one", "two", "plain \\xff", "three", f"! {'x' * BRIEF}…"]
     assert list(log_lines(tmp_path / "stdout", None))[-1] == '{"c": 1}'
@@ -49,6 +58,6 @@ def test_lines_that_are_no_events_stay_and_nothing_reaches_a_screen_unscrubbed(t
 
 
 def test_a_result_is_brief_and_not_shown_live() -> None:
-    shown = [*said("It works.\nAll of it."), *answered([{"type": "text", "text": "one"}, {"text": "two"}])]
+    shown = [*show_text("It works.\nAll of it."), *show_result([{"type": "text", "text": "one"}, {"text": "two"}])]
     assert live_line(shown) == "It works."
-    assert live_line(answered("x", failed=True)) == ""
+    assert live_line(show_result("x", failed=True)) == ""

@@ -12,14 +12,14 @@ import msgspec
 import pytest
 
 from flyball.agents.dialect import Event, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.display.display import Shown, said
+from flyball.agents.display.display import Shown, show_text
 from flyball.agents.display.live import LONGEST_EVENT, EventView
 from flyball.agents.reading.jsonl import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.frame import Frame, Patience, ProgramRun, Turn
-from flyball.agents.run.homes import guarded_paths, home_paths, placed
+from flyball.agents.run.homes import guarded_paths, home_paths, locate
 from flyball.agents.run.transcript import Transcript
-from flyball.agents.run.turn_reading import settled
+from flyball.agents.run.turn_reading import settle_turn
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
@@ -69,7 +69,7 @@ class Spoken:
         return TurnReading(kind=last["kind"], final_message=last.get("text", ""), usage=usage, session="s-1")
 
     def show(self, event: Event) -> list[Shown]:
-        return said(event.get("text"))
+        return show_text(event.get("text"))
 
 
 OK = 'print(json.dumps({"kind": "ok", "text": "done"}))'
@@ -178,7 +178,7 @@ class TestHomes:
     )
     def test_variables_say_where_a_folder_is(self, name: str, where: str | None) -> None:
         environment = {"HOME": "/home/u", "XDG_CONFIG_HOME": "/conf", "X_HOME": "/elsewhere", "RELATIVE": "x"}
-        assert placed(name, environment) == (Path(where) if where else None)
+        assert locate(name, environment) == (Path(where) if where else None)
 
     def test_what_an_agent_plants_where_it_would_be_obeyed_is_moved_away_and_told(self, scene: Scene) -> None:
         plant = f'open(os.environ["HOME"] + "/.spoken/settings.json", "w").write("evil")\n{OK}'
@@ -274,7 +274,7 @@ class TestHearing:
 
     def test_whoever_watches_sees_events_in_words_and_other_lines_as_they_are(self) -> None:
         lines: list[str] = []
-        view = EventView(lambda _, line: lines.append(line), system_clock, lambda event: said(event.get("say")))
+        view = EventView(lambda _, line: lines.append(line), system_clock, lambda event: show_text(event.get("say")))
         for piece in (b'{"say": "o', b'ne"}\n', b'{"quiet": 1}\n', b"x" * (LONGEST_EVENT + 1), b"tail\n", b"plain"):
             view.take("stdout", piece)
         view.flush()
@@ -293,7 +293,7 @@ def after(
     silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
     ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
     reading = TurnReading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
-    return settled(reading, heard, ran, slept=slept, before=Usage())
+    return settle_turn(reading, heard, ran, slept=slept, before=Usage())
 
 
 class TestSettled:

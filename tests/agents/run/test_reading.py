@@ -10,7 +10,7 @@ import pytest
 from flyball.agents.dialect import ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.run.frame import ProgramRun, Turn
 from flyball.agents.run.transcript import Transcript
-from flyball.agents.run.turn_reading import UNFINISHED, settled
+from flyball.agents.run.turn_reading import UNFINISHED, settle_turn
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.process import Exit
 from flyball.testing.recordings import A_TURN, NONCE
@@ -35,7 +35,7 @@ def ended(reading: TurnReading, end: Exit, *, stderr: str = "", slept: str = "",
     turn = Turn(A_TURN, wanted.tree, Path("/turn"), NONCE)
     silent = timedelta(minutes=15) if end.ended_by == "idle" else timedelta()
     ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", {}, NOW, silent)
-    return settled(reading, heard, ran, slept=slept, before=before)
+    return settle_turn(reading, heard, ran, slept=slept, before=before)
 
 
 @pytest.mark.req("C11")

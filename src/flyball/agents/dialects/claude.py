@@ -137,7 +137,7 @@ class Claude(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Permissions are left to flyball's sandbox; without it files outside the tree stay out of its tools' reach."""
         argv = ["claude", "-p", "--output-format", "stream-json", "--verbose"]
-        argv += asked.unless_told(_GUARDS[asked.sandboxed], "--permission-mode", "--dangerously-skip-permissions")
+        argv += asked.add_unless_given(_GUARDS[asked.sandboxed], "--permission-mode", "--dangerously-skip-permissions")
         argv += ["--add-dir", str(asked.folder)]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--resume", asked.session] if asked.session else []

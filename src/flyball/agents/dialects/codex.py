@@ -113,7 +113,7 @@ class Codex(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Its own sandbox would nest in flyball's, where it cannot start; and its own patience would hide an outage."""
         argv = ["codex", "exec", "--json", "--skip-git-repo-check"]
-        argv += asked.unless_told(_guard(asked), BYPASS, "--sandbox", "-s")
+        argv += asked.add_unless_given(_guard(asked), BYPASS, "--sandbox", "-s")
         argv += ["-c", "features.unbounded_connection_retries=false"]
         argv += ["--model", asked.model] if asked.model else []
         argv += asked.args

@@ -98,7 +98,7 @@ class Copilot(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Permission is left to flyball's sandbox; a question nobody can answer is not offered."""
         argv = ["copilot", "--output-format", "json", "--no-color", "--no-ask-user"]
-        argv += asked.unless_told(_guard(asked), "--yolo", "--allow-all", "--allow-all-tools", "--allow-tool")
+        argv += asked.add_unless_given(_guard(asked), "--yolo", "--allow-all", "--allow-all-tools", "--allow-tool")
         argv += ["--usage-output-file", str(asked.folder / USAGE)]
         argv += ["--model", asked.model] if asked.model else []
         argv += [f"--resume={asked.session}"] if asked.session else []

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, TurnReading
-from flyball.agents.display.display import Shown, answered, called, noticed, piece, said
+from flyball.agents.display.display import Shown, show_call, show_notice, show_piece, show_result, show_text
 from flyball.agents.display.tool_calls import call_line, question
 from flyball.agents.reading.loose_json import as_dict, as_list
 from flyball.core.model.outcomes import Usage
@@ -69,12 +69,12 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     end: bool = False
 
     def show(self, event: Event) -> list[Shown]:
-        shown = said(look_up(event, self.text)) + piece(look_up(event, self.piece))
+        shown = show_text(look_up(event, self.text)) + show_piece(look_up(event, self.piece))
         if self.call:
-            shown += called(look_up(event, self.call), as_dict(look_up(event, self.inputs)))
+            shown += show_call(look_up(event, self.call), as_dict(look_up(event, self.inputs)))
         if self.result:
-            shown += answered(look_up(event, self.result), failed=bool(look_up(event, self.failed)))
-        return shown + noticed(look_up(event, self.notice))
+            shown += show_result(look_up(event, self.result), failed=bool(look_up(event, self.failed)))
+        return shown + show_notice(look_up(event, self.notice))
 
 
 class StreamSummary:
@@ -132,7 +132,7 @@ class StreamSummary:
             self.refused.append(call_line(call.get("name"), as_dict(call.get("inputs"))))
 
     @property
-    def answered(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether the model said or did anything."""
         return bool(self.text or self._calls)
 

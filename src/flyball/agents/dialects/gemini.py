@@ -102,7 +102,7 @@ class Gemini(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval is left to flyball's sandbox; it would otherwise start itself a second time and outlive a signal."""
         argv = ["gemini", "--output-format", "stream-json", "--skip-trust"]
-        argv += asked.unless_told(_guard(asked), "--approval-mode", "--yolo", "-y")
+        argv += asked.add_unless_given(_guard(asked), "--approval-mode", "--yolo", "-y")
         argv += ["--include-directories", str(asked.folder)]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--resume", asked.session] if asked.session else []
@@ -120,7 +120,7 @@ class Gemini(StreamDialect):
             _ending(summary, heard),
             Usage(sum_counts([stats], "input_tokens"), sum_counts([stats], "output_tokens")) if stats else None,
             # A conversation without an answer is not kept.
-            session=summary.session if summary.answered or heard.asked.session else "",
+            session=summary.session if summary.has_answer or heard.asked.session else "",
         )
 
 

@@ -90,7 +90,7 @@ class Qwen(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval is left to flyball's sandbox; without the first variable it would start itself a second time."""
         argv = ["qwen", "--output-format", "stream-json"]
-        argv += asked.unless_told(_guard(asked), "--approval-mode", "--yolo", "-y")
+        argv += asked.add_unless_given(_guard(asked), "--approval-mode", "--yolo", "-y")
         argv += ["--include-directories", str(asked.folder)]
         argv += ["--model", asked.model] if asked.model else []
         argv += ["--resume", asked.session] if asked.session else []
@@ -107,7 +107,7 @@ class Qwen(StreamDialect):
         result = summary.end or {}
         told = as_dict(result.get("usage"))
         # A conversation without an answer may not be kept.
-        begun = summary.answered or "begun" in summary.notes or heard.asked.session
+        begun = summary.has_answer or "begun" in summary.notes or heard.asked.session
         return summary.reading(
             _ending(summary, heard),
             Usage(sum_counts([told], "input_tokens"), sum_counts([told], "output_tokens")) if told else None,

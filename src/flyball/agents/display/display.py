@@ -29,20 +29,20 @@ class Shown(msgspec.Struct, frozen=True):
 Show = Callable[[dict[str, Any]], Sequence[Shown]]
 
 
-def said(text: Any) -> list[Shown]:
+def show_text(text: Any) -> list[Shown]:
     return [Shown("text", str(text))] if text else []
 
 
-def piece(text: Any) -> list[Shown]:
+def show_piece(text: Any) -> list[Shown]:
     """A part of an answer that comes in parts."""
     return [Shown("piece", str(text))] if text else []
 
 
-def called(name: Any, inputs: Mapping[str, Any]) -> list[Shown]:
+def show_call(name: Any, inputs: Mapping[str, Any]) -> list[Shown]:
     return [Shown("call", call_line(name, inputs))]
 
 
-def answered(content: Any, *, failed: bool = False) -> list[Shown]:
+def show_result(content: Any, *, failed: bool = False) -> list[Shown]:
     """What came of a call: a text, or parts that hold one."""
     parts = [as_dict(part) for part in as_list(content)]
     texts = [str(part.get("text") or as_dict(part.get("content")).get("text") or "") for part in parts]
@@ -50,7 +50,7 @@ def answered(content: Any, *, failed: bool = False) -> list[Shown]:
     return [Shown("failure" if failed else "result", text.strip() or ("it failed" if failed else "done"))]
 
 
-def noticed(text: Any) -> list[Shown]:
+def show_notice(text: Any) -> list[Shown]:
     """What the program says of itself: a retry, an error."""
     return [Shown("notice", str(text))] if text else []
 

@@ -13,7 +13,7 @@ from flyball.core.model.outcomes import Usage
 PACKAGE = "genai-prices"
 
 
-def priced(usage: Usage, model: str) -> Usage:
+def add_price(usage: Usage, model: str) -> Usage:
     """The usage with an estimate of its price; without one where none is known for its model.
 
     Cached tokens are counted in full, so an estimate is rather too high than too low.

@@ -13,7 +13,7 @@ from flyball.agents.reading.jsonl import Events, other_lines
 from flyball.agents.run.frame import Frame, ProgramRun, Turn
 from flyball.agents.run.homes import guarded_paths, home_paths, set_aside
 from flyball.agents.run.retry_watch import SleepWatch
-from flyball.agents.run.turn_reading import settled
+from flyball.agents.run.turn_reading import settle_turn
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.text.scrubbing import decode
@@ -50,18 +50,18 @@ class CliAgent:
     def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
         turn = Turn(request, tree, folder, nonce)
-        asked = self._asked(turn)
+        asked = self._turn_request(turn)
         environment = self._frame.environment
         # Without a sandbox its program may write its own settings, and what it may write elsewhere nobody can undo.
         guarded = self._dialect.guarded if self._frame.sandboxed else ()
         before = guarded_paths(guarded, environment)
-        ran, slept = self._ran(turn, asked, stop, notify, before)
+        ran, slept = self._run(turn, asked, stop, notify, before)
         planted = set_aside(guarded, environment, before, ran.transcript.folder)
-        heard = self._heard(asked, ran)
+        heard = self._program_output(asked, ran)
         reading = self._dialect.read(heard)
-        return settled(reading, heard, ran, slept=slept, before=request.session_usage, planted=planted)
+        return settle_turn(reading, heard, ran, slept=slept, before=request.session_usage, planted=planted)
 
-    def _asked(self, turn: Turn) -> TurnRequest:
+    def _turn_request(self, turn: Turn) -> TurnRequest:
         request = turn.request
         return TurnRequest(
             model=request.model,
@@ -77,7 +77,7 @@ class CliAgent:
             args=self._cli.args,
         )
 
-    def _ran(
+    def _run(
         self, turn: Turn, asked: TurnRequest, stop: Stop, notify: Notify, guarded: Sequence[Path]
     ) -> tuple[ProgramRun, str]:
         """How it ended, and the reason if that is that it went to sleep on a limit."""
@@ -102,7 +102,7 @@ class CliAgent:
         live.flush()
         return ran, watch.reason if watch.sleeping and not stop.is_set() else ""
 
-    def _heard(self, asked: TurnRequest, ran: ProgramRun) -> ProgramOutput:
+    def _program_output(self, asked: TurnRequest, ran: ProgramRun) -> ProgramOutput:
         return ProgramOutput(
             asked=asked,
             lines=Events(ran.transcript.stdout),

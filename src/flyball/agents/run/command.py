@@ -11,7 +11,7 @@ import msgspec
 from flyball.agents.dialect import PROMPT_FILE, Invocation
 from flyball.agents.display.live import LiveView
 from flyball.agents.run.frame import Frame, Turn
-from flyball.agents.run.outcome import turn_ended
+from flyball.agents.run.outcome import read_command_turn
 from flyball.agents.run.transcript import REPORT_FILE
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
@@ -51,7 +51,7 @@ class CommandAgent:
         live = LiveView(notify, self._frame.clock)
         ran = self._frame.run(turn, self._invocation(turn), stop, live.take, variables=self._command.env)
         live.flush()
-        return turn_ended(ran, exit_is_signal=self._command.exit_signal == "exit-0")
+        return read_command_turn(ran, exit_is_signal=self._command.exit_signal == "exit-0")
 
     def _invocation(self, turn: Turn) -> Invocation:
         values = {

@@ -13,7 +13,7 @@ from flyball import process
 from flyball.agents.dialect import Invocation
 from flyball.agents.reading.jsonl import files_in
 from flyball.agents.run.environment import turn_environment
-from flyball.agents.run.own_path import found, launcher, without
+from flyball.agents.run.own_path import find_program, launcher, remove_folder
 from flyball.agents.run.transcript import SHARED, Transcript
 from flyball.core.loop.prompts import NONCE
 from flyball.core.model.effects import RunAgent
@@ -132,10 +132,10 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         path = self.environment.get("PATH", "")
         if self.own is None or not path:
             return argv, {}
-        shorter = without(path, self.own)
+        shorter = remove_folder(path, self.own)
         made = launcher(transcript.shared, self.own)
         told = os.pathsep.join(filter(None, (shorter, str(made) if made else "")))
-        return (found(argv[0], path, shorter), *argv[1:]), {"PATH": told}
+        return (find_program(argv[0], path, shorter), *argv[1:]), {"PATH": told}
 
     def _given(self, turn: Turn, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
         return turn_environment(

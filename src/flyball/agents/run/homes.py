@@ -24,7 +24,7 @@ def below(folders: Iterable[str], *names: str) -> tuple[str, ...]:
 def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
     """The folders, made where they are missing, and the files that are there."""
     found = []
-    for path in _placed(names, environment):
+    for path in _locate_all(names, environment):
         if not path.exists() and not path.suffix:
             with suppress(OSError):
                 path.mkdir(mode=0o700, parents=True)
@@ -35,18 +35,18 @@ def home_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Pa
 
 def known_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Those of the paths that are there, without what lies in another of them."""
-    there = {path.resolve() for path in _placed(names, environment) if path.exists()}
+    there = {path.resolve() for path in _locate_all(names, environment) if path.exists()}
     return tuple(sorted(path for path in there if not any(above in there for above in path.parents)))
 
 
 def guarded_paths(names: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Those of the paths that are there; a missing TOML file is made empty, so that its program does not make it in the sandbox."""
-    for path in _placed(names, environment):
+    for path in _locate_all(names, environment):
         if path.suffix == ".toml" and not os.path.lexists(path):
             with suppress(OSError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 path.touch(mode=0o600)
-    return tuple(path for path in _placed(names, environment) if path.exists())
+    return tuple(path for path in _locate_all(names, environment) if path.exists())
 
 
 def set_aside(
@@ -54,7 +54,7 @@ def set_aside(
 ) -> tuple[str, ...]:
     """Move away what was put where nothing was before and programs outside the sandbox would obey it; a sentence for each."""
     told = []
-    for path in (path for path in _placed(names, environment) if path not in before and _says_something(path)):
+    for path in (path for path in _locate_all(names, environment) if path not in before and _says_something(path)):
         target = into / "planted" / path.name
         try:
             target.parent.mkdir(exist_ok=True)
@@ -72,7 +72,7 @@ def _says_something(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-def placed(name: str, environment: Mapping[str, str]) -> Path | None:
+def locate(name: str, environment: Mapping[str, str]) -> Path | None:
     """Where a name below HOME, or "$NAME/…" below a variable's folder, lies; None if the variable is not set."""
     if name.startswith("$"):
         variable, _, rest = name[1:].partition("/")
@@ -86,5 +86,5 @@ def placed(name: str, environment: Mapping[str, str]) -> Path | None:
     return Path(home) / name if home.startswith("/") else None
 
 
-def _placed(names: Sequence[str], environment: Mapping[str, str]) -> list[Path]:
-    return [path for name in names if (path := placed(name, environment)) is not None]
+def _locate_all(names: Sequence[str], environment: Mapping[str, str]) -> list[Path]:
+    return [path for name in names if (path := locate(name, environment)) is not None]

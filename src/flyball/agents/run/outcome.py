@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.agents.reading.echo import Echo
 from flyball.agents.reading.loose_json import as_object, rounded_up
-from flyball.agents.reading.prices import priced
+from flyball.agents.reading.prices import add_price
 from flyball.agents.run.frame import ProgramRun
 from flyball.core.claims.claims import Claim, read_claim
 from flyball.core.model.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
@@ -38,7 +38,7 @@ _FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal
 _SANDBOX_MISSING = re.compile(r"bwrap: execvp (.+): (No such file or directory|Permission denied|Exec format error)")
 
 
-def turn_ended(ran: ProgramRun, *, exit_is_signal: bool = False) -> TurnEnded:
+def read_command_turn(ran: ProgramRun, *, exit_is_signal: bool = False) -> TurnEnded:
     """What happened in a turn of a program nothing more is known of."""
     end = ran.end
     message = decode(_whole_characters(end.stdout_tail[-MESSAGE_BYTES:], cut=end.stdout_bytes > MESSAGE_BYTES))
@@ -52,14 +52,14 @@ def turn_ended(ran: ProgramRun, *, exit_is_signal: bool = False) -> TurnEnded:
         kind,
         with_sandbox(detail[:DETAIL], kind, ran),
         claim,
-        cost(kind, told_usage(claim), told_model(claim) or ran.turn.request.model),
+        cost(kind, reported_usage(claim), reported_model(claim) or ran.turn.request.model),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
         limit.reset_at if limit else None,
         transcript=str(ran.transcript.folder),
         final_message=scrub(message)[-MESSAGE_BYTES:],
         stray_processes=end.strays,
-        model=told_model(claim) or ran.turn.request.model,
+        model=reported_model(claim) or ran.turn.request.model,
     )
 
 
@@ -168,7 +168,7 @@ def zones(name: str) -> tzinfo | None:
         return None
 
 
-def told_usage(claim: Claim) -> Usage:
+def reported_usage(claim: Claim) -> Usage:
     """What the report's metrics say was used; nothing is made up where they are silent."""
     told = {name: float(value) for name, value in claim.metrics.items() if name in _AMOUNTS and _is_amount(value)}
     if not told:
@@ -177,7 +177,7 @@ def told_usage(claim: Claim) -> Usage:
     return Usage(int(told.get("input_tokens", 0)), int(told.get("output_tokens", 0)), usd)
 
 
-def told_model(claim: Claim) -> str:
+def reported_model(claim: Claim) -> str:
     """The model a report's metrics name."""
     told = claim.metrics.get("model")
     return told.strip()[:NAME] if isinstance(told, str) else ""
@@ -187,7 +187,7 @@ def cost(kind: TurnKind, usage: Usage, model: str) -> Usage:
     """What a turn cost: as told, else by published prices; one that nobody took in cost nothing."""
     if kind in LIMITED | ABSENT and not usage.tokens and usage.usd is None:
         return msgspec.structs.replace(usage, usd=0.0)
-    return priced(usage, model)
+    return add_price(usage, model)
 
 
 def _is_amount(value: object) -> bool:

@@ -21,7 +21,7 @@ def own_programs(root: Path) -> Path | None:
     return prefix / "bin"
 
 
-def without(path: str, own: Path) -> str:
+def remove_folder(path: str, own: Path) -> str:
     """A PATH without a folder, by whatever name it stands there."""
     kept = (entry for entry in path.split(os.pathsep) if entry and not _is_same(Path(entry), own))
     return os.pathsep.join(kept)
@@ -37,7 +37,7 @@ def launcher(folder: Path, own: Path) -> Path | None:
     return made
 
 
-def found(program: str, path: str, shorter: str) -> str:
+def find_program(program: str, path: str, shorter: str) -> str:
     """A program by its full path, where only the longer PATH has it: a person may name one of flyball's environment."""
     if "/" in program or shutil.which(program, path=shorter):
         return program

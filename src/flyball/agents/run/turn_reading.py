@@ -15,7 +15,7 @@ from flyball.agents.run.outcome import (
     claim_of,
     cost,
     ending,
-    told_usage,
+    reported_usage,
     with_sandbox,
     zones,
 )
@@ -30,7 +30,7 @@ OWN_WORDS = frozenset({"denied", "question", "max_turns", "budget", "context_ful
 WENT_ON = ("complete", "in_progress")
 
 
-def settled(
+def settle_turn(
     reading: TurnReading,
     heard: ProgramOutput,
     ran: ProgramRun,
@@ -57,7 +57,9 @@ def settled(
         "; ".join(filter(None, (with_sandbox(reading.detail[:DETAIL], reading.kind, ran), *planted))),
         claim,
         cost(
-            reading.kind, told_usage(claim) if usage == Usage(estimated=True) else usage, reading.model or asked.model
+            reading.kind,
+            reported_usage(claim) if usage == Usage(estimated=True) else usage,
+            reading.model or asked.model,
         ),
         round(end.seconds, 3),
         end.code if end.ended_by == "exit" else None,
