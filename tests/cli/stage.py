@@ -44,7 +44,9 @@ class Project:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text.replace("PYTHON", sys.executable).replace("SANDBOX", "none"))
-        script = yaml.safe_load(data.joinpath("tdd.yaml").read_bytes())
+        script = yaml.safe_load(
+            resources.files("flyball.core.workflows.tdd").joinpath("demo", "script.yaml").read_bytes()
+        )
         wait = {"run": f"until [ -e {place}/go ]; do sleep 0.05; done"}
         script["steps"][0]["do"][1:2] = [wait]
         (place / "script.yaml").write_text(yaml.safe_dump(script, allow_unicode=True))

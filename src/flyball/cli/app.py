@@ -84,6 +84,9 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    from flyball.wiring.plugins import load_workflows
+
+    load_workflows()
     code = _run()
     settle()
     sys.exit(code)

@@ -6,6 +6,7 @@ fact goes through the codec, so that what is simulated is what would be stored.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -55,6 +56,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
 from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
+from flyball.core.workflows.registry import WORKFLOWS
 from flyball.testing.backlog_in_memory import BacklogInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -64,7 +66,11 @@ DONE = Claim(exit_signal=True, status="complete", source="report-file")
 APPROVED = Claim(exit_signal=True, status="complete", verdict="pass", source="report-file")
 NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
 
-_FACTS: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(fact_type())
+
+@functools.cache
+def _facts(_workflows: tuple[str, ...]) -> msgspec.json.Decoder[Fact]:
+    """The reader of all facts there are: those of workflows that were registered since it was last made, too."""
+    return msgspec.json.Decoder(fact_type())
 
 
 def a_task(*, settings: Settings | None = None, items: tuple[Item, ...] = (Item("AC-1", "it works"),)) -> Task:
@@ -178,7 +184,7 @@ class Simulator:
 
     def append(self, *facts: Fact) -> None:
         for fact in facts:
-            stored = _FACTS.decode(msgspec.json.encode(fact))
+            stored = _facts(tuple(WORKFLOWS)).decode(msgspec.json.encode(fact))
             event = Event(len(self.events) + 1, self.now, 1, stored)
             self.events.append(event)
             self.state = evolve(self.state, event)

@@ -55,10 +55,12 @@ def demo(
 
 
 def _demo_of(workflow: str) -> Demo:
-    from flyball.core.workflows.registry import WORKFLOWS
+    from flyball.core.workflows.registry import UNUSABLE, WORKFLOWS
     from flyball.ports import Refusal
 
     known = {each.name: each.demo for each in WORKFLOWS.values() if each.demo is not None}
+    if workflow in UNUSABLE and workflow not in known:
+        raise Refusal(f"The workflow {workflow} cannot be used: {UNUSABLE[workflow]}")
     if workflow not in known:
         raise Refusal(f"There is no demo of {workflow!r}; expected one of: {', '.join(known)}")
     return known[workflow]

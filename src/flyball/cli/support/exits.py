@@ -10,6 +10,7 @@ from flyball.cli.support.output import for_terminal, tell
 from flyball.config.errors import AgentMissing, ConfigError
 from flyball.core.fold.lanes import JournalOutOfOrder
 from flyball.core.model.state import State
+from flyball.core.workflows.registry import WorkflowMissing
 from flyball.documents.errors import DocumentError, LoopFolderUnwritable
 from flyball.journal.errors import BlobUnwritable, JournalGone, JournalUnwritable, LeaseHeld, LeaseLost
 from flyball.ports import Refusal
@@ -25,7 +26,7 @@ CONTINUE = 10
 HELD = 75
 INTERRUPTED = 130
 
-REFUSED = (Refusal, ConfigError, DocumentError, JournalOutOfOrder)
+REFUSED = (Refusal, ConfigError, DocumentError, JournalOutOfOrder, WorkflowMissing)
 """What reaches a person, or an agent, as one sentence."""
 _STOPS = {
     "done": DONE,

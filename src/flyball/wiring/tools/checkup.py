@@ -21,6 +21,7 @@ from flyball.config.schema import TopLevel
 from flyball.core.fold.lanes import JournalOutOfOrder
 from flyball.core.model.naming import LOOP
 from flyball.core.text.quantities import plural
+from flyball.core.workflows.registry import UNUSABLE, WorkflowMissing
 from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
@@ -58,6 +59,10 @@ def checkup(here: Path) -> Iterator[Check]:
     yield _sandbox()
     yield _clock()
     yield from _home()
+    yield from (
+        Check("workflow", "warn", f"{name}: {why}", "uninstall or repair that package")
+        for name, why in UNUSABLE.items()
+    )
     if versioned.level == "fail":
         return
     try:
@@ -137,7 +142,7 @@ def _tasks(site: Site) -> Iterator[Check]:
     for record in records:
         try:
             state = site.state(record.id)
-        except (Refusal, JournalOutOfOrder) as error:
+        except (Refusal, JournalOutOfOrder, WorkflowMissing) as error:
             damaged += 1
             yield Check("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
             continue

@@ -1,0 +1,96 @@
+"""A workflow of another package: WRITE until the gates hold, a note of it in the journal, SHIP."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.loop import gates, kernel, opening, prompts, questions, shipping
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.role import WORKING, Role
+from flyball.core.loop.step import Step, record
+from flyball.core.loop.workflow import Demo, Workflow
+from flyball.core.model.effects import Measure
+from flyball.core.model.events import Fact, Moved, TaskReopened
+from flyball.core.model.state import Lane, Record, State
+
+TEXT = "Do what is asked for, with a test. Set `exit_signal` to true when it is done."
+
+
+class Noted(Fact, frozen=True, omit_defaults=True, tag="notes.noted"):
+    """The work was noted down."""
+
+    text: str
+
+
+class Notes(Record, frozen=True):
+    """What is remembered of them."""
+
+    texts: tuple[str, ...] = ()
+
+
+def notes_of(state: State) -> Notes:
+    assert isinstance(state.record, Notes)
+    return state.record
+
+
+def _noted(state: State, fact: Noted) -> None:
+    state.record = Notes((*notes_of(state).texts, fact.text))
+
+
+def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
+    context = (prompts.request(state), prompts.criteria(state))
+    return prompts.compose(state, lane, role, purpose, text=TEXT, context=context, measured=prompts.measured(lane))
+
+
+WRITE = Stage("WRITE", "writer", "green", gates.green, brief, product=True)
+
+
+def next_step(state: State, lane: Lane) -> Step:
+    first = opening.opened(state)
+    if first is not None:
+        return first
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    if lane.loop.consent_wanted:
+        return questions.put(state, lane, questions.protected_change(lane))
+    if lane.stage == "SHIP":
+        return shipping.ship(state, lane, "gates passed")
+    if lane.loop.exiting:
+        return _written(state, lane)
+    measured = kernel.work(state, lane, WRITE)
+    if isinstance(measured, Step):
+        growing = (replace(e, tests_may_grow=True) if isinstance(e, Measure) else e for e in measured.effects)
+        return measured._replace(effects=tuple(growing))
+    return record(*kernel.evaluate(state, lane, WRITE, measured))
+
+
+def _written(state: State, lane: Lane) -> Step:
+    saved = kernel.accept(state, lane, WRITE)
+    if isinstance(saved, Step):
+        return saved
+    if not notes_of(state).texts:
+        return record(Noted(f"written in {lane.loop.iteration} iterations"))
+    return record(Moved("SHIP", "WRITE", kernel.why_left(lane)))
+
+
+def _reopened(state: State, lane: Lane) -> Step:
+    return record(TaskReopened(state.feedback, ()), Moved("WRITE", lane.stage, "reopened by a person"))
+
+
+WORKFLOW = Workflow(
+    name="notes",
+    stages=("WRITE", "SHIP"),
+    roles=("writer",),
+    next=next_step,
+    skipped=lambda _state, lane: Moved("SHIP", lane.stage, "skipped by a person", forced=True),
+    brief=brief,
+    reopened=_reopened,
+    record=Notes(),
+    folds={Noted: _noted},
+    facts=(Noted,),
+    cards=(Role("writer", "Does what is asked for.", WORKING, TEXT),),
+    author="writer",
+    verifying=frozenset({"WRITE"}),
+    closing="SHIP",
+    demo=Demo("flyball_notes", "docs/discount.md"),
+)

@@ -1,0 +1,57 @@
+"""The workflows that ship pass the suite that ships for the authors of others."""
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.claims.claims import Claim
+from flyball.core.loop.step import Step, record
+from flyball.core.loop.workflow import Workflow
+from flyball.core.model.events import Moved
+from flyball.core.model.state import Lane, State
+from flyball.core.workflows.backlog.values import Issue
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.testing.backlog_in_memory import BacklogInMemory
+from flyball.testing.simulator import DONE, World
+from flyball.testing.workflow_suite import Obliging, WorkflowSuite
+
+BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))
+
+
+@pytest.mark.req("C40", "C42", "C51")
+class TestTdd(WorkflowSuite):
+    @pytest.fixture
+    def workflow(self) -> Workflow:
+        return WORKFLOWS["tdd"]
+
+
+@pytest.mark.req("C40", "C42", "C51")
+class TestQuick(WorkflowSuite):
+    @pytest.fixture
+    def workflow(self) -> Workflow:
+        return WORKFLOWS["quick"]
+
+
+@pytest.mark.req("C40", "C42", "C51")
+class TestBacklog(WorkflowSuite):
+    @pytest.fixture
+    def workflow(self) -> Workflow:
+        return WORKFLOWS["backlog"]
+
+    def world(self, *reviews: Claim, claim: Claim = DONE, green: bool = True) -> World:
+        world = Obliging(*reviews, claim=claim, green=green)
+        world.folder = BacklogInMemory(BUG)
+        return world
+
+
+def test_the_suite_sees_a_workflow_that_believes_the_signal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = WORKFLOWS["quick"]
+
+    def believing(state: State, lane: Lane) -> Step:
+        if lane.stage == "IMPLEMENT" and lane.loop.judged is not None and lane.loop.judged.gate_2:
+            return record(Moved("SHIP", "IMPLEMENT", "it says so"))
+        return quick.next(state, lane)
+
+    workflow = replace(quick, name="believing", next=believing)
+    monkeypatch.setitem(WORKFLOWS, workflow.name, workflow)
+    with pytest.raises(AssertionError, match="C40"):
+        TestQuick().test_no_stage_with_a_gate_is_left_by_one_of_the_two_alone(workflow, DONE, green=False)
