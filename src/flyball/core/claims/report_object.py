@@ -8,24 +8,8 @@ from typing import Any, cast
 
 import msgspec
 
+from flyball.core.claims import values
 from flyball.core.claims.findings import Finding
-from flyball.core.claims.values import (
-    EXPECTED,
-    MAX_ITEMS,
-    MAX_METRICS,
-    MAX_PLAN,
-    Blocker,
-    BusinessDocSync,
-    Claim,
-    DesignDecision,
-    Metric,
-    OpenQuestion,
-    ProposedIssue,
-    ProtectedChange,
-    Rejection,
-    Source,
-    meaning,
-)
 from flyball.core.text.scrubbing import MAX_TEXT, clean
 
 MAX_REPORT_BYTES = 1024 * 1024
@@ -39,7 +23,7 @@ class Unusable(msgspec.Struct, frozen=True):
     reason: str
 
 
-def read_report(raw: bytes, nonce: str, source: Source) -> Claim | Unusable:
+def read_report(raw: bytes, nonce: str, source: values.Source) -> values.Claim | Unusable:
     """The claim in a report, if it is a JSON object with this turn's nonce."""
     if len(raw) > MAX_REPORT_BYTES:
         return Unusable(f"is {len(raw)} bytes long; at most {MAX_REPORT_BYTES} are read")
@@ -67,28 +51,29 @@ def is_partial(raw: bytes) -> bool:
     return isinstance(report, dict) and report.get("partial") is True
 
 
-def _claim(report: _ReportFields, source: Source) -> Claim:
-    claim = Claim(
+def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
+    claim = values.Claim(
         status=cast("Any", report.word("status")),
         exit_signal=report.flag("exit_signal"),
         summary=report.text("summary"),
         verdict=cast("Any", report.word("verdict")),
         approved=report.texts("approved"),
-        rejected=tuple(Rejection(f.text("id"), f.text("reason")) for f in report.objects("rejected", "id")),
+        rejected=tuple(values.Rejection(f.text("id"), f.text("reason")) for f in report.objects("rejected", "id")),
         findings=tuple(_finding(f) for f in report.objects("findings", "message", "(no message)")),
         blockers=tuple(_blocker(f) for f in report.objects("blockers", "description")),
         questions=tuple(_question(f) for f in report.objects("questions", "text")),
         protected_changes=tuple(
-            ProtectedChange(f.text("path"), f.text("reason")) for f in report.objects("protected_changes", "path")
+            values.ProtectedChange(f.text("path"), f.text("reason"))
+            for f in report.objects("protected_changes", "path")
         ),
         decisions=tuple(_decision(f) for f in report.objects("decisions", "title")),
         metrics=report.metrics(),
         issues=tuple(_issue(f) for f in report.objects("issues", "title")),
-        plan=report.text("plan", MAX_PLAN),
+        plan=report.text("plan", values.MAX_PLAN),
         business_doc_sync=_sync(report),
         source=source,
     )
-    known = (name for name in Claim.__struct_fields__ if name != "reviews")
+    known = (name for name in values.Claim.__struct_fields__ if name != "reviews")
     report.note_unknown(("nonce", "error", "partial", *known))
     return msgspec.structs.replace(claim, problems=tuple(report.problems))
 
@@ -99,18 +84,18 @@ def _finding(fields: _ReportFields) -> Finding:
     return Finding(cast("Any", severity), fields.text("message"), fields.text("file"), fields.whole("line"))
 
 
-def _blocker(fields: _ReportFields) -> Blocker:
+def _blocker(fields: _ReportFields) -> values.Blocker:
     kind = fields.word("type", instead="external")
-    return Blocker(cast("Any", kind), fields.text("description"))
+    return values.Blocker(cast("Any", kind), fields.text("description"))
 
 
-def _question(fields: _ReportFields) -> OpenQuestion:
+def _question(fields: _ReportFields) -> values.OpenQuestion:
     default = fields.text("default")
-    return OpenQuestion(fields.text("text"), fields.texts("options"), default or None)
+    return values.OpenQuestion(fields.text("text"), fields.texts("options"), default or None)
 
 
-def _decision(fields: _ReportFields) -> DesignDecision:
-    return DesignDecision(
+def _decision(fields: _ReportFields) -> values.DesignDecision:
+    return values.DesignDecision(
         title=fields.text("title"),
         context=fields.text("context"),
         choice=fields.text("choice"),
@@ -121,8 +106,8 @@ def _decision(fields: _ReportFields) -> DesignDecision:
     )
 
 
-def _issue(fields: _ReportFields) -> ProposedIssue:
-    return ProposedIssue(
+def _issue(fields: _ReportFields) -> values.ProposedIssue:
+    return values.ProposedIssue(
         title=fields.text("title"),
         type=fields.text("type"),
         priority=fields.text("priority"),
@@ -131,11 +116,11 @@ def _issue(fields: _ReportFields) -> ProposedIssue:
     )
 
 
-def _sync(report: _ReportFields) -> BusinessDocSync | None:
+def _sync(report: _ReportFields) -> values.BusinessDocSync | None:
     fields = report.object("business_doc_sync")
     if fields is None:
         return None
-    return BusinessDocSync(fields.flag("required"), fields.text("reason"), fields.texts("documents"))
+    return values.BusinessDocSync(fields.flag("required"), fields.text("reason"), fields.texts("documents"))
 
 
 class _ReportFields:
@@ -175,12 +160,12 @@ class _ReportFields:
         value = self._raw.get(name)
         if value is None and not needed:
             return instead
-        known = meaning(name, value) if isinstance(value, str) else ""
+        known = values.meaning(name, value) if isinstance(value, str) else ""
         if known:
             return known
         taken = f"; taken as {instead}" if instead else ""
         said = "is missing" if value is None else f"is {_shown(value)}"
-        self._note(name, f"{said}; expected one of {', '.join(EXPECTED[name])}{taken}")
+        self._note(name, f"{said}; expected one of {', '.join(values.EXPECTED[name])}{taken}")
         return instead
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -216,15 +201,15 @@ class _ReportFields:
             return None
         return _ReportFields(value, f"{name}.", self.problems)
 
-    def metrics(self) -> dict[str, Metric]:
+    def metrics(self) -> dict[str, values.Metric]:
         fields = self.object("metrics")
-        kept: dict[str, Metric] = {}
+        kept: dict[str, values.Metric] = {}
         for name, value in fields._raw.items() if fields else ():  # noqa: SLF001 - the same class
             metric = clean(value) if isinstance(value, str) else value
             if not _is_metric(metric):
                 self._note(f"metrics.{clean(name, 80)}", f"is {_named(value)}; expected a number, text, true or false")
-            elif len(kept) >= MAX_METRICS:
-                self._note("metrics", f"has more than {MAX_METRICS} entries; the rest is left out")
+            elif len(kept) >= values.MAX_METRICS:
+                self._note("metrics", f"has more than {values.MAX_METRICS} entries; the rest is left out")
                 break
             else:
                 kept[clean(name, 80)] = metric
@@ -243,9 +228,9 @@ class _ReportFields:
         if not isinstance(value, list):
             self._note(name, f"is {_named(value)}; expected a list")
             return []
-        if len(value) > MAX_ITEMS:
-            self._note(name, f"has {len(value)} entries; only the first {MAX_ITEMS} are kept")
-        return value[:MAX_ITEMS]
+        if len(value) > values.MAX_ITEMS:
+            self._note(name, f"has {len(value)} entries; only the first {values.MAX_ITEMS} are kept")
+        return value[: values.MAX_ITEMS]
 
     def _bounded(self, name: str, text: str, limit: int) -> str:
         if len(text) > limit:

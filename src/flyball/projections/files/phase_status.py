@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.claims import status_block
-from flyball.core.claims.status_fields import (
-    Calls,
-    CircuitBreaker,
-    DualGate,
-    Entry,
-    Files,
-    MemoryContext,
-    QaMetrics,
-    RateLimit,
-    Status,
-    StatusBlock,
-    Tests,
-)
+from flyball.core.claims import status_block, status_fields as fields
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.model.events import Event, Judged, TaskStopped
 from flyball.core.model.measurement import Measurement, Scalar
@@ -26,7 +13,12 @@ from flyball.core.workflows.registry import workflow_of
 from flyball.projections.views.standing import forced_stages
 from flyball.projections.views.status import progress_percent
 
-_STOPPED: dict[str, Status] = {"done": "COMPLETE", "blocked": "BLOCKED", "aborted": "BLOCKED", "error": "BLOCKED"}
+_STOPPED: dict[str, fields.Status] = {
+    "done": "COMPLETE",
+    "blocked": "BLOCKED",
+    "aborted": "BLOCKED",
+    "error": "BLOCKED",
+}
 
 
 def phase_status(state: State, event: Event) -> str | None:
@@ -47,7 +39,7 @@ def current_block(state: State) -> str:
     return status_block.render(_unjudged(state))
 
 
-def _unjudged(state: State) -> StatusBlock:
+def _unjudged(state: State) -> fields.StatusBlock:
     waits = (
         state.main.held.reason
         if state.main.held is not None
@@ -57,13 +49,13 @@ def _unjudged(state: State) -> StatusBlock:
         _shared(state, state.main.stage, state.main.loop.iteration + 1),
         status="IN_PROGRESS",
         progress_percent=0,
-        dual_gate=DualGate(),
+        dual_gate=fields.DualGate(),
         recommendation=waits,
         **_work(state.main.loop.entry or state.baseline),
     )
 
 
-def _judged(state: State, fact: Judged) -> StatusBlock:
+def _judged(state: State, fact: Judged) -> fields.StatusBlock:
     measured = state.main.loop.last
     block = _shared(state, fact.stage, fact.iteration)
     stuck = fact.breaker.state == "OPEN" or fact.verdict.health == "BLOCKED"
@@ -81,7 +73,7 @@ def _judged(state: State, fact: Judged) -> StatusBlock:
     )
 
 
-def _stopped(state: State, fact: TaskStopped) -> StatusBlock:
+def _stopped(state: State, fact: TaskStopped) -> fields.StatusBlock:
     done = fact.kind == "done"
     status = _STOPPED.get(fact.kind, "IN_PROGRESS")
     judged = state.main.loop.judged
@@ -101,66 +93,66 @@ def _stopped(state: State, fact: TaskStopped) -> StatusBlock:
     )
 
 
-def _shared(state: State, stage: str, iteration: int) -> StatusBlock:
+def _shared(state: State, stage: str, iteration: int) -> fields.StatusBlock:
     window = state.window
     limited = any(hit.until > state.now for hit in state.limits.values())
-    return StatusBlock(
+    return fields.StatusBlock(
         timestamp=state.now.isoformat(),
         phase=stage,
         iteration=iteration,
-        circuit_breaker=CircuitBreaker(state.main.loop.breaker.state, state.main.loop.breaker.no_progress),
-        rate_limit=RateLimit(
-            Calls(window.calls if window else 0, state.task.settings.limits.calls_per_hour),
+        circuit_breaker=fields.CircuitBreaker(state.main.loop.breaker.state, state.main.loop.breaker.no_progress),
+        rate_limit=fields.RateLimit(
+            fields.Calls(window.calls if window else 0, state.task.settings.limits.calls_per_hour),
             "DETECTED" if limited else "OK",
         ),
-        extra=(Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),),
+        extra=(fields.Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),),
     )
 
 
-def _dual_gate(fact: Judged | None) -> DualGate:
+def _dual_gate(fact: Judged | None) -> fields.DualGate:
     if fact is None:
-        return DualGate()
+        return fields.DualGate()
     detail = "; ".join(fact.gate_1.missing[:3]) or fact.gate_1.condition
-    return DualGate(fact.gate_1.held, detail, fact.gate_2, fact.can_exit)
+    return fields.DualGate(fact.gate_1.held, detail, fact.gate_2, fact.can_exit)
 
 
-def _closed_gate(state: State) -> DualGate:
+def _closed_gate(state: State) -> fields.DualGate:
     forced = ", ".join(forced_stages(state))
     detail = (
         f"skipped by a person, not verified: {forced}"
         if forced
         else "every stage passed its gate, and the agent said that it was done"
     )
-    return DualGate(gate_1=not forced, gate_1_detail=detail, gate_2=True, can_exit=True)
+    return fields.DualGate(gate_1=not forced, gate_1_detail=detail, gate_2=True, can_exit=True)
 
 
 def _work(measured: Measurement | None) -> dict[str, object]:
     if measured is None:
-        return {"tests": Tests(), "files": Files()}
+        return {"tests": fields.Tests(), "files": fields.Files()}
     counts, files = measured.counts, measured.files
     failing = max(0, counts.total - counts.passing - counts.skipped)
     return {
-        "tests": Tests(counts.passing + failing + counts.skipped, counts.passing, failing, counts.skipped),
-        "files": Files(files.created, files.modified, files.deleted),
+        "tests": fields.Tests(counts.passing + failing + counts.skipped, counts.passing, failing, counts.skipped),
+        "files": fields.Files(files.created, files.modified, files.deleted),
     }
 
 
 def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, object]:
     checks = measured.checks if measured else ()
     by_status = {status: sum(c.status == status for c in checks) for status in ("pass", "fail", "n/a")}
-    metrics = QaMetrics(
+    metrics = fields.QaMetrics(
         checks_total=len(checks),
         checks_passing=by_status["pass"],
         checks_failing=by_status["fail"],
         blocking_issues=_whole(fact.gate_1.values.get("blocking_issues")),
         warning_issues=sum(c.status == "fail" and not c.blocking for c in checks),
     )
-    extra: tuple[Entry, ...] = (Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),)
+    extra: tuple[fields.Entry, ...] = (fields.Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),)
     if by_status["n/a"]:
-        extra = (Entry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
+        extra = (fields.Entry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
     return {
         "qa_metrics": metrics,
-        "memory_context": MemoryContext(adrs_found=measured.files.decision_records if measured else 0),
+        "memory_context": fields.MemoryContext(adrs_found=measured.files.decision_records if measured else 0),
         "verdict": str(fact.gate_1.values.get("verdict") or "NONE"),
         "attempt": state.main.rejections + (not fact.rejected),
         "extra": extra,

@@ -10,22 +10,12 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Judged, LearningRecorded
 from flyball.core.model.measurement import Counts, Coverage, Measurement
 from flyball.core.model.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
-from flyball.projections.history.records import (
-    CheckMade,
-    CoverageSeen,
-    FileChanges,
-    GateRun,
-    Judgement,
-    Learning,
-    Tally,
-    Turn,
-    Verification,
-)
+from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
 
 
-def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> Turn:
-    return Turn(
+def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.Turn:
+    return rec.Turn(
         effect.turn,
         effect.stage,
         effect.iteration,
@@ -41,7 +31,7 @@ def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> Turn:
     )
 
 
-def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
+def turn_ended(turn: rec.Turn, at: datetime, outcome: Outcome) -> rec.Turn:
     if not isinstance(outcome, TurnEnded):
         kind = "interrupted" if isinstance(outcome, Interrupted) else "failed"
         detail = outcome.detail if isinstance(outcome, Interrupted | Failed) else ""
@@ -68,30 +58,30 @@ def turn_ended(turn: Turn, at: datetime, outcome: Outcome) -> Turn:
     )
 
 
-def verification(at: datetime, stage: str, measurement: Measurement) -> Verification:
+def verification(at: datetime, stage: str, measurement: Measurement) -> rec.Verification:
     gates = tuple(
-        GateRun(
+        rec.GateRun(
             g.name, g.command, g.passed, g.exit_code, g.seconds, plain(g.broken), _tally(g.counts) if g.counts else None
         )
         for g in measurement.gates
     )
-    return Verification(
+    return rec.Verification(
         at,
         stage,
         measurement.candidate,
         gates,
         _tally(measurement.counts),
         measurement.green_runs,
-        tuple(CheckMade(c.name, c.status, c.blocking, plain(c.detail)) for c in measurement.checks),
-        FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
+        tuple(rec.CheckMade(c.name, c.status, c.blocking, plain(c.detail)) for c in measurement.checks),
+        rec.FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
         coverage=coverage_seen(measurement.coverage),
     )
 
 
-def coverage_seen(coverage: Coverage | None) -> CoverageSeen | None:
+def coverage_seen(coverage: Coverage | None) -> rec.CoverageSeen | None:
     if coverage is None:
         return None
-    return CoverageSeen(
+    return rec.CoverageSeen(
         coverage.lines,
         coverage.covered,
         coverage.percent,
@@ -101,19 +91,19 @@ def coverage_seen(coverage: Coverage | None) -> CoverageSeen | None:
     )
 
 
-def _tally(counts: Counts) -> Tally:
-    return Tally(counts.total, counts.passing, counts.failing, counts.skipped, counts.known_failing)
+def _tally(counts: Counts) -> rec.Tally:
+    return rec.Tally(counts.total, counts.passing, counts.failing, counts.skipped, counts.known_failing)
 
 
-def judgement(number: int, at: datetime, fact: Judged, measured: Verification | None) -> Judgement:
+def judgement(number: int, at: datetime, fact: Judged, measured: rec.Verification | None) -> rec.Judgement:
     verdict = fact.verdict
-    return Judgement(
+    return rec.Judgement(
         number=number,
         at=at,
         stage=fact.stage,
         iteration=fact.iteration,
         turn=fact.turn,
-        counts=measured.counts if measured else Tally(),
+        counts=measured.counts if measured else rec.Tally(),
         candidate=measured.candidate if measured else "",
         held=fact.gate_1.held,
         signal=fact.gate_2,
@@ -134,8 +124,8 @@ def judgement(number: int, at: datetime, fact: Judged, measured: Verification | 
     )
 
 
-def learning(at: datetime, stage: str, turn: int, fact: LearningRecorded) -> Learning:
-    return Learning(
+def learning(at: datetime, stage: str, turn: int, fact: LearningRecorded) -> rec.Learning:
+    return rec.Learning(
         fact.number,
         fact.kind,
         plain(fact.title, 160),

@@ -10,65 +10,18 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import CLOSED
 from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
-from flyball.core.model.events import (
-    Begun,
-    BreakerChanged,
-    Consented,
-    DocumentSeen,
-    Ended,
-    Event,
-    Held,
-    ItemsSet,
-    Judged,
-    LearningRecorded,
-    LimitHit,
-    Moved,
-    PersonSpoke,
-    QuestionClosed,
-    SessionStarted,
-    TaskOpened,
-    TaskStopped,
-    TurnSetAside,
-    WorkspaceRemoved,
-)
 from flyball.core.model.measurement import Trick
-from flyball.core.model.outcomes import (
-    Answered,
-    Delivered,
-    Failed,
-    Measured,
-    Mended,
-    Outcome,
-    Prepared,
-    PullRequested,
-    Restored,
-    Saved,
-    TurnEnded,
-)
 from flyball.core.model.task import EffectId
 from flyball.core.text.quantities import listed
 from flyball.core.workflows.backlog.effects import BacklogRead, Edited, Stale
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PHASES, told
+from flyball.projections.history import records as rec
 from flyball.projections.history.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.history.recording import judgement, learning, turn_begun, turn_ended, verification
-from flyball.projections.history.records import (
-    Consent,
-    Hold,
-    Judgement,
-    Kept,
-    Learning,
-    Move,
-    Put,
-    Rollback,
-    Row,
-    TrickSeen,
-    Turn,
-    Verification,
-    Word,
-)
 from flyball.projections.wording import plain, short
 
 MOST_NOTES = 100
@@ -78,33 +31,33 @@ LEFT_NAMED = 20
 class TaskHistory:
     """Give it every event of one task in order; read its lists at any time."""
 
-    def __init__(self, events: Iterable[Event] = ()) -> None:
+    def __init__(self, events: Iterable[ev.Event] = ()) -> None:
         self.stage = ""
         self.sessions = 0
         self.plan_revisions = 0
         self.false_claims = 0
         self.last_activity: datetime | None = None
         self.resumed_at: datetime | None = None
-        self.turns: list[Turn] = []
-        self.judgements: list[Judgement] = []
-        self.judged: Judged | None = None
-        self.last_progress: dict[str, Judged] = {}
-        self.rows: list[Row] = []
-        self.checkpoints: list[Kept] = []
-        self.learnings: list[Learning] = []
-        self.verified: list[Verification] = []
-        self.measured: Verification | None = None
-        self.checked: Verification | None = None
-        self.tricks: dict[Trick, TrickSeen] = {}
-        self.questions: dict[EffectId, Put] = {}
-        self.words: list[Word] = []
-        self.holds: list[Hold] = []
-        self.limit_hits: list[tuple[datetime, LimitHit]] = []
+        self.turns: list[rec.Turn] = []
+        self.judgements: list[rec.Judgement] = []
+        self.judged: ev.Judged | None = None
+        self.last_progress: dict[str, ev.Judged] = {}
+        self.rows: list[rec.Row] = []
+        self.checkpoints: list[rec.Kept] = []
+        self.learnings: list[rec.Learning] = []
+        self.verified: list[rec.Verification] = []
+        self.measured: rec.Verification | None = None
+        self.checked: rec.Verification | None = None
+        self.tricks: dict[Trick, rec.TrickSeen] = {}
+        self.questions: dict[EffectId, rec.Put] = {}
+        self.words: list[rec.Word] = []
+        self.holds: list[rec.Hold] = []
+        self.limit_hits: list[tuple[datetime, ev.LimitHit]] = []
         self.limited_at: dict[str, datetime] = {}
-        self.moves: list[Move] = []
-        self.rollbacks: list[Rollback] = []
-        self.consents: list[Consent] = []
-        self.stops: list[tuple[datetime, TaskStopped]] = []
+        self.moves: list[rec.Move] = []
+        self.rollbacks: list[rec.Rollback] = []
+        self.consents: list[rec.Consent] = []
+        self.stops: list[tuple[datetime, ev.TaskStopped]] = []
         self.notes: dict[str, None] = {}
         self.breaker = BreakerLedger()
         self.errors = ErrorLedger()
@@ -117,7 +70,7 @@ class TaskHistory:
         for event in events:
             self.add(event)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: ev.Event) -> None:
         """Take in the next fact."""
         apply = self._facts.get(type(event.fact))
         if apply is not None:
@@ -125,12 +78,12 @@ class TaskHistory:
         if shows(event):
             self.last_activity = event.at
 
-    def turn(self, number: int) -> Turn | None:
+    def turn(self, number: int) -> rec.Turn | None:
         """The last attempt at a turn."""
         where = self._turn_at.get(EffectId(f"turn/{number}"))
         return None if where is None else self.turns[where]
 
-    def _opened(self, _at: datetime, fact: TaskOpened) -> None:
+    def _opened(self, _at: datetime, fact: ev.TaskOpened) -> None:
         self.stage = fact.stage
 
     def _imported(self, _at: datetime, fact: SessionImported) -> None:
@@ -138,11 +91,11 @@ class TaskHistory:
         unseen = f"; not verified here: {', '.join(before)}" if before else ""
         self._note((f"Begun at {fact.session.phase}, from {told(fact.session)}{unseen}",))
 
-    def _session(self, at: datetime, _fact: SessionStarted) -> None:
+    def _session(self, at: datetime, _fact: ev.SessionStarted) -> None:
         self.sessions += 1
         self.resumed_at = at if self.sessions > 1 else None
 
-    def _begun(self, at: datetime, fact: Begun) -> None:
+    def _begun(self, at: datetime, fact: ev.Begun) -> None:
         effect = fact.effect
         self._open[effect.id] = effect
         if isinstance(effect, RunAgent):
@@ -150,10 +103,10 @@ class TaskHistory:
             self.turns.append(turn_begun(at, effect, effect.attempt))
         elif isinstance(effect, Ask):
             question = effect.question
-            put = Put(effect.id, question.name, plain(question.text, 1000), at)
+            put = rec.Put(effect.id, question.name, plain(question.text, 1000), at)
             self.questions.setdefault(effect.id, put)
 
-    def _ended(self, at: datetime, fact: Ended) -> None:
+    def _ended(self, at: datetime, fact: ev.Ended) -> None:
         effect = self._open.pop(fact.id, None)
         where = self._turn_at.get(fact.id)
         if where is not None:
@@ -163,14 +116,14 @@ class TaskHistory:
         if effect is not None and apply is not None:
             apply(self, at, effect, fact.outcome)
 
-    def _warned(self, role: str, outcome: Outcome) -> None:
+    def _warned(self, role: str, outcome: out.Outcome) -> None:
         """An approval with a warning is one, and its words are kept for people."""
-        claim = outcome.claim if isinstance(outcome, TurnEnded) else None
+        claim = outcome.claim if isinstance(outcome, out.TurnEnded) else None
         if claim is not None and claim.verdict == "warn":
             said = "; ".join([claim.summary, *(f.message for f in claim.findings)]).strip("; ")
             self._note((f"{role} approves with a warning: {said or 'it gave no reason'}",))
 
-    def _prepared(self, at: datetime, _effect: Effect, outcome: Prepared) -> None:
+    def _prepared(self, at: datetime, _effect: Effect, outcome: out.Prepared) -> None:
         left = listed([plain(name) for name in outcome.left], LEFT_NAMED)
         said = (
             f"Set-up created or changed these files. They are not part of the work and not on the branch: {left}"
@@ -179,22 +132,22 @@ class TaskHistory:
         )
         self._note((*outcome.notes, said) if said else outcome.notes)
         if not self.checkpoints:
-            self._keep(Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
+            self._keep(rec.Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
 
-    def _pull_requested(self, _at: datetime, _effect: Effect, outcome: PullRequested) -> None:
+    def _pull_requested(self, _at: datetime, _effect: Effect, outcome: out.PullRequested) -> None:
         self._note((f"The pull request is {outcome.url}" if outcome.url else outcome.detail,))
 
-    def _saved(self, at: datetime, _effect: Effect, outcome: Saved) -> None:
+    def _saved(self, at: datetime, _effect: Effect, outcome: out.Saved) -> None:
         self._note(outcome.notes)
         number = self.turns[-1].number if self.turns else 0
-        self._keep(Kept(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number))
+        self._keep(rec.Kept(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number))
 
-    def _keep(self, kept: Kept) -> None:
+    def _keep(self, kept: rec.Kept) -> None:
         self._kept_at[kept.commit] = len(self.checkpoints)
         self.checkpoints.append(kept)
         self._turn_of.setdefault(kept.commit, kept.turn)
 
-    def _measured(self, at: datetime, effect: Effect, outcome: Measured) -> None:
+    def _measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
         self.measured = verification(at, "baseline" if baseline else self.stage, outcome.measurement)
         self._note(outcome.measurement.notes)
@@ -204,7 +157,7 @@ class TaskHistory:
             self.verified.append(self.measured)
         for trick in outcome.measurement.tricks:
             known = self.tricks.get(trick)
-            first = TrickSeen(
+            first = rec.TrickSeen(
                 trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, self.measured.stage, times=0
             )
             self.tricks[trick] = replace(known or first, times=(known or first).times + 1)
@@ -219,31 +172,31 @@ class TaskHistory:
             told = "".join(f"{trick.kind}: {trick.path}: {trick.detail}" for trick in tricks[:1])
             self.checkpoints[where] = replace(self.checkpoints[where], tricked=plain(told))
 
-    def _mended(self, at: datetime, effect: Effect, outcome: Mended) -> None:
+    def _mended(self, at: datetime, effect: Effect, outcome: out.Mended) -> None:
         assert isinstance(effect, PutBack)
         number = self.turns[-1].number if self.turns else 0
         where = self._kept_at.get(effect.candidate)
         tricked = self.checkpoints[where].tricked if effect.doubtful and where is not None else ""
-        self._keep(Kept(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked))
+        self._keep(rec.Kept(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked))
         paths = listed([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {number}: {paths}", *outcome.notes))
 
-    def _restored(self, at: datetime, _effect: Effect, outcome: Restored) -> None:
+    def _restored(self, at: datetime, _effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
-        self.rollbacks.append(Rollback(at, self.stage, outcome.commit, outcome.undone))
+        self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone))
         back_to = self._turn_of.get(outcome.commit, 0)
         while self._standing and self.learnings[self._standing[-1]].turn > back_to:
             where = self._standing.pop()
             self.learnings[where] = replace(self.learnings[where], rolled_back=True)
         self._row((), (), (), f"rolled back to {short(outcome.commit)}")
 
-    def _delivered(self, _at: datetime, _effect: Effect, outcome: Delivered) -> None:
+    def _delivered(self, _at: datetime, _effect: Effect, outcome: out.Delivered) -> None:
         self._note(outcome.notes)
 
-    def _answered(self, at: datetime, effect: Effect, outcome: Answered) -> None:
+    def _answered(self, at: datetime, effect: Effect, outcome: out.Answered) -> None:
         self._answer(at, effect.id, outcome.text, outcome.by)
 
-    def _failed(self, at: datetime, effect: Effect, outcome: Failed) -> None:
+    def _failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
         self.errors.enter(at, self.stage, 0, f"{effect.id}: {outcome.detail}")
 
     def _answer(self, at: datetime, key: EffectId, text: str, by: str) -> None:
@@ -251,7 +204,7 @@ class TaskHistory:
         if put is not None and put.answer is None:
             self.questions[key] = replace(put, answer=plain(text, 1000), answered_at=at, by=by)
 
-    def _judged(self, at: datetime, fact: Judged) -> None:
+    def _judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
         self.judgements.append(judgement(len(self.judgements) + 1, at, fact, self.measured))
         if fact.can_exit and self.measured is not None:
@@ -268,7 +221,7 @@ class TaskHistory:
     def _row(self, attempted: tuple[str, ...], passed: tuple[str, ...], failed: tuple[str, ...], notes: str) -> None:
         last = self.rows[-1] if self.rows else None
         self.rows.append(
-            Row(
+            rec.Row(
                 len(self.judgements),
                 attempted,
                 passed,
@@ -279,29 +232,29 @@ class TaskHistory:
             )
         )
 
-    def _set_aside(self, at: datetime, fact: TurnSetAside) -> None:
+    def _set_aside(self, at: datetime, fact: ev.TurnSetAside) -> None:
         where = self._turn_at.get(EffectId(f"turn/{fact.turn}"))
         if where is not None:
             self.turns[where] = replace(self.turns[where], set_aside=fact.why)
         if fact.why == "crashed":
             self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed")
 
-    def _moved(self, at: datetime, fact: Moved) -> None:
-        self.moves.append(Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
+    def _moved(self, at: datetime, fact: ev.Moved) -> None:
+        self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
         self.stage = fact.stage
         self.breaker.enter(at, CLOSED, f"moved to {fact.stage}")
 
-    def _held(self, at: datetime, fact: Held) -> None:
-        self.holds.append(Hold(at, fact.guard, plain(fact.reason), fact.until))
+    def _held(self, at: datetime, fact: ev.Held) -> None:
+        self.holds.append(rec.Hold(at, fact.guard, plain(fact.reason), fact.until))
 
-    def _limit_hit(self, at: datetime, fact: LimitHit) -> None:
+    def _limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limit_hits.append((at, fact))
         self.limited_at[fact.agent] = at
 
-    def _breaker_changed(self, at: datetime, fact: BreakerChanged) -> None:
+    def _breaker_changed(self, at: datetime, fact: ev.BreakerChanged) -> None:
         self.breaker.enter(at, fact.breaker, fact.reason)
 
-    def _items_set(self, _at: datetime, fact: ItemsSet) -> None:
+    def _items_set(self, _at: datetime, fact: ev.ItemsSet) -> None:
         self.plan_revisions += bool(fact.items)
 
     def _item_settled(self, _at: datetime, fact: ItemSettled) -> None:
@@ -310,20 +263,20 @@ class TaskHistory:
     def _evaluated(self, _at: datetime, fact: Evaluated) -> None:
         self._note((*fact.warnings, *fact.deviations))
 
-    def _learned(self, at: datetime, fact: LearningRecorded) -> None:
+    def _learned(self, at: datetime, fact: ev.LearningRecorded) -> None:
         if fact.kind == "decision":
             self._standing.append(len(self.learnings))
         turn = self.judgements[-1].turn if self.judgements else 0
         self.learnings.append(learning(at, self.stage, turn, fact))
 
-    def _consented(self, at: datetime, fact: Consented) -> None:
-        self.consents.append(Consent(at, fact.paths, plain(fact.by), fact.allowed))
+    def _consented(self, at: datetime, fact: ev.Consented) -> None:
+        self.consents.append(rec.Consent(at, fact.paths, plain(fact.by), fact.allowed))
         known = self._held_against.get(fact.commit, ())
         if fact.allowed and known:
             self._doubt(fact.commit, tuple(trick for trick in known if trick.path not in fact.paths))
 
-    def _spoke(self, at: datetime, fact: PersonSpoke) -> None:
-        self.words.append(Word(at, fact.word, plain(fact.text, 1000), fact.question))
+    def _spoke(self, at: datetime, fact: ev.PersonSpoke) -> None:
+        self.words.append(rec.Word(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text, "person")
         elif fact.word in {"reset", "modify", "rollback"}:
@@ -332,10 +285,10 @@ class TaskHistory:
                 self._open.pop(key)
                 self._answer(at, key, fact.word, "person")
 
-    def _closed(self, at: datetime, fact: QuestionClosed) -> None:
+    def _closed(self, at: datetime, fact: ev.QuestionClosed) -> None:
         self._answer(at, fact.id, fact.answer, "person")
 
-    def _stopped(self, at: datetime, fact: TaskStopped) -> None:
+    def _stopped(self, at: datetime, fact: ev.TaskStopped) -> None:
         self.stops.append((at, fact))
 
     def _note(self, notes: Iterable[str]) -> None:
@@ -344,51 +297,51 @@ class TaskHistory:
                 self.notes.setdefault(plain(note, 500), None)
 
     _facts: ClassVar[dict[type, Callable[[TaskHistory, datetime, Any], None]]] = {
-        TaskOpened: _opened,
+        ev.TaskOpened: _opened,
         SessionImported: _imported,
-        SessionStarted: _session,
-        Begun: _begun,
-        Ended: _ended,
-        Judged: _judged,
-        TurnSetAside: _set_aside,
-        Moved: _moved,
-        Held: _held,
-        LimitHit: _limit_hit,
-        BreakerChanged: _breaker_changed,
-        ItemsSet: _items_set,
+        ev.SessionStarted: _session,
+        ev.Begun: _begun,
+        ev.Ended: _ended,
+        ev.Judged: _judged,
+        ev.TurnSetAside: _set_aside,
+        ev.Moved: _moved,
+        ev.Held: _held,
+        ev.LimitHit: _limit_hit,
+        ev.BreakerChanged: _breaker_changed,
+        ev.ItemsSet: _items_set,
         ItemSettled: _item_settled,
         Evaluated: _evaluated,
-        LearningRecorded: _learned,
-        Consented: _consented,
-        PersonSpoke: _spoke,
-        QuestionClosed: _closed,
-        TaskStopped: _stopped,
+        ev.LearningRecorded: _learned,
+        ev.Consented: _consented,
+        ev.PersonSpoke: _spoke,
+        ev.QuestionClosed: _closed,
+        ev.TaskStopped: _stopped,
     }
     _outcomes: ClassVar[dict[type, Callable[[TaskHistory, datetime, Effect, Any], None]]] = {
-        Prepared: _prepared,
-        Saved: _saved,
-        Measured: _measured,
-        Restored: _restored,
-        Mended: _mended,
-        Delivered: _delivered,
-        PullRequested: _pull_requested,
-        Answered: _answered,
-        Failed: _failed,
+        out.Prepared: _prepared,
+        out.Saved: _saved,
+        out.Measured: _measured,
+        out.Restored: _restored,
+        out.Mended: _mended,
+        out.Delivered: _delivered,
+        out.PullRequested: _pull_requested,
+        out.Answered: _answered,
+        out.Failed: _failed,
     }
 
 
-def shows(event: Event) -> bool:
+def shows(event: ev.Event) -> bool:
     """Whether an event can change what is rendered; most halves of effects change nothing to look at."""
     fact = event.fact
-    if isinstance(fact, Begun):
+    if isinstance(fact, ev.Begun):
         return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
-    if isinstance(fact, Ended):
-        unaccepted = isinstance(fact.outcome, Saved) and not fact.outcome.accepted
+    if isinstance(fact, ev.Ended):
+        unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
         return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead)
-    return not isinstance(fact, DocumentSeen | WorkspaceRemoved)
+    return not isinstance(fact, ev.DocumentSeen | ev.WorkspaceRemoved)
 
 
-def _row_note(fact: Judged) -> str:
+def _row_note(fact: ev.Judged) -> str:
     if fact.can_exit:
         return BOTH_GATES
     note = f"{fact.verdict.health}: {fact.verdict.evidence}"

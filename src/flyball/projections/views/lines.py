@@ -8,51 +8,9 @@ from typing import Any
 import msgspec
 
 from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, Measure, RunAgent
-from flyball.core.model.events import (
-    Begun,
-    BreakerChanged,
-    Consented,
-    Ended,
-    Event,
-    Held,
-    ItemChanged,
-    ItemsSet,
-    Judged,
-    LearningRecorded,
-    LimitHit,
-    Moved,
-    PersonSpoke,
-    SessionStarted,
-    SettingsChanged,
-    TaskOpened,
-    TaskReopened,
-    TaskStopped,
-    TurnSetAside,
-    WindowOpened,
-    WorkspaceRemoved,
-)
 from flyball.core.model.measurement import GateResult, Measurement
-from flyball.core.model.outcomes import (
-    Answered,
-    Conflicted,
-    Delivered,
-    Failed,
-    Integrated,
-    Interrupted,
-    Measured,
-    Mended,
-    NothingToIntegrate,
-    Prepared,
-    PullRequested,
-    Restored,
-    Saved,
-    TurnEnded,
-    Unanswered,
-    Undelivered,
-    Usage,
-    Waited,
-)
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Player
 from flyball.core.text.quantities import listed, plural
@@ -77,7 +35,7 @@ PLACE_WIDTH = 11
 LONGEST = 240
 
 
-def line(event: Event, state: State) -> str | None:
+def line(event: ev.Event, state: State) -> str | None:
     """What happened, in one line, or None for what nobody needs to read; `state` is the state after the event."""
     tell = _FACTS.get(type(event.fact))
     text = tell(state, event.fact) if tell else None
@@ -86,27 +44,27 @@ def line(event: Event, state: State) -> str | None:
     return f"{_place(state, event):<{PLACE_WIDTH}} {plain(text, LONGEST)}"
 
 
-def json_line(event: Event) -> bytes:
+def json_line(event: ev.Event) -> bytes:
     """The event as one line of JSON, without its line end."""
     return msgspec.json.encode(event)
 
 
-def _place(state: State, event: Event) -> str:
+def _place(state: State, event: ev.Event) -> str:
     fact = event.fact
-    if isinstance(fact, Judged):
+    if isinstance(fact, ev.Judged):
         return f"{fact.stage} {fact.iteration}"
     return f"{state.main.stage} {state.main.loop.iteration + 1}" if state.main.at_work else state.main.stage
 
 
-def _opened(_state: State, fact: TaskOpened) -> str:
+def _opened(_state: State, fact: ev.TaskOpened) -> str:
     return f"task {fact.task.id} ({fact.task.workflow}): {fact.task.request}"
 
 
-def _session(_state: State, fact: SessionStarted) -> str:
+def _session(_state: State, fact: ev.SessionStarted) -> str:
     return f"flyball {fact.version} starts work (pid {fact.pid} on {fact.host})"
 
 
-def _begun(state: State, fact: Begun) -> str | None:
+def _begun(state: State, fact: ev.Begun) -> str | None:
     effect = fact.effect
     again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
     if isinstance(effect, RunAgent):
@@ -136,12 +94,12 @@ def _who(effect: RunAgent, ran: str = "") -> str:
     return f"{effect.role} ({effect.agent}, {model})" if model else f"{effect.role} ({effect.agent})"
 
 
-def _ended(state: State, fact: Ended) -> str | None:
+def _ended(state: State, fact: ev.Ended) -> str | None:
     tell = _OUTCOMES.get(type(fact.outcome))
     return tell(state, fact.id, fact.outcome) if tell else None
 
 
-def _turn_ended(state: State, id_: str, outcome: TurnEnded) -> str:
+def _turn_ended(state: State, id_: str, outcome: out.TurnEnded) -> str:
     effect = _turn(state, id_)
     who = f" {_who(effect, outcome.model)}" if effect else ""
     ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
@@ -160,7 +118,7 @@ def _turn(state: State, id_: str) -> RunAgent | None:
     return None
 
 
-def _spent(usage: Usage) -> str:
+def _spent(usage: out.Usage) -> str:
     """Nothing where nothing is known: no turn is free."""
     if not usage.tokens and not usage.usd:
         return ""
@@ -168,7 +126,7 @@ def _spent(usage: Usage) -> str:
     return f"{tokens}, {money(usage.usd, estimated=usage.estimated, digits=4)}"
 
 
-def _claimed(outcome: TurnEnded) -> str:
+def _claimed(outcome: out.TurnEnded) -> str:
     claim = outcome.claim
     words = [claim.status.replace("_", " ")] if claim.status else []
     words += [f"verdict {claim.verdict}"] if claim.verdict else []
@@ -178,7 +136,7 @@ def _claimed(outcome: TurnEnded) -> str:
     return (f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said) + told
 
 
-def _measured(_state: State, _id: str, outcome: Measured) -> str:
+def _measured(_state: State, _id: str, outcome: out.Measured) -> str:
     measured = outcome.measurement
     parts = [_gate(g, measured) for g in measured.gates] or ["measured; no gate is set"]
     failed = [c.name for c in measured.checks if c.status == "fail"]
@@ -209,7 +167,7 @@ def _names(failing: tuple[str, ...]) -> list[str]:
     return [test.rpartition("::")[2] or test for test in failing]
 
 
-def _judged(_state: State, fact: Judged) -> str:
+def _judged(_state: State, fact: ev.Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
         return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
@@ -250,7 +208,7 @@ def _evaluated(_state: State, fact: Evaluated) -> str:
     return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
 
 
-def _set_aside(_state: State, fact: TurnSetAside) -> str:
+def _set_aside(_state: State, fact: ev.TurnSetAside) -> str:
     detail = f" ({fact.detail})" if fact.detail else ""
     return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}; not counted"
 
@@ -266,88 +224,88 @@ _SET_ASIDE = {
 _BREAKER = {"CLOSED": "it may go on", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
 
 
-def _moved(_state: State, fact: Moved) -> str:
+def _moved(_state: State, fact: ev.Moved) -> str:
     forced = " (forced, not verified)" if fact.forced else ""
     return f"{fact.previous} -> {fact.stage}: {fact.reason}{forced}"
 
 
-def _held(_state: State, fact: Held) -> str:
+def _held(_state: State, fact: ev.Held) -> str:
     until = f" until {stamp(fact.until)}" if fact.until else ""
     return f"waits{until} ({guard_name(fact.guard)}): {fact.reason}"
 
 
-def _limit_hit(_state: State, fact: LimitHit) -> str:
+def _limit_hit(_state: State, fact: ev.LimitHit) -> str:
     return f"{fact.agent} hit its {fact.kind.replace('_', ' ')}; not before {stamp(fact.until)}"
 
 
-def _stopped(state: State, fact: TaskStopped) -> str:
+def _stopped(state: State, fact: ev.TaskStopped) -> str:
     word = situation(state)
     following = next_command(state)
     reason = plain(fact.reason, 140)
     return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
 
 
-def _spoke(_state: State, fact: PersonSpoke) -> str | None:
+def _spoke(_state: State, fact: ev.PersonSpoke) -> str | None:
     return None if fact.word == "answer" else f"a person says {fact.word} {fact.text}".rstrip()
 
 
-def _removed(_state: State, fact: WorkspaceRemoved) -> str:
+def _removed(_state: State, fact: ev.WorkspaceRemoved) -> str:
     if fact.by == "found":
         return "the checkout is gone; it is made again from what was saved"
     return f"cleaned up: {listed(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
 
 
-def _saved(_state: State, _id: str, outcome: Saved) -> str | None:
+def _saved(_state: State, _id: str, outcome: out.Saved) -> str | None:
     return f"checkpoint {outcome.label} {short(outcome.commit)} accepted" if outcome.accepted else None
 
 
 _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
-    Prepared: lambda _s, _i, o: f"workspace ready on {o.branch} at {short(o.base)}",
-    TurnEnded: _turn_ended,
-    Measured: _measured,
-    Saved: _saved,
-    Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
-    Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
-    Integrated: lambda _s, _i, o: f"integrated as {short(o.commit)}",
-    NothingToIntegrate: lambda _s, _i, _o: "nothing to integrate",
-    Delivered: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
-    Undelivered: lambda _s, _i, o: f"could not be delivered: {o.detail}",
-    PullRequested: lambda _s, _i, o: f"pull request {o.url}" if o.url else o.detail,
-    Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
+    out.Prepared: lambda _s, _i, o: f"workspace ready on {o.branch} at {short(o.base)}",
+    out.TurnEnded: _turn_ended,
+    out.Measured: _measured,
+    out.Saved: _saved,
+    out.Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
+    out.Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
+    out.Integrated: lambda _s, _i, o: f"integrated as {short(o.commit)}",
+    out.NothingToIntegrate: lambda _s, _i, _o: "nothing to integrate",
+    out.Delivered: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
+    out.Undelivered: lambda _s, _i, o: f"could not be delivered: {o.detail}",
+    out.PullRequested: lambda _s, _i, o: f"pull request {o.url}" if o.url else o.detail,
+    out.Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
     Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",
-    Waited: lambda _s, _i, _o: "the wait is over",
-    Answered: lambda _s, i, o: f"{i} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),
-    Unanswered: lambda _s, i, _o: f"{i}: nobody is there to answer",
-    Interrupted: lambda _s, i, o: f"{i} was interrupted" + (f": {o.detail}" if o.detail else ""),
-    Failed: lambda _s, i, o: f"{i} failed: {o.detail}",
+    out.Waited: lambda _s, _i, _o: "the wait is over",
+    out.Answered: lambda _s, i, o: f"{i} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),
+    out.Unanswered: lambda _s, i, _o: f"{i}: nobody is there to answer",
+    out.Interrupted: lambda _s, i, o: f"{i} was interrupted" + (f": {o.detail}" if o.detail else ""),
+    out.Failed: lambda _s, i, o: f"{i} failed: {o.detail}",
 }
 
 _FACTS: dict[type, Callable[[State, Any], str | None]] = {
-    TaskOpened: _opened,
-    SessionStarted: _session,
-    Begun: _begun,
-    Ended: _ended,
-    Judged: _judged,
-    TurnSetAside: _set_aside,
-    Moved: _moved,
-    Held: _held,
-    LimitHit: _limit_hit,
-    WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
-    BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
-    ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
-    ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
+    ev.TaskOpened: _opened,
+    ev.SessionStarted: _session,
+    ev.Begun: _begun,
+    ev.Ended: _ended,
+    ev.Judged: _judged,
+    ev.TurnSetAside: _set_aside,
+    ev.Moved: _moved,
+    ev.Held: _held,
+    ev.LimitHit: _limit_hit,
+    ev.WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
+    ev.BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
+    ev.ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
+    ev.ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
     ItemSelected: lambda _s, f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",
     Reviewed: _reviewed,
     ItemSettled: _settled,
     ItemReopened: lambda _s, f: f"{f.id} was rolled back and is proposed again",
     Evaluated: _evaluated,
     BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
-    LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
-    Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
-    PersonSpoke: _spoke,
-    SettingsChanged: lambda _s, _f: "settings changed by a person",
+    ev.LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
+    ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
+    ev.PersonSpoke: _spoke,
+    ev.SettingsChanged: lambda _s, _f: "settings changed by a person",
     SessionImported: lambda _s, f: f"begun from {told(f.session)}",
-    TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
-    WorkspaceRemoved: _removed,
-    TaskStopped: _stopped,
+    ev.TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
+    ev.WorkspaceRemoved: _removed,
+    ev.TaskStopped: _stopped,
 }

@@ -9,19 +9,7 @@ import msgspec
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
-from flyball.projections.history.records import (
-    Consent,
-    FileChanges,
-    Hold,
-    Judgement,
-    Learning,
-    Move,
-    Put,
-    Rollback,
-    TrickSeen,
-    Verification,
-    Word,
-)
+from flyball.projections.history import records as rec
 from flyball.projections.history.reviews import Review, reviews
 from flyball.projections.history.spend import Spend, TurnSpend, each, spend, total
 from flyball.projections.history.task_history import TaskHistory
@@ -95,23 +83,23 @@ class Report(msgspec.Struct, frozen=True):
     elapsed_s: float
     criteria: tuple[Criterion, ...]
     commits: tuple[CommitMade, ...]
-    files: FileChanges
-    verifications: tuple[Verification, ...]
-    last_measured: Verification | None
-    decisions: tuple[Learning, ...]
-    anti_patterns: tuple[Learning, ...]
+    files: rec.FileChanges
+    verifications: tuple[rec.Verification, ...]
+    last_measured: rec.Verification | None
+    decisions: tuple[rec.Learning, ...]
+    anti_patterns: tuple[rec.Learning, ...]
     stages: tuple[StageTime, ...]
-    forced: tuple[Move, ...]
+    forced: tuple[rec.Move, ...]
     unverified: tuple[UnverifiedShown, ...]
-    tricks: tuple[TrickSeen, ...]
+    tricks: tuple[rec.TrickSeen, ...]
     false_claims: tuple[FalseClaim, ...]
     disagreements: tuple[Disagreement, ...]
     reviews: tuple[Review, ...]
-    consents: tuple[Consent, ...]
-    rollbacks: tuple[Rollback, ...]
-    questions: tuple[Put, ...]
-    words: tuple[Word, ...]
-    waits: tuple[Hold, ...]
+    consents: tuple[rec.Consent, ...]
+    rollbacks: tuple[rec.Rollback, ...]
+    questions: tuple[rec.Put, ...]
+    words: tuple[rec.Word, ...]
+    waits: tuple[rec.Hold, ...]
     iterations: int
     turns: tuple[TurnSpend, ...]
     spend: tuple[Spend, ...]
@@ -145,7 +133,7 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         criteria=tuple(Criterion(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.accepted),
-        files=measured.files if measured else FileChanges(),
+        files=measured.files if measured else rec.FileChanges(),
         verifications=tuple(chronicle.verified),
         last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,
         decisions=tuple(x for x in learnings if x.kind == "decision"),
@@ -210,7 +198,7 @@ def _stages(state: State) -> tuple[StageTime, ...]:
     )
 
 
-def _false_claim(judgement: Judgement) -> FalseClaim:
+def _false_claim(judgement: rec.Judgement) -> FalseClaim:
     return FalseClaim(judgement.at, judgement.stage, judgement.iteration, judgement.turn, judgement.missing)
 
 

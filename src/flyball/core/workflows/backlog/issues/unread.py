@@ -20,23 +20,8 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.text.lines import LINE
+from flyball.core.workflows.backlog.issues import words
 from flyball.core.workflows.backlog.issues.blocks import SECTIONS, Block
-from flyball.core.workflows.backlog.issues.words import (
-    Known,
-    bare,
-    gives_status,
-    is_enumeration,
-    is_final,
-    is_final_heading,
-    is_placeholder,
-    names_in,
-    number_of,
-    plain,
-    says_final,
-    status_in,
-    status_of,
-    statuses_in,
-)
 from flyball.core.workflows.backlog.values import FINAL, Status
 
 _HINT = re.compile(r"(?i)\bid\b|\bstat(?:us|e)\b|\w-[0-9]|\w@\w|\|")
@@ -69,13 +54,13 @@ class Unread(msgspec.Struct, frozen=True):
 
 
 def find_unread(
-    text: str, blocks: Sequence[Block], ids: Sequence[str], known: Known, *, mentions: bool = True
+    text: str, blocks: Sequence[Block], ids: Sequence[str], known: words.Known, *, mentions: bool = True
 ) -> list[Unread]:
     """The places of a file that are not accounted for; `ids` are those of its blocks, empty for one that cannot be read.
 
     A file that only explains something may mention whatever it likes: without `mentions` it is asked as the body of a block.
     """
-    return _Account(text, blocks, ids, known, mentions=mentions).unread() if _HINT.search(bare(text)) else []
+    return _Account(text, blocks, ids, known, mentions=mentions).unread() if _HINT.search(words.bare(text)) else []
 
 
 def trim(text: str, block: Block, unread: Sequence[Unread]) -> Block:
@@ -104,16 +89,18 @@ class _Line(msgspec.Struct, frozen=True):
 class _Account:
     """One pass over the lines of a file that are in no header."""
 
-    def __init__(self, text: str, blocks: Sequence[Block], ids: Sequence[str], known: Known, *, mentions: bool) -> None:
+    def __init__(
+        self, text: str, blocks: Sequence[Block], ids: Sequence[str], known: words.Known, *, mentions: bool
+    ) -> None:
         self._known = known
         self._mentions = mentions
-        self._lines = _outside(plain(text), blocks, ids)
+        self._lines = _outside(words.plain(text), blocks, ids)
 
     def unread(self) -> list[Unread]:
         found: list[Unread] = []
         covered = 0
         for index, line in enumerate(self._lines):
-            if index < covered or not _HINT.search(bare(line.text)):
+            if index < covered or not _HINT.search(words.bare(line.text)):
                 continue
             what, covered = self._asked(index)
             if what:
@@ -125,23 +112,29 @@ class _Account:
     def _asked(self, index: int) -> tuple[str, int]:
         """What stands in a line that is not accounted for, or nothing; and the line to go on with."""
         line = self._lines[index]
-        names = [name for name in names_in(line.text, self._known) if name not in (line.own, number_of(line.own or ""))]
+        names = [
+            name
+            for name in words.names_in(line.text, self._known)
+            if name not in (line.own, words.number_of(line.own or ""))
+        ]
         unknown = [name for name in names if name not in self._known.ids]
         heading = _HEADING.fullmatch(line.text)
         key = _ID_KEY.search(line.text) if not heading and (names or self._may_be_field(index)) else None
-        if key and (names or not names_in(line.text, self._known)):
+        if key and (names or not words.names_in(line.text, self._known)):
             end = self._reach(index, _LONGEST_ITEM, key=True)
             value = re.split(r"[,|\s]", key[1], maxsplit=1)[0]
-            return ("" if is_placeholder(value) else self._definition(index, end, names, key[1])), end
+            return ("" if words.is_placeholder(value) else self._definition(index, end, names, key[1])), end
         if not names:
             return self._nameless(index), index + 1
         end = self._reach(index, _LONGEST_ITEM if heading else _NEAR)
         said = self._statuses(index, end)
         if heading and said:
-            return ("" if is_final(said) else f"the heading that names {names[0]}"), end
+            return ("" if words.is_final(said) else f"the heading that names {names[0]}"), end
         if heading:
             return (
-                f"the heading that names {unknown[0]}" if unknown and not says_final(line.text, unknown[0]) else ""
+                f"the heading that names {unknown[0]}"
+                if unknown and not words.says_final(line.text, unknown[0])
+                else ""
             ), end
         return (self._mention(index, unknown, said) if unknown else ""), end
 
@@ -165,7 +158,7 @@ class _Account:
             unknown = [name for name in names if name not in self._known.ids]
             return self._mention(index, unknown, ()) if unknown else ""
         shown = names[0] if names else " ".join(value.split())[:40].strip("\"'*_`,}|] ")
-        return "" if is_final(said) else f"the header that names {shown or 'no issue'}"
+        return "" if words.is_final(said) else f"the header that names {shown or 'no issue'}"
 
     def _mention(self, index: int, unknown: list[str], said: Sequence[Status | None]) -> str:
         """A line that names an issue nobody knows: a row, a box, an entry, a sentence."""
@@ -173,10 +166,10 @@ class _Account:
         box = _BOX.fullmatch(line.text)
         unticked = box is not None and (box[1] or "").strip() not in ("x", "X")
         row = _cells(line.text)
-        stated = [*said, *(status for cell in row if (status := status_of(cell)))]
-        if not unticked and (is_final(stated) or (not stated and self._is_over(index, unknown[0]))):
+        stated = [*said, *(status for cell in row if (status := words.status_of(cell)))]
+        if not unticked and (words.is_final(stated) or (not stated and self._is_over(index, unknown[0]))):
             return ""
-        beside = bare(box[2] or box[4] or "").lstrip(" \t[(") if box else ""
+        beside = words.bare(box[2] or box[4] or "").lstrip(" \t[(") if box else ""
         open_box = unticked and ("@" in unknown[0] or beside.startswith(unknown[0]))
         looks_open = bool(stated or row or open_box or _OPEN_WORD.search(line.text))
         if not (line.apart and self._mentions) and not looks_open:
@@ -190,17 +183,23 @@ class _Account:
         cells = _cells(line.text)
         if cells:
             columns = _cells(self._lines[self._table(index)].text)
-            stated = [status for cell in cells if (status := status_of(cell))]
+            stated = [status for cell in cells if (status := words.status_of(cell))]
             issues = any(column.casefold() in _ID_COLUMN for column in columns)
-            return f"the table row {cells[0][:40]!r}" if issues and stated and not is_final(stated) else ""
+            return f"the table row {cells[0][:40]!r}" if issues and stated and not words.is_final(stated) else ""
         found = _STATUS_LINE.search(line.text)
-        said = status_in(found[1]) if found else None
-        if found is None or said is None or said in FINAL or is_enumeration(found[1]) or self._is_named_below(index):
+        said = words.status_in(found[1]) if found else None
+        if (
+            found is None
+            or said is None
+            or said in FINAL
+            or words.is_enumeration(found[1])
+            or self._is_named_below(index)
+        ):
             return ""
         above = self._heading_above(index)
         title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
         named = title[1] if title else ""
-        if line.own is not None and (not title or named.casefold() in SECTIONS or number_of(line.own) in named):
+        if line.own is not None and (not title or named.casefold() in SECTIONS or words.number_of(line.own) in named):
             return ""
         return f"the heading {named[:60]!r} with the status {said}" if title else f"the line with the status {said}"
 
@@ -216,15 +215,15 @@ class _Account:
     def _is_over(self, index: int, name: str) -> bool:
         """Whether a line says that what it names is finished, or stands under a heading that does."""
         line = self._lines[index]
-        if says_final(line.text, name):
+        if words.says_final(line.text, name):
             return True
         above = self._heading_above(index)
         title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
-        return line.own is None and title is not None and is_final_heading(title[1])
+        return line.own is None and title is not None and words.is_final_heading(title[1])
 
     def _statuses(self, index: int, end: int) -> list[Status | None]:
         """Every status given from a line to another; None for a word nobody knows."""
-        return [status for line in self._lines[index:end] for status in statuses_in(line.text)]
+        return [status for line in self._lines[index:end] for status in words.statuses_in(line.text)]
 
     def _reach(self, index: int, limit: int, *, key: bool = False) -> int:
         """The line after the last status that is said of what a line names: below it, before anything else is named.
@@ -239,12 +238,14 @@ class _Account:
             near = later - index <= limit or (_indent(line.text) > _indent(first.text) and not heading)
             apart = line.own != first.own or (key and line.shell != first.shell)
             other = bool(_cells(line.text)) != (row and key) or any(stop.match(line.text) for stop in stops)
-            named = names_in(line.text, self._known) and not _FIELD.match(line.text)
+            named = words.names_in(line.text, self._known) and not _FIELD.match(line.text)
             if not near or apart or other or named or _ID_KEY.search(line.text):
                 break
-            if (key and self._is_sibling(index, later)) or (gives_status(line.text) and self._is_named_below(later)):
+            if (key and self._is_sibling(index, later)) or (
+                words.gives_status(line.text) and self._is_named_below(later)
+            ):
                 break
-            end = later + 1 if gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
+            end = later + 1 if words.gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
         return end
 
     def _item(self, index: int) -> int:
@@ -289,7 +290,7 @@ class _Account:
             index = self._item(index)
             while index and self._lines[index - 1].own == line.own and _OPENER.fullmatch(self._lines[index - 1].text):
                 index -= 1
-        elif not names_in(line.text, self._known):
+        elif not words.names_in(line.text, self._known):
             above = self._heading_above(index)
             index = index if above is None else above
         above = index - 1
@@ -327,10 +328,10 @@ def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_Li
 
 def _cells(line: str) -> list[str]:
     """The cells of a table's row; none where a line is no row."""
-    bare = line.strip(" \t>")
-    if not bare.startswith("|") and bare.count("|") < 2:
+    words.bare = line.strip(" \t>")
+    if not words.bare.startswith("|") and words.bare.count("|") < 2:
         return []
-    return [cell.strip(" \t*_`") for cell in bare.strip("|").split("|")]
+    return [cell.strip(" \t*_`") for cell in words.bare.strip("|").split("|")]
 
 
 def _indent(line: str) -> int:
