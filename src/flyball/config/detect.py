@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from flyball.config.finding import Finding, Reader
+from flyball.config.finding import Reader, StackFound
 from flyball.config.stacks import stacks
 from flyball.core.loop.questions import CHECKED_BY
 from flyball.core.model.task import CLI_TYPES, QaSettings
@@ -19,7 +19,7 @@ _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECA
 _MEASURED = re.compile(r".*\.(?:py|js|jsx|ts|tsx|go|rs|java|kt|c|cc|cpp|h|cs|rb|php|swift|scala|lua)")
 
 
-class Line(msgspec.Struct, frozen=True):
+class SettingLine(msgspec.Struct, frozen=True):
     """A setting to write down, and why."""
 
     key: str
@@ -31,13 +31,13 @@ class Proposal(msgspec.Struct, frozen=True):
     """What `init` would write."""
 
     stack: tuple[str, ...] = ()
-    setup: Line | None = None
-    lint: Line | None = None
-    gates: tuple[Line, ...] = ()
+    setup: SettingLine | None = None
+    lint: SettingLine | None = None
+    gates: tuple[SettingLine, ...] = ()
     environment: tuple[str, ...] = ()
-    qa_off: tuple[Line, ...] = ()
+    qa_off: tuple[SettingLine, ...] = ()
     agents: tuple[str, ...] = ()
-    agent: Line | None = None
+    agent: SettingLine | None = None
 
 
 def _nothing_known(_: str) -> bool | None:
@@ -60,10 +60,12 @@ def detect(
     lints = [f for f in found if f.lint]
     return Proposal(
         stack=tuple(f.stack for f in found),
-        setup=Line("setup", " && ".join(f.setup for f in setups), _why(f.setup_reason for f in setups))
+        setup=SettingLine("setup", " && ".join(f.setup for f in setups), _why(f.setup_reason for f in setups))
         if setups
         else None,
-        lint=Line("lint", " && ".join(f.lint for f in lints), _why(f.lint_reason for f in lints)) if lints else None,
+        lint=SettingLine("lint", " && ".join(f.lint for f in lints), _why(f.lint_reason for f in lints))
+        if lints
+        else None,
         gates=tuple(_gates(found)),
         environment=tuple(dict.fromkeys(name for f in found for name in f.environment)),
         qa_off=tuple(_qa_off(files, has_lint=bool(lints))),
@@ -78,7 +80,7 @@ def without_tools(proposal: Proposal, unusable: Mapping[str, str]) -> Proposal:
     for name, why in unusable.items():
         command = proposal.lint.value if name == "lint" and proposal.lint else name
         instead = f'; once it can, write lint = "{command}" above and remove this' if name == "lint" else ""
-        off.append(Line(CHECKED_BY[name], "off", f"{command} cannot be run here: {why}{instead}"))
+        off.append(SettingLine(CHECKED_BY[name], "off", f"{command} cannot be run here: {why}{instead}"))
     lint = None if "lint" in unusable else proposal.lint
     return msgspec.structs.replace(proposal, lint=lint, qa_off=tuple(off))
 
@@ -88,39 +90,39 @@ def render(proposal: Proposal) -> str:
     return "\n".join((*_head(proposal), *_agents(proposal), *_gate_lines(proposal), *_qa_lines(proposal), ""))
 
 
-def _chosen(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> Line | None:
+def _chosen(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> SettingLine | None:
     """The first agent that is logged in, or may be."""
     known = {name: logged_in(name) for name in there}
     order = list(LOGINS)
     best = min(there, key=lambda name: order.index(known[name]), default=None)
-    return None if best is None else Line("agent", best, f"installed here, {LOGINS[known[best]]}")
+    return None if best is None else SettingLine("agent", best, f"installed here, {LOGINS[known[best]]}")
 
 
 def _why(reasons: Iterator[str]) -> str:
     return "; ".join(dict.fromkeys(reasons))
 
 
-def _gates(found: Collection[Finding]) -> Iterator[Line]:
+def _gates(found: Collection[StackFound]) -> Iterator[SettingLine]:
     tested = [f for f in found if f.gate]
     for finding in tested:
-        yield Line("test" if len(tested) == 1 else f"test-{finding.stack}", finding.gate, finding.gate_reason)
+        yield SettingLine("test" if len(tested) == 1 else f"test-{finding.stack}", finding.gate, finding.gate_reason)
 
 
-def _qa_off(files: Collection[str], *, has_lint: bool) -> Iterator[Line]:
+def _qa_off(files: Collection[str], *, has_lint: bool) -> Iterator[SettingLine]:
     def absent(pattern: re.Pattern[str]) -> bool:
         return not any(pattern.fullmatch(path) for path in files)
 
     if not has_lint:
-        yield Line("lint_clean", "off", "no linter is configured here")
+        yield SettingLine("lint_clean", "off", "no linter is configured here")
     if absent(_MEASURED):
-        yield Line("complexity", "off", "no file is in a language whose complexity can be measured")
-        yield Line("duplication", "off", "no file is in a language whose duplication can be measured")
+        yield SettingLine("complexity", "off", "no file is in a language whose complexity can be measured")
+        yield SettingLine("duplication", "off", "no file is in a language whose duplication can be measured")
     if absent(_README):
-        yield Line("readme", "off", "there is no README")
+        yield SettingLine("readme", "off", "there is no README")
     if absent(_DECISION):
-        yield Line("decision_record", "off", "there are no decision records (decisions/ or ADR-*)")
+        yield SettingLine("decision_record", "off", "there are no decision records (decisions/ or ADR-*)")
     if absent(_CHANGELOG):
-        yield Line("changelog", "off", "there is no changelog")
+        yield SettingLine("changelog", "off", "there is no changelog")
 
 
 def _head(proposal: Proposal) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _qa_lines(proposal: Proposal) -> Iterator[str]:
         yield from _setting(line)
 
 
-def _setting(line: Line) -> Iterator[str]:
+def _setting(line: SettingLine) -> Iterator[str]:
     yield f"# {line.reason}"
     yield f"{line.key} = {_text(line.value)}"
 

@@ -11,7 +11,7 @@ Reader = Callable[[str], str | None]
 Installed = Callable[[str], bool]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class StackFound(msgspec.Struct, frozen=True):
     """One stack, with the commands that fit it; empty where there is none."""
 
     stack: str

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from flyball.config.finding import Finding, Installed, Reader, json_table, sub
+from flyball.config.finding import Installed, Reader, StackFound, json_table, sub
 
 _ESLINT = re.compile(r"eslint\.config\.(?:js|mjs|cjs|ts|mts)|\.eslintrc(?:\.(?:js|cjs|json|ya?ml))?")
 _NO_TEST = "no test specified"
@@ -27,7 +27,7 @@ _LEFT = "; the rest of its test script says nothing of tests and is not run"
 _BY_THE_SHELL = frozenset("node npm npx pnpm yarn cd cp echo export mkdir mv rm sh test true".split())
 
 
-def node(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
+def node(files: frozenset[str], read: Reader, installed: Installed) -> StackFound | None:
     if "package.json" not in files:
         return None
     manifest = json_table(read("package.json"))
@@ -35,7 +35,7 @@ def node(files: frozenset[str], read: Reader, installed: Installed) -> Finding |
     gate, gate_reason = _gate(packages, sub(manifest, "scripts"))
     setup, setup_reason = _setup(files, installed)
     linted = any(_ESLINT.fullmatch(path) for path in files) or "eslintConfig" in manifest
-    return Finding(
+    return StackFound(
         "node", gate, gate_reason, setup, setup_reason,
         lint="npx --no-install eslint ." if linted else "", lint_reason="eslint is configured",
         environment=("node_modules",),

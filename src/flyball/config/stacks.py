@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from flyball.config.finding import Finding, Installed, Reader, json_table as _json, sub as _sub
+from flyball.config.finding import Installed, Reader, StackFound, json_table as _json, sub as _sub
 from flyball.config.node import node
 from flyball.core.loop import junit_hint
 
@@ -33,7 +33,7 @@ _PLUGINS = {
 _KNOWS_GROUPS = "pip>=25.1"
 
 
-def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[Finding, ...]:
+def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[StackFound, ...]:
     """Every stack found; bats, make and a script of tests only where nothing else says how to test."""
     found = [f for finder in (python, node, go, rust, java, php, ruby, dotnet) if (f := finder(files, read, installed))]
     for finder in (bats, make, shell):
@@ -42,7 +42,7 @@ def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[F
     return tuple(found)
 
 
-def python(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
+def python(files: frozenset[str], read: Reader, installed: Installed) -> StackFound | None:
     marks = [
         m for m in ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "Pipfile") if m in files
     ]
@@ -57,7 +57,7 @@ def python(files: frozenset[str], read: Reader, installed: Installed) -> Finding
     setup, setup_reason = _python_setup(files, read, manifest, installed, tools)
     program = ".venv/bin/python" if setup or ".venv/bin/python" in files else "python3"
     gate, gate_reason = _python_gate(runner, tests, program)
-    return Finding(
+    return StackFound(
         "python", gate, gate_reason, setup, setup_reason,
         lint=_ruff(program, installed) if linted else "", lint_reason="ruff is configured",
         environment=(".venv",),
@@ -166,15 +166,15 @@ def _group(groups: dict[str, Any], name: str, seen: tuple[str, ...] = ()) -> Ite
             yield str(each)
 
 
-def go(files: frozenset[str], _read: Reader, installed: Installed) -> Finding | None:
+def go(files: frozenset[str], _read: Reader, installed: Installed) -> StackFound | None:
     if "go.mod" not in files:
         return None
     if installed("gotestsum"):
-        return Finding("go", "gotestsum --junitfile {junit} -- ./...", "go.mod, and gotestsum is installed")
-    return Finding("go", "go test ./...", "go.mod; with gotestsum its tests could be counted")
+        return StackFound("go", "gotestsum --junitfile {junit} -- ./...", "go.mod, and gotestsum is installed")
+    return StackFound("go", "go test ./...", "go.mod; with gotestsum its tests could be counted")
 
 
-def rust(files: frozenset[str], read: Reader, installed: Installed) -> Finding | None:
+def rust(files: frozenset[str], read: Reader, installed: Installed) -> StackFound | None:
     if "Cargo.toml" not in files:
         return None
     # nextest writes its report where its own configuration says.
@@ -184,36 +184,36 @@ def rust(files: frozenset[str], read: Reader, installed: Installed) -> Finding |
         path = _sub(table, "junit").get("path") if isinstance(table, dict) else None
         if path and installed("cargo-nextest") and re.fullmatch(r"[\w./-]+", f"{store}{profile}{path}"):
             command = junit_hint.nextest(profile, f"{store}/{profile}/{path}")
-            return Finding("rust", command, "Cargo.toml, and nextest writes a report")
-    return Finding("rust", "cargo test", "Cargo.toml; with cargo-nextest its tests could be counted")
+            return StackFound("rust", command, "Cargo.toml, and nextest writes a report")
+    return StackFound("rust", "cargo test", "Cargo.toml; with cargo-nextest its tests could be counted")
 
 
-def java(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding | None:
+def java(files: frozenset[str], _read: Reader, _installed: Installed) -> StackFound | None:
     if "pom.xml" in files:
-        return Finding(
+        return StackFound(
             "java", junit_hint.maven("./mvnw" if "mvnw" in files else "mvn"), "pom.xml; surefire writes reports"
         )
     if files & {"build.gradle", "build.gradle.kts"}:
         command = junit_hint.gradle("./gradlew" if "gradlew" in files else "gradle")
-        return Finding("java", command, "build.gradle; its test task writes reports")
+        return StackFound("java", command, "build.gradle; its test task writes reports")
     return None
 
 
-def php(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+def php(files: frozenset[str], read: Reader, _installed: Installed) -> StackFound | None:
     manifest = _json(read("composer.json")) if "composer.json" in files else {}
     required = "phpunit/phpunit" in {**_sub(manifest, "require"), **_sub(manifest, "require-dev")}
     if not required and not files & {"phpunit.xml", "phpunit.xml.dist"}:
         return None
     program = "vendor/bin/phpunit" if required else "phpunit"
     folder = "" if files & {"phpunit.xml", "phpunit.xml.dist"} else " tests"
-    return Finding(
+    return StackFound(
         "php", f"{program} --log-junit {{junit}}{folder}", "phpunit writes its report itself",
         setup="composer install --no-interaction --quiet" if required else "", setup_reason="there is a composer.json",
         environment=("vendor",),
     )  # fmt: skip
 
 
-def ruby(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+def ruby(files: frozenset[str], read: Reader, _installed: Installed) -> StackFound | None:
     if not any(path.endswith("_spec.rb") for path in files):
         return None
     locked = "Gemfile" in files
@@ -226,41 +226,41 @@ def ruby(files: frozenset[str], read: Reader, _installed: Installed) -> Finding 
     else:
         gate, reason = program, "there are specs; with rspec_junit_formatter they could be counted"
     environment = ("vendor",) if locked else ()
-    return Finding("ruby", gate, reason, setup, "there is a Gemfile", environment=environment)
+    return StackFound("ruby", gate, reason, setup, "there is a Gemfile", environment=environment)
 
 
-def dotnet(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+def dotnet(files: frozenset[str], read: Reader, _installed: Installed) -> StackFound | None:
     projects = sorted(path for path in files if path.endswith((".csproj", ".fsproj", ".vbproj")))
     if not projects and not any(path.endswith(".sln") for path in files):
         return None
     if any("JunitXml.TestLogger" in (read(path) or "") for path in projects):
         command = 'dotnet test --logger "junit;LogFilePath={junit}/{assembly}.xml"'
-        return Finding("dotnet", command, "a project has JunitXml.TestLogger")
-    return Finding(
+        return StackFound("dotnet", command, "a project has JunitXml.TestLogger")
+    return StackFound(
         "dotnet", "dotnet test", "with JunitXml.TestLogger in its test projects their tests could be counted"
     )
 
 
-def bats(files: frozenset[str], _read: Reader, _installed: Installed) -> Finding | None:
+def bats(files: frozenset[str], _read: Reader, _installed: Installed) -> StackFound | None:
     tests = sorted(path for path in files if path.endswith(".bats"))
     if not tests:
         return None
     folder = tests[0].rpartition("/")[0].partition("/")[0] or "."
-    return Finding("bats", junit_hint.bats(folder), f"{tests[0]} is a bats file")
+    return StackFound("bats", junit_hint.bats(folder), f"{tests[0]} is a bats file")
 
 
-def make(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+def make(files: frozenset[str], read: Reader, _installed: Installed) -> StackFound | None:
     for name in ("GNUmakefile", "makefile", "Makefile"):
         if name in files and _MAKE_TEST.search(read(name) or ""):
-            return Finding("make", "make test", f"{name} has a target test; its tests are not counted one by one")
+            return StackFound("make", "make test", f"{name} has a target test; its tests are not counted one by one")
     return None
 
 
-def shell(files: frozenset[str], read: Reader, _installed: Installed) -> Finding | None:
+def shell(files: frozenset[str], read: Reader, _installed: Installed) -> StackFound | None:
     for name in _SCRIPTS:
         if name in files:
             program = "bash" if re.match(r"#!.*\bbash\b", read(name) or "") else "sh"
-            return Finding("shell", f"{program} {name}", f"{name} runs tests; they are not counted one by one")
+            return StackFound("shell", f"{program} {name}", f"{name} runs tests; they are not counted one by one")
     return None
 
 

@@ -30,7 +30,7 @@ def _decoder() -> msgspec.json.Decoder[Event]:
     return msgspec.json.Decoder(event_type())
 
 
-class Entry(NamedTuple):
+class EventRow(NamedTuple):
     """An event ready to be stored; all but `body` and `crc` are there for people who look."""
 
     seq: int
@@ -45,16 +45,16 @@ class Entry(NamedTuple):
 
 def encode(
     task: TaskId, facts: Sequence[Fact], *, after: int, epoch: int, at: datetime
-) -> tuple[list[Entry], list[Event]]:
+) -> tuple[list[EventRow], list[Event]]:
     """Entries for facts that follow event `after`, and the events exactly as a reader will see them."""
     moment = in_utc(at)
-    entries: list[Entry] = []
+    entries: list[EventRow] = []
     events: list[Event] = []
     for seq, fact in enumerate(facts, after + 1):
         body, event = _stored(Event(seq, moment, epoch, fact))
         effect, attempt = _performance(fact)
         crc = crc32(body, _salt(task))
-        entries.append(Entry(seq, moment.isoformat(), epoch, kind(fact), effect, attempt, body.decode(), crc))
+        entries.append(EventRow(seq, moment.isoformat(), epoch, kind(fact), effect, attempt, body.decode(), crc))
         events.append(event)
     return entries, events
 

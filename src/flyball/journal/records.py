@@ -22,7 +22,7 @@ class TaskRecord(msgspec.Struct, frozen=True):
     opened_at: datetime
 
 
-class Word(msgspec.Struct, frozen=True):
+class StoredWord(msgspec.Struct, frozen=True):
     """A person's word that has not reached its task yet."""
 
     id: int

@@ -17,7 +17,7 @@ from flyball.core.model.task import TaskId
 from flyball.journal import codec, statements
 from flyball.journal.database import Database
 from flyball.journal.errors import LeaseLost, TaskUnknown, WordTaken
-from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, in_utc, task_scope
+from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
 
 _PAGE = 512
 """Events read at a time: no transaction stays open while the reader thinks, and memory stays bounded."""
@@ -106,10 +106,12 @@ class SqliteJournal:
         faults.point("journal.post.after")
         return number
 
-    def pending(self, task: TaskId) -> list[Word]:
+    def pending(self, task: TaskId) -> list[StoredWord]:
         """People's words that have not reached the task, oldest first."""
         rows = self._database.select(statements.READ_WORDS, (task,))
-        return [Word(key, task, word, text, asked, datetime.fromisoformat(at)) for key, word, text, asked, at in rows]
+        return [
+            StoredWord(key, task, word, text, asked, datetime.fromisoformat(at)) for key, word, text, asked, at in rows
+        ]
 
     def next_epoch(self, scope: str, holder: Holder) -> int:
         """Begin a new epoch of a scope; from now on appends of earlier ones are refused."""
@@ -137,5 +139,5 @@ def _fence(connection: sqlite3.Connection, task: TaskId, epoch: int) -> int:
     return int(last or 0)
 
 
-def _add(connection: sqlite3.Connection, task: TaskId, entries: Sequence[codec.Entry]) -> None:
+def _add(connection: sqlite3.Connection, task: TaskId, entries: Sequence[codec.EventRow]) -> None:
     connection.executemany(statements.ADD_EVENT, [(task, *entry) for entry in entries])

@@ -10,7 +10,7 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Gate, Settings
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.gates.commands import Commands, Ran
+from flyball.measures.gates.commands import CommandRun, Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Outcome, TreeIndex
@@ -254,7 +254,7 @@ class Examination:
             return LintRun(clean=False, detail=detail), _tool("lint", command, ran, "")
         return lint.compared(command, before, ran), _tool("lint", command, ran, "")
 
-    def _run_lint(self) -> Ran:
+    def _run_lint(self) -> CommandRun:
         self._lay()
         ran = self.commands.run(
             self.settings.lint, tree=self.tree.directory, folder=self.commands.fresh_folder("lint"),
@@ -263,7 +263,7 @@ class Examination:
         return replace(ran, text=lint.whole(ran))
 
 
-def _tool(name: str, command: str, ran: Ran, broken: str) -> GateResult:
+def _tool(name: str, command: str, ran: CommandRun, broken: str) -> GateResult:
     return GateResult(
         name, command, passed=ran.exit.code == 0, exit_code=ran.exit.code, seconds=round(ran.exit.seconds, 3),
         broken=broken, output=ran.shown if ran.exit.code else "", log=str(ran.log),

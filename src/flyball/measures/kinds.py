@@ -17,7 +17,7 @@ from flyball.measures.quality.complexity import ChangedCode, changed_code, measu
 from flyball.measures.quality.diagrams import Complaints, Diagrams, shapes
 from flyball.measures.red.reasons import Project
 from flyball.measures.red.red import accepted_outcomes, new_tests, without_vacuous
-from flyball.measures.red.uncounted import Read, by_criterion, read_new, weighed, whole_file
+from flyball.measures.red.uncounted import NewTests, by_criterion, read_new, weighed, whole_file
 from flyball.measures.sources import is_loaded_unasked, is_test_file, looks_like_test, source_tests
 from flyball.measures.tampering.probes import finds_tests, probes
 from flyball.measures.tampering.protected import Protection, changed_paths
@@ -150,7 +150,7 @@ def _red_uncounted(examination: Examination, trial: Trial) -> Found:
     return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=_files(examination))
 
 
-def _whole_files(examination: Examination, trial: Trial, new: list[Read]) -> tuple[NewTest, ...]:
+def _whole_files(examination: Examination, trial: Trial, new: list[NewTests]) -> tuple[NewTest, ...]:
     """New test files that are a test as a whole: each criterion's own must turn the gates red without the others'."""
     request, workspace = examination.request, examination.workspace
     groups = by_criterion(new, request.items)
@@ -171,7 +171,7 @@ def _whole_files(examination: Examination, trial: Trial, new: list[Read]) -> tup
     return tuple(found)
 
 
-def _new_in_source(examination: Examination) -> list[Read]:
+def _new_in_source(examination: Examination) -> list[NewTests]:
     """Changed test files, and Rust's other files, with the tests each has gained."""
     request, workspace = examination.request, examination.workspace
     tests = _test_files(examination, request.base, request.candidate)

@@ -24,7 +24,7 @@ from flyball.core.model.events import (
 from flyball.core.model.outcomes import Waited
 from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import FactUnstorable, LeaseLost, TaskUnknown, WordTaken
-from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, Word, task_scope
+from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, task_scope
 from flyball.ports import Journal
 
 AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
@@ -46,7 +46,7 @@ class WholeJournal(Journal, Protocol):
     ) -> TaskRecord: ...
     def tasks(self) -> Sequence[TaskRecord]: ...
     def post(self, task: TaskId, word: Spoken, *, text: str = "", question: str = "", at: datetime) -> int: ...
-    def pending(self, task: TaskId) -> Sequence[Word]: ...
+    def pending(self, task: TaskId) -> Sequence[StoredWord]: ...
     def next_epoch(self, scope: str, holder: Holder) -> int: ...
     def lease(self, scope: str) -> LeaseRecord | None: ...
 
@@ -210,8 +210,8 @@ class PassingWordsOn:
         second = journal.post(task, "pause", at=AT)
         journal.post(other, "skip", at=AT)
         assert list(journal.pending(task)) == [
-            Word(first, task, "answer", "yes", "ask/1", AT),
-            Word(second, task, "pause", "", "", AT),
+            StoredWord(first, task, "answer", "yes", "ask/1", AT),
+            StoredWord(second, task, "pause", "", "", AT),
         ]
         journal.append(task, [PersonSpoke("answer", "yes", "ask/1", first)], epoch=0, at=AT, taking=[first])
         assert [word.id for word in journal.pending(task)] == [second]

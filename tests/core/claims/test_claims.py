@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from flyball.core.claims.claims import (
-    Blocker,
     BusinessDocSync,
     Claim,
+    ClaimedBlocker,
     DesignDecision,
     Finding,
     OpenQuestion,
@@ -72,7 +72,7 @@ def test_every_field_of_the_report_is_read():
         approved=("1.1", "2"),
         rejected=(Rejection("1.2", "no test"),),
         findings=(Finding("critical", "boom", "a.py", 3),),
-        blockers=(Blocker("dependency", "needs 1.1"),),
+        blockers=(ClaimedBlocker("dependency", "needs 1.1"),),
         questions=(OpenQuestion("which?", ("a", "b"), "a"),),
         protected_changes=(ProtectedChange("tests/test_a.py", "wrong sum"),),
         decisions=(DesignDecision("t", "c", "x", ("y",), "z", ("001",), "never"),),
@@ -229,7 +229,7 @@ def test_one_bad_field_is_named_and_the_rest_kept():
         Finding("major", "(no message)", "b.py"),
         Finding("major", "bare"),
     )
-    assert claim.blockers == (Blocker("external", "rain"),)
+    assert claim.blockers == (ClaimedBlocker("external", "rain"),)
     assert claim.metrics == {"c": 2}
     said = "\n".join(claim.problems)
     for expected in (
@@ -331,7 +331,7 @@ def test_a_status_block_is_a_claim():
     claim = read(f"Done.\n\n{BLOCK}")
     assert (claim.source, claim.status, claim.exit_signal, claim.summary) == ("native", "complete", True, "go on")
     assert claim.metrics["tests_passing"] == 3
-    assert claim.blockers == (Blocker("external", "needs a key"),)
+    assert claim.blockers == (ClaimedBlocker("external", "needs a key"),)
     assert any("status block: missing: TIMESTAMP" in problem for problem in claim.problems)
 
 
@@ -417,7 +417,7 @@ def test_a_marker_that_says_nothing_known_is_named_and_no_claim(message):
 
 def test_a_blocked_line_carries_its_reason():
     claim = read("Status: BLOCKED: the service is down")
-    assert (claim.status, claim.blockers) == ("blocked", (Blocker("external", "the service is down"),))
+    assert (claim.status, claim.blockers) == ("blocked", (ClaimedBlocker("external", "the service is down"),))
 
 
 def test_a_status_line_with_a_reviewers_word_is_a_verdict():

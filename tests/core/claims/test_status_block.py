@@ -10,8 +10,8 @@ from flyball.core.claims.status_fields import (
     Calls,
     CircuitBreaker,
     DualGate,
-    Entry,
-    Files,
+    FieldEntry,
+    FilesSection,
     MemoryContext,
     QaMetrics,
     RateLimit,
@@ -69,7 +69,7 @@ READ = StatusBlock(
     iteration=3,
     progress_percent=60,
     tests=Counted(12, 8, 3, 1),
-    files=Files(2, 4, 0),
+    files=FilesSection(2, 4, 0),
     circuit_breaker=CircuitBreaker("HALF_OPEN", 2),
     dual_gate=DualGate(gate_1=False, gate_1_detail="3 tests fail", gate_2=True, can_exit=False),
     rate_limit=RateLimit(Calls(7, 100), "OK"),
@@ -191,7 +191,7 @@ def test_unknown_keys_are_kept_and_written_again():
     )
     block = parse(text)
     assert isinstance(block, StatusBlock)
-    assert Entry("MOOD", "good") in block.extra
+    assert FieldEntry("MOOD", "good") in block.extra
     again = render(block)
     for kept in ("  TOTAL: many", "  FLAKY: 2", "MOOD: good", "  - left", "    DEEPER: 1", "ITERATION: three"):
         assert f"\n{kept}\n" in again
@@ -219,9 +219,9 @@ items = st.lists(
 )
 whole = st.integers(0, 999_999_999)
 keys = st.from_regex(r"X_[A-Z0-9_]{1,8}", fullmatch=True)
-extras = st.lists(st.builds(Entry, keys, words, items.map(tuple)), max_size=3, unique_by=lambda entry: entry.key).map(
-    tuple
-)
+extras = st.lists(
+    st.builds(FieldEntry, keys, words, items.map(tuple)), max_size=3, unique_by=lambda entry: entry.key
+).map(tuple)
 blocks = st.builds(
     StatusBlock,
     timestamp=words,
@@ -230,7 +230,7 @@ blocks = st.builds(
     iteration=st.none() | whole,
     progress_percent=st.none() | whole,
     tests=st.none() | st.builds(Counted, whole, whole, whole, whole),
-    files=st.none() | st.builds(Files, whole, whole, whole),
+    files=st.none() | st.builds(FilesSection, whole, whole, whole),
     qa_metrics=st.none() | st.builds(QaMetrics, whole, whole, whole, whole, whole),
     memory_context=st.none() | st.builds(MemoryContext, whole, whole, whole, whole, whole),
     patterns_applied=items.map(tuple),

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.core.claims.claims import Blocker, Claim, DesignDecision, Finding, ProtectedChange
+from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, ProtectedChange
 from flyball.core.failures.signature import Signature, signature
 from flyball.core.health.monitor import History, observe
 from flyball.core.loop.gates import Weighed
@@ -93,10 +93,10 @@ def test_the_same_error_is_told_by_the_runners_output_or_else_by_what_is_missing
 @pytest.mark.parametrize(
     ("claim", "blockers"),
     [
-        (Claim(blockers=(Blocker("external", "no key"),)), []),
+        (Claim(blockers=(ClaimedBlocker("external", "no key"),)), []),
         (Claim(status="blocked"), [("external", "the agent says it is blocked")]),
         (Claim(status="blocked", summary="no key"), [("external", "no key")]),
-        (Claim(status="blocked", summary="s", blockers=(Blocker("dependency", "d"),)), [("dependency", "d")]),
+        (Claim(status="blocked", summary="s", blockers=(ClaimedBlocker("dependency", "d"),)), [("dependency", "d")]),
     ],
     ids=["not said to be blocked", "no reason", "its summary", "its blockers"],
 )

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from flyball.core.claims.claims import Blocker, Claim, DesignDecision, Finding, OpenQuestion, ProtectedChange
+from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, OpenQuestion, ProtectedChange
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, Restore, RunAgent, Save, Wait
@@ -169,7 +169,7 @@ class Chance:
             default = self.dice.choice((None, "yes"))
             extra["questions"] = (OpenQuestion("Which one?", ("yes", "no"), default),)
         if self.happens(self.talk / 4):
-            extra |= {"status": "blocked", "blockers": (Blocker("external", "no key"),)}
+            extra |= {"status": "blocked", "blockers": (ClaimedBlocker("external", "no key"),)}
         if self.happens(self.talk / 2):
             extra["protected_changes"] = (
                 ProtectedChange(self.dice.choice(("tests/a.py", "tests/b.py")), "it is wrong"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.measures.gates.commands import Ran
+from flyball.measures.gates.commands import CommandRun
 from flyball.measures.quality import lint
 from flyball.process import Exit
 
@@ -46,8 +46,8 @@ def test_a_number_that_grows_in_an_output_without_places_is_new() -> None:
     assert lint.fresh("3 files would be reformatted\n", "3 files would be reformatted\n") == ()
 
 
-def ran(code: int | None, text: str, ended_by: str = "exit") -> Ran:
-    return Ran(Exit(code, None, ended_by, 0.1), text, Path("log"))  # type: ignore[arg-type]
+def ran(code: int | None, text: str, ended_by: str = "exit") -> CommandRun:
+    return CommandRun(Exit(code, None, ended_by, 0.1), text, Path("log"))  # type: ignore[arg-type]
 
 
 @pytest.mark.req("C7")

@@ -13,9 +13,9 @@ from flyball.core.claims.validation_summary import own_summaries
 from flyball.core.claims.values import (
     MAX_PROBLEM,
     MAX_PROBLEMS,
-    Blocker,
     BusinessDocSync,
     Claim,
+    ClaimedBlocker,
     DesignDecision,
     OpenQuestion,
     ProposedIssue,
@@ -26,9 +26,9 @@ from flyball.core.text.fences import Message, split_fences
 from flyball.core.text.scrubbing import clean
 
 __all__ = [
-    "Blocker",
     "BusinessDocSync",
     "Claim",
+    "ClaimedBlocker",
     "DesignDecision",
     "Finding",
     "OpenQuestion",

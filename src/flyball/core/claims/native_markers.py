@@ -15,7 +15,7 @@ from flyball.core.claims import status_block
 from flyball.core.claims.decisions_section import read_decisions
 from flyball.core.claims.phase_metrics import parse_metrics
 from flyball.core.claims.status_fields import BrokenBlock, StatusBlock
-from flyball.core.claims.values import CAUTION, MAX_ITEMS, Blocker, Claim, Metric, OpenQuestion, meaning
+from flyball.core.claims.values import CAUTION, MAX_ITEMS, Claim, ClaimedBlocker, Metric, OpenQuestion, meaning
 from flyball.core.text.fences import Message
 from flyball.core.text.scrubbing import clean
 
@@ -114,7 +114,7 @@ class _Reading:
         if not self._found:
             return Claim(problems=tuple(self._problems))
         words = {kind: self._settled(kind) for kind in self._said}
-        blockers = tuple(Blocker("external", clean(text)) for text in dict.fromkeys(self._blockers))[:MAX_ITEMS]
+        blockers = tuple(ClaimedBlocker("external", clean(text)) for text in dict.fromkeys(self._blockers))[:MAX_ITEMS]
         return Claim(
             **cast("dict[str, Any]", words),
             **self._values,

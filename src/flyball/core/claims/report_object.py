@@ -84,9 +84,9 @@ def _finding(fields: _ReportFields) -> Finding:
     return Finding(cast("Any", severity), fields.text("message"), fields.text("file"), fields.whole("line"))
 
 
-def _blocker(fields: _ReportFields) -> values.Blocker:
+def _blocker(fields: _ReportFields) -> values.ClaimedBlocker:
     kind = fields.word("type", instead="external")
-    return values.Blocker(cast("Any", kind), fields.text("description"))
+    return values.ClaimedBlocker(cast("Any", kind), fields.text("description"))
 
 
 def _question(fields: _ReportFields) -> values.OpenQuestion:

@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from flyball.core.claims.status_fields import GRAMMAR, SECTIONS, BrokenBlock, Calls, Entry, Field, Section, StatusBlock
+from flyball.core.claims.status_fields import (
+    GRAMMAR,
+    SECTIONS,
+    BrokenBlock,
+    Calls,
+    Field,
+    FieldEntry,
+    Section,
+    StatusBlock,
+)
 from flyball.core.text.scrubbing import one_line, storable
 
 BEGIN = "---PRP_PHASE_STATUS---"
@@ -88,9 +97,9 @@ def _last_span(text: str) -> tuple[int, int] | BrokenBlock | None:
     return begin, end
 
 
-def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[Entry, int]]:
+def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[FieldEntry, int]]:
     """Keys with their values and indented lines, whatever they mean, each with its 1-based line."""
-    entries: dict[str, tuple[Entry, int]] = {}
+    entries: dict[str, tuple[FieldEntry, int]] = {}
     key = ""
     for number, raw in enumerate(lines[begin + 1 : end], start=begin + 2):
         line = raw.expandtabs(4)
@@ -103,7 +112,7 @@ def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[Entry, i
                 raise _Unreadable(f"{content!r} is indented but stands under no key", number)
             entry, at = entries[key]
             body = (*entry.body, " " * max(0, indent - 2) + content)
-            entries[key] = (Entry(entry.key, entry.value, body), at)
+            entries[key] = (FieldEntry(entry.key, entry.value, body), at)
             continue
         match = _KEY.fullmatch(content)
         if match is None:
@@ -111,13 +120,13 @@ def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[Entry, i
         key = match[1]
         if key in entries:
             raise _Unreadable(f"{key} appears twice", number)
-        entries[key] = (Entry(key, match[2] or ""), number)
+        entries[key] = (FieldEntry(key, match[2] or ""), number)
     return entries
 
 
-def _typed(entries: dict[str, tuple[Entry, int]]) -> StatusBlock:
+def _typed(entries: dict[str, tuple[FieldEntry, int]]) -> StatusBlock:
     values: dict[str, Any] = {}
-    extra: list[Entry] = []
+    extra: list[FieldEntry] = []
     for field in GRAMMAR:
         if field.key not in entries:
             continue
@@ -135,15 +144,15 @@ def _typed(entries: dict[str, tuple[Entry, int]]) -> StatusBlock:
     return StatusBlock(**values, extra=(*extra, *(entry for entry, _ in entries.values())))
 
 
-def _unread(text: str, field: Field, line: int) -> Entry:
+def _unread(text: str, field: Field, line: int) -> FieldEntry:
     if field.name == "exit_signal":
         raise _Unreadable(f"EXIT_SIGNAL is {text[:80]!r}; expected true or false", line)
     if field.name == "status":
         raise _Unreadable(f"STATUS is {text[:80]!r}; expected {', '.join(field.words)}", line)
-    return Entry(field.key, text)
+    return FieldEntry(field.key, text)
 
 
-def _section(entry: Entry, kind: type[Section], line: int) -> tuple[Section, Entry | None]:
+def _section(entry: FieldEntry, kind: type[Section], line: int) -> tuple[Section, FieldEntry | None]:
     """The section, and what under its key was not understood."""
     fields = {field.key: field for field in SECTIONS[entry.key]}
     values: dict[str, Any] = {}
@@ -159,7 +168,7 @@ def _section(entry: Entry, kind: type[Section], line: int) -> tuple[Section, Ent
         values[field.name] = _scalar(match[2] or "", field)
         rest += [raw.strip()] if values[field.name] is None else []
     known = {name: value for name, value in values.items() if value is not None}
-    return kind(**known), Entry(entry.key, entry.value, tuple(rest)) if rest or entry.value else None
+    return kind(**known), FieldEntry(entry.key, entry.value, tuple(rest)) if rest or entry.value else None
 
 
 def _scalar(text: str, field: Field) -> Any:
@@ -181,23 +190,23 @@ def _items(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(item for item in items if item and item.lower() not in _NONE)
 
 
-def _known(block: StatusBlock, leftovers: dict[str, Entry]) -> Iterator[Entry]:
+def _known(block: StatusBlock, leftovers: dict[str, FieldEntry]) -> Iterator[FieldEntry]:
     for field in GRAMMAR:
         value = getattr(block, field.name)
         if field.kind is tuple:
             items = tuple(f"- {item}" for item in _items(map(as_value, value)))
             if items or field.name == "blockers":
-                yield Entry(field.key, body=items or ("- none",))
+                yield FieldEntry(field.key, body=items or ("- none",))
         elif value is None or value == "":
             continue
         elif field.section:
-            rest = leftovers.pop(field.key, Entry(field.key))
-            yield Entry(field.key, rest.value, (*_section_lines(value, field.key, rest), *rest.body))
+            rest = leftovers.pop(field.key, FieldEntry(field.key))
+            yield FieldEntry(field.key, rest.value, (*_section_lines(value, field.key, rest), *rest.body))
         else:
-            yield Entry(field.key, _shown(value))
+            yield FieldEntry(field.key, _shown(value))
 
 
-def _section_lines(section: object, key: str, rest: Entry) -> Iterator[str]:
+def _section_lines(section: object, key: str, rest: FieldEntry) -> Iterator[str]:
     taken = {line.partition(":")[0] for line in rest.body}
     for field in SECTIONS[key]:
         shown = _shown(getattr(section, field.name))

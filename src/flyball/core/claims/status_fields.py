@@ -19,7 +19,7 @@ class Tests(Section, frozen=True):
     skipped: int = 0
 
 
-class Files(Section, frozen=True):
+class FilesSection(Section, frozen=True):
     created: int = 0
     modified: int = 0
     deleted: int = 0
@@ -65,7 +65,7 @@ class RateLimit(Section, frozen=True):
     provider: Literal["OK", "DETECTED"] = msgspec.field(default="OK", name="5H_LIMIT")
 
 
-class Entry(msgspec.Struct, frozen=True):
+class FieldEntry(msgspec.Struct, frozen=True):
     """A key as it stands in a block, with its value and the lines below it."""
 
     key: str
@@ -88,7 +88,7 @@ class StatusBlock(msgspec.Struct, frozen=True, rename="upper"):
     iteration: int | None = None
     progress_percent: int | None = None
     tests: Tests | None = None
-    files: Files | None = None
+    files: FilesSection | None = None
     qa_metrics: QaMetrics | None = None
     memory_context: MemoryContext | None = None
     patterns_applied: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class StatusBlock(msgspec.Struct, frozen=True, rename="upper"):
     blockers: tuple[str, ...] = ()
     exit_signal: bool = False
     recommendation: str = ""
-    extra: tuple[Entry, ...] = ()
+    extra: tuple[FieldEntry, ...] = ()
 
 
 class BrokenBlock(msgspec.Struct, frozen=True):

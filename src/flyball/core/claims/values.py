@@ -28,7 +28,7 @@ class Rejection(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
 
 
-class Blocker(msgspec.Struct, frozen=True, omit_defaults=True):
+class ClaimedBlocker(msgspec.Struct, frozen=True, omit_defaults=True):
     type: BlockerType
     description: str
 
@@ -85,7 +85,7 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     approved: tuple[str, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     findings: tuple[Finding, ...] = ()
-    blockers: tuple[Blocker, ...] = ()
+    blockers: tuple[ClaimedBlocker, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
     protected_changes: tuple[ProtectedChange, ...] = ()
     decisions: tuple[DesignDecision, ...] = ()

@@ -84,7 +84,7 @@ _SKIPPED_HEADING = re.compile(r"^(?:test session starts|warnings summary.*|PASSE
 _CAPTURED = re.compile(r"^-{3,} Captured .* -{3,}$|^-{3,} generated xml|^-{3,} coverage")
 
 
-class _Reader:
+class _OutputReader:
     """One pass over the lines; what it remembers is the region and the frame it is in."""
 
     def __init__(self) -> None:
@@ -291,7 +291,7 @@ def _without_duration(line: str) -> str:
 
 def read(lines: Sequence[str]) -> Reading:
     """Reads the lines of one output, free of colours."""
-    reader = _Reader()
+    reader = _OutputReader()
     for line, following in pairwise([*(line[:LONGEST_LINE].rstrip() for line in lines), ""]):
         reader.line(line, following)
     reader.finish()

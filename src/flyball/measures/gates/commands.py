@@ -25,7 +25,7 @@ class MeasurementStopped(Refusal):
     """The measurement was told to stop before it was finished; nothing can be said of the candidate."""
 
 
-class Ran(msgspec.Struct, frozen=True):
+class CommandRun(msgspec.Struct, frozen=True):
     """How a command ended, the last of what it said, and where all of it is kept."""
 
     exit: process.Exit
@@ -85,7 +85,7 @@ class Commands:
         timeout_s: float,
         variables: Mapping[str, str] | None = None,
         writable: Sequence[Path] = (),
-    ) -> Ran:
+    ) -> CommandRun:
         """Run a command by the shell, both streams in one log, in order."""
         self._notify("command", command)
         self.started += 1
@@ -104,4 +104,4 @@ class Commands:
         if ended.ended_by == "stop" or self._stop.is_set():
             raise MeasurementStopped(f"stopped while running: {command}")
         said = decode(ended.stdout_tail) + decode(ended.stderr_tail)
-        return Ran(ended, scrub(said.replace("\r\n", "\n").replace("\r", "\n")), log)
+        return CommandRun(ended, scrub(said.replace("\r\n", "\n").replace("\r", "\n")), log)

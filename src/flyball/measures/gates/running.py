@@ -12,7 +12,7 @@ from flyball.core.model.measurement import Counts, GateResult, Trick
 from flyball.core.model.task import Gate
 from flyball.core.text.quantities import plural
 from flyball.measures.gates import coverage
-from flyball.measures.gates.commands import Commands, Ran
+from flyball.measures.gates.commands import CommandRun, Commands
 from flyball.measures.gates.coverage import Covered
 from flyball.measures.gates.junit import Case, Outcome, ReportUnreadable, TreeIndex, read_report
 from flyball.measures.gates.telling import last_line, telling_line
@@ -140,7 +140,7 @@ def _with_coverage(run: GateRun, gate: Gate, report: Path, index: TreeIndex) -> 
     return msgspec.structs.replace(run, notes=(*run.notes, f"{gate.name}: {said}, so coverage is not measured"))
 
 
-class Read(msgspec.Struct, frozen=True):
+class ReportRead(msgspec.Struct, frozen=True):
     """A report as far as it could be read; `trouble` says why it is worth nothing."""
 
     cases: dict[str, Case]
@@ -151,17 +151,19 @@ class Read(msgspec.Struct, frozen=True):
         return frozenset(i for i, case in self.cases.items() if case.outcome == "failing")
 
 
-def _read(report: Path, index: TreeIndex, *, expected: bool) -> Read | None:
+def _read(report: Path, index: TreeIndex, *, expected: bool) -> ReportRead | None:
     """The report of a run; None where there is none and none was to be expected."""
     if not report.exists() and not report.is_symlink():
-        return Read({}, "the run wrote no report") if expected else None
+        return ReportRead({}, "the run wrote no report") if expected else None
     try:
-        return Read(read_report(report, index))
+        return ReportRead(read_report(report, index))
     except ReportUnreadable as error:
-        return Read({}, str(error))
+        return ReportRead({}, str(error))
 
 
-def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozenset[str], before: int | None) -> GateRun:
+def _judge(
+    gate: Gate, ran: CommandRun, report: Path, index: TreeIndex, known: frozenset[str], before: int | None
+) -> GateRun:
     read = _read(report, index, expected=expects_report(gate.command))
     broken = _broken(gate, ran, read)
     tricks = () if broken else _tricks(gate, ran, read, before)
@@ -180,7 +182,7 @@ def _judge(gate: Gate, ran: Ran, report: Path, index: TreeIndex, known: frozense
     return GateRun(result, read.cases if read else {}, ran.text, tricks, _notes(gate, reported=reported))
 
 
-def _passed(gate: Gate, code: int | None, read: Read | None, known: frozenset[str], before: int | None) -> bool:
+def _passed(gate: Gate, code: int | None, read: ReportRead | None, known: frozenset[str], before: int | None) -> bool:
     """Exit 0 and nothing fails, or only known failures fail and the exit code is the runner's for failed tests."""
     if read is None:
         return code == 0
@@ -215,7 +217,7 @@ def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
     )
 
 
-def _broken(gate: Gate, ran: Ran, read: Read | None) -> str:
+def _broken(gate: Gate, ran: CommandRun, read: ReportRead | None) -> str:
     """Why the gate could not run at all, or an empty string."""
     ended = ran.exit
     if ended.ended_by in {"wall", "idle"}:
@@ -254,7 +256,7 @@ def _holds_tests(path: str) -> bool:
     return bool(re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", path))
 
 
-def _tricks(gate: Gate, ran: Ran, read: Read | None, before: int | None) -> tuple[Trick, ...]:
+def _tricks(gate: Gate, ran: CommandRun, read: ReportRead | None, before: int | None) -> tuple[Trick, ...]:
     if read is None:
         silent = ran.exit.code == 0 and _UNITTEST.search(gate.command)
         return _unittest_tricks(gate, ran) if silent else ()
@@ -276,7 +278,7 @@ def _unreported(gate: Gate, trouble: str, summary: Sequence[str]) -> tuple[Trick
     return (Trick("report-missing", gate.name, f"exit 0, but {trouble}"),)
 
 
-def _unittest_tricks(gate: Gate, ran: Ran) -> tuple[Trick, ...]:
+def _unittest_tricks(gate: Gate, ran: CommandRun) -> tuple[Trick, ...]:
     """Python's own runner writes no report, but says at its end how many tests it ran."""
     told = _RAN.findall(ran.text)
     if not told and not re.search(r"[>|]", gate.command):

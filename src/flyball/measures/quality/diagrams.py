@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from flyball.measures.gates.commands import Commands, Ran
+from flyball.measures.gates.commands import CommandRun, Commands
 
 INSTALL = "npm install --global mermaid jsdom"
 PATIENCE_S = 120.0
@@ -81,7 +81,7 @@ class Diagrams:
         return _answer(ran)
 
 
-def _answer(ran: Ran) -> Any:
+def _answer(ran: CommandRun) -> Any:
     if ran.exit.code == 127:
         return "node is not installed"
     last = next((line for line in reversed(ran.text.splitlines()) if line.strip()), "it said nothing")

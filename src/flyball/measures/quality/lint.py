@@ -7,7 +7,7 @@ import msgspec
 
 from flyball.core.text.quantities import listed, plural
 from flyball.core.text.scrubbing import decode, scrub
-from flyball.measures.gates.commands import Ran
+from flyball.measures.gates.commands import CommandRun
 from flyball.measures.gates.telling import ABSENT, telling_line
 
 VARIABLES = {"RUFF_OUTPUT_FORMAT": "concise"}
@@ -38,7 +38,7 @@ class LintRun(msgspec.Struct, frozen=True):
     detail: str
 
 
-def unusable(command: str, ran: Ran, timeout_s: float) -> str:
+def unusable(command: str, ran: CommandRun, timeout_s: float) -> str:
     """Why a run says nothing about the code, or an empty string."""
     code, text = ran.exit.code, ran.text
     if ran.exit.ended_by in {"wall", "idle"}:
@@ -61,7 +61,7 @@ def unusable(command: str, ran: Ran, timeout_s: float) -> str:
     return "" if code == _FOUND else f"exit {code}, and its output names no file and line: {told}"
 
 
-def whole(ran: Ran) -> str:
+def whole(ran: CommandRun) -> str:
     """All that a run printed, not only its end: every finding is compared."""
     with ran.log.open("rb") as log:
         return scrub(decode(log.read(LARGEST)))
@@ -77,7 +77,7 @@ def fresh(before: str, after: str) -> tuple[str, ...]:
     return tuple((Counter(found(after)) - Counter(found(before))).elements())
 
 
-def compared(command: str, before: Ran, after: Ran) -> LintRun:
+def compared(command: str, before: CommandRun, after: CommandRun) -> LintRun:
     """What a candidate's findings are worth beside those of the untouched tree; both runs could run."""
     if before.exit.code == 0:
         return _refused(command, after, found(after.text))
@@ -86,14 +86,14 @@ def compared(command: str, before: Ran, after: Ran) -> LintRun:
     return _refused(command, after, new) if new else LintRun(clean=True, detail=f"{command}: {stood}, none is new")
 
 
-def stood_before(command: str, ran: Ran) -> str:
+def stood_before(command: str, ran: CommandRun) -> str:
     """The remark on an untouched tree that is not clean."""
     if ran.exit.code == 0:
         return ""
     return f"{command}: {plural(len(found(ran.text)), 'finding')} before the task began; only new ones count"
 
 
-def _refused(command: str, ran: Ran, new: tuple[str, ...]) -> LintRun:
+def _refused(command: str, ran: CommandRun, new: tuple[str, ...]) -> LintRun:
     what = listed([line[:200] for line in new], 5) if new else telling_line(ran.text)
     return LintRun(clean=False, detail=f"{command}: exit {ran.exit.code}: {what}")
 

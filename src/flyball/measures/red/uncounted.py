@@ -29,7 +29,7 @@ _INVALID = "it is not valid Python"
 _TOGETHER = "the gates fail with the new tests; which of them fails cannot be told"
 
 
-class Read(msgspec.Struct, frozen=True):
+class NewTests(msgspec.Struct, frozen=True):
     """A file's new tests as its source has them, of which some say themselves that they are skipped.
 
     `words` are the path and the text of a new file whose tests cannot be told from its source.
@@ -42,18 +42,18 @@ class Read(msgspec.Struct, frozen=True):
     words: str = ""
 
 
-def read_new(path: str, before: bytes | None, after: bytes | None) -> Read:
+def read_new(path: str, before: bytes | None, after: bytes | None) -> NewTests:
     """The tests a file has gained."""
     old = {test.id for test in declared_tests(path, before or b"")}
     found = tuple(test for test in declared_tests(path, after or b"") if test.id not in old)
     skipped = frozenset(test.id for test in found if re.search(r"\.(?:skip|todo)\b", test.body))
     if path.endswith(".py"):
-        return Read(path, found, invalid=after is not None and parse(after) is None)
+        return NewTests(path, found, invalid=after is not None and parse(after) is None)
     whole = before is None and after is not None and not is_countable(path)
-    return Read(path, found, skipped, words=f"{path}\n{decode((after or b'')[:LARGEST])}" if whole else "")
+    return NewTests(path, found, skipped, words=f"{path}\n{decode((after or b'')[:LARGEST])}" if whole else "")
 
 
-def by_criterion(files: Iterable[Read], items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
+def by_criterion(files: Iterable[NewTests], items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
     """The new files that are tests as a whole, by the criteria each names in its name or text."""
     whole = [file for file in files if file.words]
     named = {item.id: tuple(file.file for file in whole if names(file.words, item)) for item in items}
@@ -67,7 +67,7 @@ def whole_file(criterion: str, files: tuple[str, ...], *, passed: bool, text: st
 
 
 def weighed(
-    files: Iterable[Read], *, passed: bool, text: str, index: TreeIndex, project: Project, items: tuple[Item, ...]
+    files: Iterable[NewTests], *, passed: bool, text: str, index: TreeIndex, project: Project, items: tuple[Item, ...]
 ) -> tuple[NewTest, ...]:
     """Each new test with how it ended, as far as the gates' exit and their words tell."""
     told = dict(_cases(text, index)) if _RAN.search(text) else None

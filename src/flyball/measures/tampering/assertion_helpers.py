@@ -10,7 +10,7 @@ from flyball.core.model.measurement import Trick
 from flyball.measures.sources import parse
 from flyball.measures.tampering import checking
 from flyball.measures.tampering.definitions import Definitions, compare, definitions, same, used_by
-from flyball.measures.tampering.modules import ALL, Known, known, names_of
+from flyball.measures.tampering.modules import ALL, KnownNames, known, names_of
 
 _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 
@@ -64,7 +64,7 @@ def _names(path: str, suite: Suite) -> frozenset[str]:
 
 def _knowing(
     paths: frozenset[str] | set[str], names: frozenset[str], suite: Suite
-) -> Iterator[tuple[str, ast.Module, Known]]:
+) -> Iterator[tuple[str, ast.Module, KnownNames]]:
     """Those of the files that import the module of these names, parsed, with what they know of it."""
     words = [name.rpartition(".")[2].encode() for name in names]
     for path in sorted(paths):
@@ -74,7 +74,7 @@ def _knowing(
             yield path, module, knows
 
 
-def _rested(module: ast.Module, knows: Known, own: frozenset[str], defined: Definitions) -> Iterator[str]:
+def _rested(module: ast.Module, knows: KnownNames, own: frozenset[str], defined: Definitions) -> Iterator[str]:
     """The checks a test file calls for their own sake, the classes its tests inherit, and what the runner finds in it."""
     for node in ast.walk(module):
         if isinstance(node, ast.Expr):
@@ -87,7 +87,7 @@ def _rested(module: ast.Module, knows: Known, own: frozenset[str], defined: Defi
     yield from (name for name in imported if any(checking.is_loaded(node) for node in defined[name]))
 
 
-def _expected_to_fail(module: ast.Module, knows: Known) -> Iterator[str]:
+def _expected_to_fail(module: ast.Module, knows: KnownNames) -> Iterator[str]:
     """What a test file wants to fail: that is itself under test, and so product."""
     for node in ast.walk(module):
         inside: list[ast.AST] = []

@@ -31,7 +31,7 @@ def names_of(path: str, files: frozenset[str]) -> frozenset[str]:
     return frozenset(".".join(parts[at:]) for at in roots)
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownNames(msgspec.Struct, frozen=True):
     """Under which names a file knows what a module defines: each for one definition, or as attributes of the module."""
 
     names: dict[str, str]
@@ -49,7 +49,7 @@ class Known(msgspec.Struct, frozen=True):
         return ""
 
 
-def known(path: str, module: ast.Module, names: frozenset[str]) -> Known:
+def known(path: str, module: ast.Module, names: frozenset[str]) -> KnownNames:
     """What the file at `path` imports of the module that has those names."""
     found: dict[str, str] = {}
     prefixes: set[str] = set()
@@ -60,7 +60,7 @@ def known(path: str, module: ast.Module, names: frozenset[str]) -> Known:
             for origin in _origins(path, node):
                 found |= {a.asname or a.name: a.name for a in node.names if origin in names}
                 prefixes |= {a.asname or a.name for a in node.names if f"{origin}.{a.name}".lstrip(".") in names}
-    return Known(found, frozenset(prefixes))
+    return KnownNames(found, frozenset(prefixes))
 
 
 def _origins(path: str, node: ast.ImportFrom) -> Iterator[str]:

@@ -25,7 +25,7 @@ def held(ids: Iterable[str]) -> Held:
     return {file: frozenset(names) for file, names in found.items()}
 
 
-class Holder(msgspec.Struct, frozen=True):
+class TestFile(msgspec.Struct, frozen=True):
     """A file that holds accepted tests, its two versions, and the patterns by which the project calls files tests."""
 
     path: str

@@ -26,7 +26,7 @@ _INI_HEADER = re.compile(r"^\[([^\]\n]+)\]", re.MULTILINE)
 _TOML_HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([^\]\n]+?)[ \t]*\]\]?[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
-class Restored(msgspec.Struct, frozen=True):
+class RestoredManifest(msgspec.Struct, frozen=True):
     """A manifest with its accepted test sections, and the names of those the candidate had changed."""
 
     content: bytes
@@ -37,7 +37,7 @@ def is_sectioned(path: str) -> bool:
     return PurePosixPath(path).name in SECTIONED
 
 
-def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) -> Restored | None:
+def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) -> RestoredManifest | None:
     """The candidate's manifest with the accepted test sections put back; None when those are the same."""
     name = PurePosixPath(path).name
     kind: Callable[[str, str, str], tuple[str, tuple[str, ...]]]
@@ -48,7 +48,7 @@ def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) 
         content, changed = kind(before, after, commands)
     except RecursionError:
         content, changed = before, ("the whole file, which is nested too deeply",)
-    return Restored(content.encode(), changed) if changed else None
+    return RestoredManifest(content.encode(), changed) if changed else None
 
 
 def _toml(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:

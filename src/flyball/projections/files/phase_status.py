@@ -105,7 +105,7 @@ def _shared(state: State, stage: str, iteration: int) -> fields.StatusBlock:
             fields.Calls(window.calls if window else 0, state.task.settings.limits.calls_per_hour),
             "DETECTED" if limited else "OK",
         ),
-        extra=(fields.Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),),
+        extra=(fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),),
     )
 
 
@@ -128,12 +128,12 @@ def _closed_gate(state: State) -> fields.DualGate:
 
 def _work(measured: Measurement | None) -> dict[str, object]:
     if measured is None:
-        return {"tests": fields.Tests(), "files": fields.Files()}
+        return {"tests": fields.Tests(), "files": fields.FilesSection()}
     counts, files = measured.counts, measured.files
     failing = max(0, counts.total - counts.passing - counts.skipped)
     return {
         "tests": fields.Tests(counts.passing + failing + counts.skipped, counts.passing, failing, counts.skipped),
-        "files": fields.Files(files.created, files.modified, files.deleted),
+        "files": fields.FilesSection(files.created, files.modified, files.deleted),
     }
 
 
@@ -147,9 +147,11 @@ def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, o
         blocking_issues=_whole(fact.gate_1.values.get("blocking_issues")),
         warning_issues=sum(c.status == "fail" and not c.blocking for c in checks),
     )
-    extra: tuple[fields.Entry, ...] = (fields.Entry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),)
+    extra: tuple[fields.FieldEntry, ...] = (
+        fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),
+    )
     if by_status["n/a"]:
-        extra = (fields.Entry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
+        extra = (fields.FieldEntry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
     return {
         "qa_metrics": metrics,
         "memory_context": fields.MemoryContext(adrs_found=measured.files.decision_records if measured else 0),

@@ -74,12 +74,8 @@ def _loop_state(state: State, chronicle: TaskHistory) -> dict[str, Any]:
 def _green_model(state: State, chronicle: TaskHistory) -> str | None:
     """The model that really implemented last; none where no turn did, or nobody said which one."""
     author = workflow_of(state.task).author
-    ran = (t.model for t in reversed(chronicle.turns) if t.role == author and t.outcome and not _kept_out(t.outcome))
+    ran = (t.model for t in reversed(chronicle.turns) if t.role == author and t.outcome not in {"", *LIMITED, *ABSENT})
     return next(ran, "") or None
-
-
-def _kept_out(outcome: str) -> bool:
-    return outcome in LIMITED | ABSENT
 
 
 def _stopped_at(state: State, chronicle: TaskHistory) -> datetime | None:

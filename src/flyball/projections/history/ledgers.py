@@ -71,7 +71,8 @@ class ErrorLedger:
 
     def enter(self, at: datetime, stage: str, iteration: int, error: str, signature: str = "") -> None:
         text = plain(error, LONGEST_ERROR)
-        self.recent.append(ErrorSeen(at, stage, iteration, text, signature or _digest(text)))
+        known = signature or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        self.recent.append(ErrorSeen(at, stage, iteration, text, known))
 
     def judged(self, at: datetime, fact: Judged) -> None:
         if fact.gate_1.held:
@@ -86,7 +87,3 @@ class ErrorLedger:
         signature = self.recent[-1].hash
         self.streak = self.streak + 1 if signature == self._last else 1
         self._last = signature
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

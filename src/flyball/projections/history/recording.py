@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Judged, LearningRecorded
@@ -14,8 +14,8 @@ from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
 
 
-def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.Turn:
-    return rec.Turn(
+def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.TurnRecord:
+    return rec.TurnRecord(
         effect.turn,
         effect.stage,
         effect.iteration,
@@ -31,7 +31,7 @@ def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.Turn:
     )
 
 
-def turn_ended(turn: rec.Turn, at: datetime, outcome: Outcome) -> rec.Turn:
+def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: Outcome) -> rec.TurnRecord:
     if not isinstance(outcome, TurnEnded):
         kind = "interrupted" if isinstance(outcome, Interrupted) else "failed"
         detail = outcome.detail if isinstance(outcome, Interrupted | Failed) else ""
@@ -60,7 +60,7 @@ def turn_ended(turn: rec.Turn, at: datetime, outcome: Outcome) -> rec.Turn:
 
 def verification(at: datetime, stage: str, measurement: Measurement) -> rec.Verification:
     gates = tuple(
-        rec.GateRun(
+        rec.GateRecord(
             g.name, g.command, g.passed, g.exit_code, g.seconds, plain(g.broken), _tally(g.counts) if g.counts else None
         )
         for g in measurement.gates
@@ -92,7 +92,7 @@ def coverage_seen(coverage: Coverage | None) -> rec.CoverageSeen | None:
 
 
 def _tally(counts: Counts) -> rec.Tally:
-    return rec.Tally(counts.total, counts.passing, counts.failing, counts.skipped, counts.known_failing)
+    return rec.Tally(*astuple(counts))
 
 
 def judgement(number: int, at: datetime, fact: Judged, measured: rec.Verification | None) -> rec.Judgement:

@@ -7,19 +7,14 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.model.measurement import Check, Counts
 from flyball.core.model.outcomes import NOTHING_USED, Usage
 from flyball.core.model.task import Author
 from flyball.core.text.quantities import plural
 
 
-class Tally(msgspec.Struct, frozen=True):
+class Tally(Counts, frozen=True, omit_defaults=False):
     """How many tests ended how; unlike the stored counts it always names every number."""
-
-    total: int = 0
-    passing: int = 0
-    failing: int = 0
-    skipped: int = 0
-    known_failing: int = 0
 
 
 class FileChanges(msgspec.Struct, frozen=True):
@@ -47,16 +42,11 @@ class CoverageSeen(msgspec.Struct, frozen=True):
         return f"{whole}, {self.changed_percent} % of {plural(self.changed_lines, 'changed line')}"
 
 
-class CheckMade(msgspec.Struct, frozen=True):
-    """One QA criterion and how it ended."""
-
-    name: str
-    status: Literal["pass", "fail", "n/a"]
-    blocking: bool
-    detail: str
+class CheckMade(Check, frozen=True, omit_defaults=False):
+    """One QA criterion and how it ended; it always names its detail."""
 
 
-class Turn(msgspec.Struct, frozen=True):
+class TurnRecord(msgspec.Struct, frozen=True):
     """One agent run; `outcome` is empty while it is under way, `set_aside` says why it was no iteration.
 
     `model` is the one it was asked for until it has ended, then the one that ran; `authors` wrote what it reviewed.
@@ -130,7 +120,7 @@ class Row(msgspec.Struct, frozen=True):
     failed_so_far: int
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Checkpoint(msgspec.Struct, frozen=True):
     """A checkpoint, with the last turn before it, and the trick it holds where it was caught with one."""
 
     label: str
@@ -160,7 +150,7 @@ class Learning(msgspec.Struct, frozen=True):
     rolled_back: bool = False
 
 
-class GateRun(msgspec.Struct, frozen=True):
+class GateRecord(msgspec.Struct, frozen=True):
     """One gate command as it was run against one tree."""
 
     name: str
@@ -178,7 +168,7 @@ class Verification(msgspec.Struct, frozen=True):
     at: datetime
     stage: str
     candidate: str
-    gates: tuple[GateRun, ...]
+    gates: tuple[GateRecord, ...]
     counts: Tally
     green_runs: int
     checks: tuple[CheckMade, ...]
@@ -211,7 +201,7 @@ class Put(msgspec.Struct, frozen=True):
     by: str = ""
 
 
-class Word(msgspec.Struct, frozen=True):
+class WordRecord(msgspec.Struct, frozen=True):
     at: datetime
     word: str
     text: str

@@ -9,12 +9,12 @@ import msgspec
 from flyball.core.loop.casting import Independence, independence
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED
 from flyball.core.model.task import AgentSpec, Author, Player
-from flyball.projections.history.records import Turn
+from flyball.projections.history.records import TurnRecord
 
 _NO_REVIEW = LIMITED | ABSENT | FAILED | {"interrupted", "failed", ""}
 
 
-class Review(msgspec.Struct, frozen=True):
+class ReviewRecord(msgspec.Struct, frozen=True):
     """One turn that reviewed: by whom, whose work, and whether that was another model."""
 
     turn: int
@@ -25,10 +25,10 @@ class Review(msgspec.Struct, frozen=True):
     model: Independence
 
 
-def reviews(turns: Iterable[Turn], agents: Sequence[AgentSpec]) -> tuple[Review, ...]:
+def reviews(turns: Iterable[TurnRecord], agents: Sequence[AgentSpec]) -> tuple[ReviewRecord, ...]:
     """Every review that came to its end."""
     return tuple(
-        Review(
+        ReviewRecord(
             turn.number,
             turn.stage,
             turn.role,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from flyball.core.model.outcomes import NOTHING_USED
-from flyball.projections.history.records import Turn
+from flyball.projections.history.records import TurnRecord
 
 
 class Spend(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class TurnSpend(msgspec.Struct, frozen=True):
     session: str = ""
 
 
-def each(turns: Iterable[Turn]) -> tuple[TurnSpend, ...]:
+def each(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
     """One row for each turn."""
     return tuple(
         TurnSpend(
@@ -66,20 +66,20 @@ def each(turns: Iterable[Turn]) -> tuple[TurnSpend, ...]:
     )
 
 
-def spend(turns: Iterable[Turn]) -> tuple[Spend, ...]:
+def spend(turns: Iterable[TurnRecord]) -> tuple[Spend, ...]:
     """One row for each stage and role in the order they first came."""
-    groups: dict[tuple[str, str], list[Turn]] = {}
+    groups: dict[tuple[str, str], list[TurnRecord]] = {}
     for turn in turns:
         groups.setdefault((turn.stage, turn.role), []).append(turn)
     return tuple(_sum(stage, role, group) for (stage, role), group in groups.items())
 
 
-def total(turns: Iterable[Turn]) -> Spend:
+def total(turns: Iterable[TurnRecord]) -> Spend:
     """All of it in one row."""
     return _sum("", "", list(turns))
 
 
-def _sum(stage: str, role: str, turns: list[Turn]) -> Spend:
+def _sum(stage: str, role: str, turns: list[TurnRecord]) -> Spend:
     usage = NOTHING_USED
     for turn in turns:
         usage = usage.plus(turn.usage)

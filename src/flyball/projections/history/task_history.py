@@ -38,19 +38,19 @@ class TaskHistory:
         self.false_claims = 0
         self.last_activity: datetime | None = None
         self.resumed_at: datetime | None = None
-        self.turns: list[rec.Turn] = []
+        self.turns: list[rec.TurnRecord] = []
         self.judgements: list[rec.Judgement] = []
         self.judged: ev.Judged | None = None
         self.last_progress: dict[str, ev.Judged] = {}
         self.rows: list[rec.Row] = []
-        self.checkpoints: list[rec.Kept] = []
+        self.checkpoints: list[rec.Checkpoint] = []
         self.learnings: list[rec.Learning] = []
         self.verified: list[rec.Verification] = []
         self.measured: rec.Verification | None = None
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
         self.questions: dict[EffectId, rec.Put] = {}
-        self.words: list[rec.Word] = []
+        self.words: list[rec.WordRecord] = []
         self.holds: list[rec.Hold] = []
         self.limit_hits: list[tuple[datetime, ev.LimitHit]] = []
         self.limited_at: dict[str, datetime] = {}
@@ -78,7 +78,7 @@ class TaskHistory:
         if shows(event):
             self.last_activity = event.at
 
-    def turn(self, number: int) -> rec.Turn | None:
+    def turn(self, number: int) -> rec.TurnRecord | None:
         """The last attempt at a turn."""
         where = self._turn_at.get(EffectId(f"turn/{number}"))
         return None if where is None else self.turns[where]
@@ -132,7 +132,7 @@ class TaskHistory:
         )
         self._note((*outcome.notes, said) if said else outcome.notes)
         if not self.checkpoints:
-            self._keep(rec.Kept("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
+            self._keep(rec.Checkpoint("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
 
     def _pull_requested(self, _at: datetime, _effect: Effect, outcome: out.PullRequested) -> None:
         self._note((f"The pull request is {outcome.url}" if outcome.url else outcome.detail,))
@@ -140,9 +140,9 @@ class TaskHistory:
     def _saved(self, at: datetime, _effect: Effect, outcome: out.Saved) -> None:
         self._note(outcome.notes)
         number = self.turns[-1].number if self.turns else 0
-        self._keep(rec.Kept(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number))
+        self._keep(rec.Checkpoint(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number))
 
-    def _keep(self, kept: rec.Kept) -> None:
+    def _keep(self, kept: rec.Checkpoint) -> None:
         self._kept_at[kept.commit] = len(self.checkpoints)
         self.checkpoints.append(kept)
         self._turn_of.setdefault(kept.commit, kept.turn)
@@ -177,7 +177,7 @@ class TaskHistory:
         number = self.turns[-1].number if self.turns else 0
         where = self._kept_at.get(effect.candidate)
         tricked = self.checkpoints[where].tricked if effect.doubtful and where is not None else ""
-        self._keep(rec.Kept(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked))
+        self._keep(rec.Checkpoint(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked))
         paths = listed([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {number}: {paths}", *outcome.notes))
 
@@ -276,7 +276,7 @@ class TaskHistory:
             self._doubt(fact.commit, tuple(trick for trick in known if trick.path not in fact.paths))
 
     def _spoke(self, at: datetime, fact: ev.PersonSpoke) -> None:
-        self.words.append(rec.Word(at, fact.word, plain(fact.text, 1000), fact.question))
+        self.words.append(rec.WordRecord(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text, "person")
         elif fact.word in {"reset", "modify", "rollback"}:

@@ -56,14 +56,6 @@ def _place(state: State, event: ev.Event) -> str:
     return f"{state.main.stage} {state.main.loop.iteration + 1}" if state.main.at_work else state.main.stage
 
 
-def _opened(_state: State, fact: ev.TaskOpened) -> str:
-    return f"task {fact.task.id} ({fact.task.workflow}): {fact.task.request}"
-
-
-def _session(_state: State, fact: ev.SessionStarted) -> str:
-    return f"flyball {fact.version} starts work (pid {fact.pid} on {fact.host})"
-
-
 def _begun(state: State, fact: ev.Begun) -> str | None:
     effect = fact.effect
     again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
@@ -157,14 +149,14 @@ def _gate(gate: GateResult, measured: Measurement) -> str:
     if gate.counts is None:
         return f"gate {gate.name}: {'passed' if gate.passed else f'failed, exit {gate.exit_code}'}"
     counts = gate.counts
-    names = f" ({listed(_names(measured.failing))})" if counts.failing and measured.failing else ""
+    names = (
+        f" ({listed([test.rpartition('::')[2] or test for test in measured.failing])})"
+        if counts.failing and measured.failing
+        else ""
+    )
     known = f", {counts.known_failing} known failing" if counts.known_failing else ""
     skipped = f", {counts.skipped} skipped" if counts.skipped else ""
     return f"gate {gate.name}: {counts.passing} passed, {counts.failing} failed{names}{skipped}{known}"
-
-
-def _names(failing: tuple[str, ...]) -> list[str]:
-    return [test.rpartition("::")[2] or test for test in failing]
 
 
 def _judged(_state: State, fact: ev.Judged) -> str:
@@ -234,19 +226,11 @@ def _held(_state: State, fact: ev.Held) -> str:
     return f"waits{until} ({guard_name(fact.guard)}): {fact.reason}"
 
 
-def _limit_hit(_state: State, fact: ev.LimitHit) -> str:
-    return f"{fact.agent} hit its {fact.kind.replace('_', ' ')}; not before {stamp(fact.until)}"
-
-
 def _stopped(state: State, fact: ev.TaskStopped) -> str:
     word = situation(state)
     following = next_command(state)
     reason = plain(fact.reason, 140)
     return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
-
-
-def _spoke(_state: State, fact: ev.PersonSpoke) -> str | None:
-    return None if fact.word == "answer" else f"a person says {fact.word} {fact.text}".rstrip()
 
 
 def _removed(_state: State, fact: ev.WorkspaceRemoved) -> str:
@@ -255,15 +239,11 @@ def _removed(_state: State, fact: ev.WorkspaceRemoved) -> str:
     return f"cleaned up: {listed(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
 
 
-def _saved(_state: State, _id: str, outcome: out.Saved) -> str | None:
-    return f"checkpoint {outcome.label} {short(outcome.commit)} accepted" if outcome.accepted else None
-
-
 _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
     out.Prepared: lambda _s, _i, o: f"workspace ready on {o.branch} at {short(o.base)}",
     out.TurnEnded: _turn_ended,
     out.Measured: _measured,
-    out.Saved: _saved,
+    out.Saved: lambda _s, _i, o: f"checkpoint {o.label} {short(o.commit)} accepted" if o.accepted else None,
     out.Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
     out.Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
     out.Integrated: lambda _s, _i, o: f"integrated as {short(o.commit)}",
@@ -281,15 +261,15 @@ _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
 }
 
 _FACTS: dict[type, Callable[[State, Any], str | None]] = {
-    ev.TaskOpened: _opened,
-    ev.SessionStarted: _session,
+    ev.TaskOpened: lambda _s, f: f"task {f.task.id} ({f.task.workflow}): {f.task.request}",
+    ev.SessionStarted: lambda _s, f: f"flyball {f.version} starts work (pid {f.pid} on {f.host})",
     ev.Begun: _begun,
     ev.Ended: _ended,
     ev.Judged: _judged,
     ev.TurnSetAside: _set_aside,
     ev.Moved: _moved,
     ev.Held: _held,
-    ev.LimitHit: _limit_hit,
+    ev.LimitHit: lambda _s, f: f"{f.agent} hit its {f.kind.replace('_', ' ')}; not before {stamp(f.until)}",
     ev.WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
     ev.BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
     ev.ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
@@ -302,7 +282,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
     ev.LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
-    ev.PersonSpoke: _spoke,
+    ev.PersonSpoke: lambda _s, f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _s, _f: "settings changed by a person",
     SessionImported: lambda _s, f: f"begun from {told(f.session)}",
     ev.TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",

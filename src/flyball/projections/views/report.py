@@ -10,7 +10,7 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.projections.history import records as rec
-from flyball.projections.history.reviews import Review, reviews
+from flyball.projections.history.reviews import ReviewRecord, reviews
 from flyball.projections.history.spend import Spend, TurnSpend, each, spend, total
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
@@ -20,7 +20,7 @@ from flyball.projections.wording import plain
 NOT_IN_CHECKPOINTS = "Checkpoints hold no submodule contents and no ignored files."
 
 
-class Criterion(msgspec.Struct, frozen=True):
+class CriterionShown(msgspec.Struct, frozen=True):
     id: str
     text: str
     state: str
@@ -81,7 +81,7 @@ class Report(msgspec.Struct, frozen=True):
     started_at: datetime
     updated_at: datetime
     elapsed_s: float
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[CriterionShown, ...]
     commits: tuple[CommitMade, ...]
     files: rec.FileChanges
     verifications: tuple[rec.Verification, ...]
@@ -94,11 +94,11 @@ class Report(msgspec.Struct, frozen=True):
     tricks: tuple[rec.TrickSeen, ...]
     false_claims: tuple[FalseClaim, ...]
     disagreements: tuple[Disagreement, ...]
-    reviews: tuple[Review, ...]
+    reviews: tuple[ReviewRecord, ...]
     consents: tuple[rec.Consent, ...]
     rollbacks: tuple[rec.Rollback, ...]
     questions: tuple[rec.Put, ...]
-    words: tuple[rec.Word, ...]
+    words: tuple[rec.WordRecord, ...]
     waits: tuple[rec.Hold, ...]
     iterations: int
     turns: tuple[TurnSpend, ...]
@@ -131,7 +131,7 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         started_at=state.task.opened_at,
         updated_at=chronicle.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
-        criteria=tuple(Criterion(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
+        criteria=tuple(CriterionShown(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.accepted),
         files=measured.files if measured else rec.FileChanges(),
         verifications=tuple(chronicle.verified),
@@ -142,7 +142,9 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         forced=tuple(m for m in chronicle.moves if m.forced),
         unverified=unverified(chronicle),
         tricks=tuple(chronicle.tricks.values()),
-        false_claims=tuple(_false_claim(j) for j in chronicle.judgements if j.false_claim),
+        false_claims=tuple(
+            FalseClaim(j.at, j.stage, j.iteration, j.turn, j.missing) for j in chronicle.judgements if j.false_claim
+        ),
         disagreements=tuple(
             Disagreement(j.stage, j.iteration, j.turn, j.disagreements) for j in chronicle.judgements if j.disagreements
         ),
@@ -196,10 +198,6 @@ def _stages(state: State) -> tuple[StageTime, ...]:
         )
         for v in state.main.visits
     )
-
-
-def _false_claim(judgement: rec.Judgement) -> FalseClaim:
-    return FalseClaim(judgement.at, judgement.stage, judgement.iteration, judgement.turn, judgement.missing)
 
 
 def _left(state: State, chronicle: TaskHistory) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flyball.core.text.quantities import plural
-from flyball.projections.history.records import GateRun, Learning, Tally, Verification
-from flyball.projections.history.reviews import Review
+from flyball.projections.history.records import GateRecord, Learning, Tally, Verification
+from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
 from flyball.projections.views.report import Report
 from flyball.projections.wording import code, duration, escaped, money, short, stamp
@@ -99,7 +99,7 @@ def _verification(v: Verification) -> list[str]:
     return [head, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
 
 
-def _gate(g: GateRun) -> str:
+def _gate(g: GateRecord) -> str:
     result = "passed" if g.passed else f"could not run: {escaped(g.broken)}" if g.broken else "failed"
     counts = f", {_counts(g.counts)}" if g.counts else ""
     return f"gate {escaped(g.name)} {result}: {code(g.command)}, exit {g.exit_code}{counts}, {duration(g.seconds)}"
@@ -124,7 +124,7 @@ def _unverified(r: Report) -> list[str]:
     return skipped + [f"- Check {escaped(c.name)}: unverified{_after(c.detail)}" for c in r.unverified]
 
 
-def _review(review: Review) -> str:
+def _review(review: ReviewRecord) -> str:
     whose = " and ".join(map(escaped, review.authors))
     head = f"{escaped(review.stage)}, turn {review.turn}, {escaped(review.role)}: {escaped(review.reviewer)}"
     match review.model:

@@ -8,8 +8,8 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.loop.guards import HOUR
-from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Held, PersonSpoke, TaskStopped
+from flyball.core.model.effects import Option, RunAgent
+from flyball.core.model.events import PersonSpoke, TaskStopped
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.registry import workflow_of
@@ -28,17 +28,12 @@ class CheckpointShown(msgspec.Struct, frozen=True):
     stage: str
 
 
-class OptionShown(msgspec.Struct, frozen=True):
-    key: str
-    meaning: str
-
-
 class QuestionShown(msgspec.Struct, frozen=True):
     id: str
     name: str
     text: str
     detail: str
-    options: tuple[OptionShown, ...]
+    options: tuple[Option, ...]
     default: str | None
     asked_at: datetime | None
     deadline_at: datetime | None
@@ -162,7 +157,7 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
     usage = state.usage
-    breaker = state.main.loop.breaker
+    breaker, held = state.main.loop.breaker, state.main.held
     return Status(
         task=state.task.id,
         request=state.task.request,
@@ -189,7 +184,7 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated, state.known_usd),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
-        held=_held(state.main.held),
+        held=HeldShown(held.guard, plain(held.reason), held.until) if held else None,
         stopped=_stopped(state.stopped),
         forced=_forced(state),
         unverified=unverified(chronicle),
@@ -222,7 +217,7 @@ def _question(key: EffectId, state: State, chronicle: TaskHistory) -> QuestionSh
         name=question.name,
         text=plain(question.text, 4000),
         detail="\n".join(plain(line, 1000) for line in question.detail.splitlines()[:60]),
-        options=tuple(OptionShown(plain(o.key), plain(o.meaning)) for o in question.options),
+        options=tuple(Option(plain(o.key), plain(o.meaning)) for o in question.options),
         default=question.default,
         asked_at=put.asked_at if put else None,
         deadline_at=question.deadline_at,
@@ -257,10 +252,6 @@ def _limits(state: State) -> LimitsShown:
         limits.budget_usd,
         limits.budget_tokens,
     )
-
-
-def _held(held: Held | None) -> HeldShown | None:
-    return HeldShown(held.guard, plain(held.reason), held.until) if held else None
 
 
 def _stopped(stopped: TaskStopped | None) -> StoppedShown | None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Blocker, Claim, Finding, ProposedIssue, read_claim
+from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding, ProposedIssue, read_claim
 from flyball.core.decide import decide
 from flyball.core.loop.step import NOTHING, Step
 from flyball.core.model.effects import Measure, RunAgent, Save
@@ -419,7 +419,9 @@ def test_a_summary_that_stands_in_the_tree_is_no_verdict_whatever_is_said_around
     "claim",
     [
         Claim(approved=(BUG.id,), source="report-file"),
-        Claim(verdict="pass", status="blocked", blockers=(Blocker("external", "no network"),), source="report-file"),
+        Claim(
+            verdict="pass", status="blocked", blockers=(ClaimedBlocker("external", "no network"),), source="report-file"
+        ),
         replace(claimed("## Code Review Summary\n**Result:** fail\n"), verdict="pass", source="native"),
         claimed("## Code Review Summary\n**Result:** pass\n", report={"status": "complete"}),
     ],

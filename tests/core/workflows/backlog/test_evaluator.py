@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from tests.core.workflows.backlog.counting import Name, steps
 
 from flyball.core.claims.reviews import VALIDATORS, Validation
-from flyball.core.workflows.backlog.evaluator import RULES, Weighed, evaluate
+from flyball.core.workflows.backlog.evaluator import RULES, Weighing, evaluate
 from flyball.core.workflows.backlog.values import ISSUE_FILES, Backlog, Deviation, Issue, Session, Situation
 
 PASSED = tuple(Validation(kind, "pass") for kind in VALIDATORS)
@@ -355,7 +355,7 @@ def test_a_situation_no_rule_knows_is_not_taken_for_done():
     from flyball.core.workflows.backlog.evaluator import unforeseen
     from flyball.core.workflows.backlog.selection import Candidates
 
-    said = unforeseen(Weighed(GOOD, Candidates((), ()), (), ()))
+    said = unforeseen(Weighing(GOOD, Candidates((), ()), (), ()))
     assert (said.decision, said.trigger) == ("BLOCKED", "unverified")
 
 

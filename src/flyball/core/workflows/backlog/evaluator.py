@@ -17,11 +17,11 @@ from flyball.core.workflows.backlog.values import (
     Decision,
     Deviation,
     Evaluation,
+    FileTally,
     Issue,
     Session,
     Situation,
     Status,
-    Tally,
     Trigger,
 )
 
@@ -41,7 +41,7 @@ class Answer(msgspec.Struct, frozen=True):
     next_issue: str | None = None
 
 
-class Weighed(msgspec.Struct, frozen=True):
+class Weighing(msgspec.Struct, frozen=True):
     """A situation with what every rule asks of it."""
 
     situation: Situation
@@ -50,7 +50,7 @@ class Weighed(msgspec.Struct, frozen=True):
     blocked: tuple[Issue, ...]
 
 
-Rule = Callable[[Weighed], Answer | None]
+Rule = Callable[[Weighing], Answer | None]
 
 
 def idle_cycles(session: Session) -> int:
@@ -60,14 +60,14 @@ def idle_cycles(session: Session) -> int:
     return 0 if session.completed or session.completed_count else session.cycles
 
 
-def _unrecoverable(weighed: Weighed) -> Answer | None:
+def _unrecoverable(weighed: Weighing) -> Answer | None:
     if not weighed.situation.unrecoverable:
         return None
     error = (*weighed.situation.errors, "unrecoverable, with no message")[0]
     return _blocked("unrecoverable_error", f"Error: {error}", *weighed.situation.errors)
 
 
-def _critical_security(weighed: Weighed) -> Answer | None:
+def _critical_security(weighed: Weighing) -> Answer | None:
     found = next((v for v in weighed.situation.validations if v.critical_security), None)
     if found is None:
         return None
@@ -75,7 +75,7 @@ def _critical_security(weighed: Weighed) -> Answer | None:
     return _blocked("critical_security", f"Critical security finding in {where}", where)
 
 
-def _failed_often(weighed: Weighed) -> Answer | None:
+def _failed_often(weighed: Weighing) -> Answer | None:
     """An issue that is finished by now no longer counts, whatever it took."""
     backlog, session = weighed.situation.backlog, weighed.situation.session
     still = {issue.id for issue in backlog.issues if not issue.is_final}
@@ -91,21 +91,21 @@ def _failed_often(weighed: Weighed) -> Answer | None:
     return _blocked("failed_3x", reason, *stuck)
 
 
-def _nothing_completed(weighed: Weighed) -> Answer | None:
+def _nothing_completed(weighed: Weighing) -> Answer | None:
     idle = idle_cycles(weighed.situation.session)
     if idle < CYCLES_THAT_BLOCK:
         return None
     return _blocked("no_completion", f"{idle} cycles with no completed issues", weighed.situation.session.focus)
 
 
-def _focus_needs_input(weighed: Weighed) -> Answer | None:
+def _focus_needs_input(weighed: Weighing) -> Answer | None:
     session = weighed.situation.session
     focused = (i for i in weighed.situation.backlog.issues if is_called(i, session.focus))
     asking = next((i.id for i in focused if not i.is_final and needs_input(i) and i.id not in session.answered), "")
     return _blocked("needs_input", f"Issue {asking} requires human input", asking) if asking else None
 
 
-def _none_actionable(weighed: Weighed) -> Answer | None:
+def _none_actionable(weighed: Weighing) -> Answer | None:
     if not weighed.open or weighed.candidates.actionable:
         return None
     under_way = any(issue.status == "in-progress" for issue in weighed.open)
@@ -115,20 +115,20 @@ def _none_actionable(weighed: Weighed) -> Answer | None:
     return _blocked("no_actionable", reason, *causes)
 
 
-def _only_blocked(weighed: Weighed) -> Answer | None:
+def _only_blocked(weighed: Weighing) -> Answer | None:
     if weighed.open or not weighed.blocked:
         return None
     reason = f"Only blocked issues remain ({len(weighed.blocked)} blocked)"
     return _blocked("only_blocked", reason, *(issue.id for issue in weighed.blocked))
 
 
-def _build_fails(weighed: Weighed) -> Answer | None:
+def _build_fails(weighed: Weighing) -> Answer | None:
     if weighed.open or weighed.situation.build != "fail":
         return None
     return _blocked("build_failing", "Build failing with no issues to fix", "build")
 
 
-def _gates_unmet(weighed: Weighed) -> Answer | None:
+def _gates_unmet(weighed: Weighing) -> Answer | None:
     if weighed.open:
         return None
     failed = [v.kind for v in weighed.situation.validations if not v.passed]
@@ -141,7 +141,7 @@ def _gates_unmet(weighed: Weighed) -> Answer | None:
     return _blocked("gates_unmet", reason, *failed, *(["quality gates"] if unmet else []))
 
 
-def _unverified(weighed: Weighed) -> Answer | None:
+def _unverified(weighed: Weighing) -> Answer | None:
     if weighed.open:
         return None
     places = [_place(each) for each in weighed.situation.backlog.unread]
@@ -153,7 +153,7 @@ def _unverified(weighed: Weighed) -> Answer | None:
     return _blocked("unverified", reason, *places, *unknown)
 
 
-def _done(weighed: Weighed) -> Answer | None:
+def _done(weighed: Weighing) -> Answer | None:
     situation = weighed.situation
     validated = not missing_validators(situation) and all(v.passed and not v.created for v in situation.validations)
     good = validated and not situation.backlog.unread and situation.build == "pass" and situation.gates == "met"
@@ -162,7 +162,7 @@ def _done(weighed: Weighed) -> Answer | None:
     return Answer("DONE", "done", "All issues completed, no regressions found, quality gates met.")
 
 
-def _cycle_limit(weighed: Weighed) -> Answer | None:
+def _cycle_limit(weighed: Weighing) -> Answer | None:
     """Only what would have gone on is stopped by the limit."""
     session = weighed.situation.session
     if not session.max_cycles or session.cycles < session.max_cycles or not weighed.candidates.actionable:
@@ -172,7 +172,7 @@ def _cycle_limit(weighed: Weighed) -> Answer | None:
     return Answer("BLOCKED", "cycle_limit", reason, ("cycle limit",), following)
 
 
-def _actionable(weighed: Weighed) -> Answer | None:
+def _actionable(weighed: Weighing) -> Answer | None:
     remaining = weighed.candidates.actionable
     if not remaining:
         return None
@@ -185,7 +185,7 @@ def _actionable(weighed: Weighed) -> Answer | None:
     return Answer("CONTINUE", "actionable", reason, next_issue=remaining[0].id)
 
 
-def unforeseen(weighed: Weighed) -> Answer:
+def unforeseen(weighed: Weighing) -> Answer:
     """Reached by no situation known; whatever it is, it is not done."""
     return _blocked("unverified", f"No rule fits: {some(len(weighed.open), 'issue')} open")
 
@@ -249,7 +249,7 @@ def some(number: int, noun: str) -> str:
 def evaluate(situation: Situation) -> Evaluation:
     """The decision, with its reason and all that a reader needs to follow it."""
     issues = situation.backlog.issues
-    weighed = Weighed(
+    weighed = Weighing(
         situation=situation,
         candidates=candidates(situation),
         open=tuple(issue for issue in issues if issue.is_open),
@@ -270,7 +270,7 @@ def evaluate(situation: Situation) -> Evaluation:
     )
 
 
-def counts(situation: Situation) -> dict[str, Tally]:
+def counts(situation: Situation) -> dict[str, FileTally]:
     """How many issues of each file are proposed, in progress and blocked."""
     stood: dict[tuple[str, Status], int] = {}
     files = dict.fromkeys(ISSUE_FILES)
@@ -278,7 +278,7 @@ def counts(situation: Situation) -> dict[str, Tally]:
         files.setdefault(issue.file)
         stood[issue.file, issue.status] = stood.get((issue.file, issue.status), 0) + 1
     return {
-        file: Tally(
+        file: FileTally(
             stood.get((file, "proposed"), 0), stood.get((file, "in-progress"), 0), stood.get((file, "blocked"), 0)
         )
         for file in files

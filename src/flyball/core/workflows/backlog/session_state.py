@@ -28,7 +28,7 @@ _STARTED = ("start_time", "started_at")
 _LONGEST_ID = 200
 
 
-class Seen(msgspec.Struct, frozen=True):
+class LastSeen(msgspec.Struct, frozen=True):
     """What the last evaluation found and counted; `done` is the digest of the backlog it said DONE of."""
 
     cycles: int = 0
@@ -43,13 +43,13 @@ class StateRead(msgspec.Struct, frozen=True):
     """The session a state file tells of, what was last seen of it, and what in it could not be used."""
 
     session: Session
-    seen: Seen | None
+    seen: LastSeen | None
     problems: tuple[str, ...] = ()
 
 
 def read_state(raw: Mapping[str, Any]) -> StateRead:
     """The session in a state file of whatever shape."""
-    fields = _Fields(raw)
+    fields = _StateFields(raw)
     completed, completed_count = fields.listed(_COMPLETED)
     created, created_count = fields.listed(_CREATED)
     seen = _seen(raw)
@@ -73,7 +73,7 @@ def read_state(raw: Mapping[str, Any]) -> StateRead:
 
 def counted(read: StateRead, session: Session, validations: Iterable[Validation]) -> Session:
     """The session with a failed validation of its focus counted, once in each cycle, unless somebody else counts."""
-    seen = read.seen or Seen()
+    seen = read.seen or LastSeen()
     failed = any(not validation.passed for validation in validations)
     counted_already = seen.failed_in_cycle.get(session.focus) == session.cycles and read.seen is not None
     if not failed or not session.focus or counted_already or session.failures != seen.validation_failures:
@@ -96,13 +96,13 @@ def updated(
     `digest` stands for the backlog that was evaluated.
     """
     idle = idle_cycles(session)
-    before = read.seen or Seen()
+    before = read.seen or LastSeen()
     failed = {id: cycle for id, cycle in before.failed_in_cycle.items() if cycle <= session.cycles}
     if session.failures.get(session.focus, 0) > read.session.failures.get(session.focus, 0):
         failed[session.focus] = session.cycles
     # What nobody said this time takes nothing back; the digest tells whether the files are the same.
     done = digest if evaluation.decision == "DONE" else before.done if evaluation.trigger == "unverified" else ""
-    seen = Seen(session.cycles, session.completed_count, idle, session.failures, failed, done)
+    seen = LastSeen(session.cycles, session.completed_count, idle, session.failures, failed, done)
     return {
         **raw,
         "last_decision": evaluation.decision,
@@ -118,7 +118,7 @@ def updated(
 
 def _counted_under(raw: Mapping[str, Any]) -> str:
     """The name the cycles were read from; of two counts the higher one was."""
-    fields = _Fields(raw)
+    fields = _StateFields(raw)
     return max((name for name in _CYCLES if name in raw), key=fields.count, default=_CYCLES[0])
 
 
@@ -140,14 +140,14 @@ def _shaped(old: object, value: Any) -> Any:
     return value
 
 
-def _seen(raw: Mapping[str, Any]) -> Seen | None:
+def _seen(raw: Mapping[str, Any]) -> LastSeen | None:
     try:
-        return msgspec.convert(raw[OWN], Seen)
+        return msgspec.convert(raw[OWN], LastSeen)
     except (KeyError, msgspec.ValidationError):
         return None
 
 
-def _idle(raw: Mapping[str, Any], seen: Seen | None, cycles: int, completed: int) -> int | None:
+def _idle(raw: Mapping[str, Any], seen: LastSeen | None, cycles: int, completed: int) -> int | None:
     """Cycles in a row without a completed issue: as somebody keeps them, or counted on from what was last seen."""
     stated = raw.get("cycles_without_completion")
     known = stated if isinstance(stated, int) and not isinstance(stated, bool) and stated >= 0 else None
@@ -158,7 +158,7 @@ def _idle(raw: Mapping[str, Any], seen: Seen | None, cycles: int, completed: int
     return 0 if completed > seen.completed else seen.cycles_without_completion + cycles - seen.cycles
 
 
-class _Fields:
+class _StateFields:
     """The file's values asked one by one; what is of the wrong kind counts as absent and is named."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:

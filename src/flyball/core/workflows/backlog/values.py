@@ -125,7 +125,7 @@ class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     untouched: bool = False
 
 
-class Tally(msgspec.Struct, frozen=True):
+class FileTally(msgspec.Struct, frozen=True):
     """How many issues of a file stand how."""
 
     proposed: int = 0
@@ -141,7 +141,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     trigger: Trigger
     next_issue: str | None = None
     blocked_on: tuple[str, ...] = ()
-    counts: dict[str, Tally] = {}
+    counts: dict[str, FileTally] = {}
     actionable: int = 0
     warnings: tuple[str, ...] = ()
     deviations: tuple[Deviation, ...] = ()

@@ -72,10 +72,10 @@ class _Header(msgspec.Struct, frozen=True):
 
 def scan(text: str, file: str) -> tuple[list[Block], list[Deviation]]:
     """The blocks of a file, in order, and where its fences and headings are not as the format asks."""
-    return _Scanner(text, file).scan()
+    return _BlockScanner(text, file).scan()
 
 
-class _Scanner:
+class _BlockScanner:
     """One pass over the lines of a file."""
 
     def __init__(self, text: str, file: str) -> None:

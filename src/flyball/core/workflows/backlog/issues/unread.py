@@ -72,7 +72,7 @@ def trim(text: str, block: Block, unread: Sequence[Unread]) -> Block:
     return replace(own, start=block.header_start) if shared else own
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _OuterLine(msgspec.Struct, frozen=True):
     """A line outside all headers: its place, its text, its block if it is in a body, and where its fence or comment begins.
 
     `apart` is what stands in no body, or below a rule in one.
@@ -300,9 +300,9 @@ class _Account:
         return above if ruled else index
 
 
-def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_Line]:
+def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_OuterLine]:
     """The lines that are in no header, each with the id of the block in whose body it stands."""
-    lines: list[_Line] = []
+    lines: list[_OuterLine] = []
     bodies = iter([*zip(blocks, ids, strict=True), (None, "")])
     block, id = next(bodies)
     opened, shell, ruled = "", None, False
@@ -320,7 +320,7 @@ def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_Li
             opened = ("" if "-->" in match[1] else "-->") if comment else marker[1]
             shell = len(lines) if opened else None
         ruled = ruled or (not opened and _RULE.fullmatch(match[1]) is not None)
-        lines.append(_Line(match.start(), number, match[1], own, shell, own is None or ruled))
+        lines.append(_OuterLine(match.start(), number, match[1], own, shell, own is None or ruled))
         if closes:
             opened, shell = "", None
     return lines
@@ -328,10 +328,10 @@ def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_Li
 
 def _cells(line: str) -> list[str]:
     """The cells of a table's row; none where a line is no row."""
-    words.bare = line.strip(" \t>")
-    if not words.bare.startswith("|") and words.bare.count("|") < 2:
+    row = line.strip(" \t>")
+    if not row.startswith("|") and row.count("|") < 2:
         return []
-    return [cell.strip(" \t*_`") for cell in words.bare.strip("|").split("|")]
+    return [cell.strip(" \t*_`") for cell in row.strip("|").split("|")]
 
 
 def _indent(line: str) -> int:
