@@ -19,7 +19,7 @@ def test_a_third_turn_that_would_exceed_it_is_not_begun(world: World, flag: str,
     code, said = world.flyball(*world.run_arguments(flag, limit))
 
     assert code == 4, said
-    assert f"of {limit} {'tokens' if 'tokens' in flag else 'USD'}, and the next turn may take" in said
+    assert f"of {limit} {'tokens' if 'tokens' in flag else 'USD'}; the next turn may take" in said
     shown = json.loads(world.flyball("status", TASK, "--json")[1])
     assert (shown["turns"], shown["decision"]) == (2, "CONTINUE")
     assert {name: shown["usage"][name] for name in SPENT} == SPENT

@@ -1,1 +1,1 @@
-"""What is true of a candidate tree: gates run, reports read, tricks found, code and documents measured."""
+"""Measures a candidate tree: runs gates, reads reports, finds tricks, checks code and documents."""

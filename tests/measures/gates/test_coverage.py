@@ -73,7 +73,7 @@ def test_what_cannot_be_used_is_refused_with_the_reason(text: str, said: str, tm
 def test_a_link_and_what_is_too_large_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, LCOV, "real")
     (tmp_path / "link").symlink_to(path)
-    with pytest.raises(CoverageUnreadable, match="no regular file"):
+    with pytest.raises(CoverageUnreadable, match="not a regular file"):
         read_coverage(tmp_path / "link", INDEX)
     monkeypatch.setattr(coverage, "LARGEST", 10)
     with pytest.raises(CoverageUnreadable, match="larger than"):

@@ -77,7 +77,7 @@ def test_no_report_ever_says_correct():
 
 def test_false_claims_and_disagreements_are_named():
     page = text(short_tdd_run())
-    assert "GREEN 1, turn 2: signalled exit, but fails: tests/test_rows.py::test_empty" in page
+    assert "GREEN 1, turn 2: said done, but measured: fails: tests/test_rows.py::test_empty" in page
     assert "tests_passing: reported 12, measured 11" in page
 
 

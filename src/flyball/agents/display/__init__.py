@@ -1,1 +1,1 @@
-"""What a turn says, for whoever watches."""
+"""A turn's output as lines for people who watch."""

@@ -1,1 +1,1 @@
-"""What a program printed, read into how its turn ended."""
+"""Reads a program's output into the outcome of its turn."""

@@ -204,7 +204,7 @@ def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:
         return f"rejected: {plain(judged.missing[0], 120)}. It went back with this finding."
     if judged.false_claim:
         return f"the agent said it was done. Measured, it was not, and it was told why: {plain(judged.missing[0], 120)}"
-    cured = f" The cure: {judged.rung}, from the best checkpoint." if judged.rung else ""
+    cured = f" Remedy: {judged.rung}, from the best checkpoint." if judged.rung else ""
     return f"{plain(judged.evidence, 120)}.{cured}"
 
 

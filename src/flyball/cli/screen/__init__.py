@@ -1,1 +1,1 @@
-"""What a run shows, and what a person types into it."""
+"""The live view, the plain view, keys and questions of a run."""

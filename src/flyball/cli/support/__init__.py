@@ -1,1 +1,1 @@
-"""What commands share: options, choosing a task, sessions, exit codes, output."""
+"""Shared by commands: options, choosing a task, exit codes, output."""

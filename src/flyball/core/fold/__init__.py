@@ -1,1 +1,1 @@
-"""What each fact adds to what is known; nothing here chooses."""
+"""The fold: adds each fact to the state and makes no choice."""

@@ -1,1 +1,1 @@
-"""Is a loop going anywhere: observations, the monitor's verdict, remedies, the breaker."""
+"""Whether a loop makes progress: observations, the monitor's verdict, remedies, the breaker."""

@@ -1,1 +1,1 @@
-"""The workflows: each a pure module that says, stage by stage, which effects come next."""
+"""The workflows: one folder each, with its stages, facts, fold and prompts; all pure."""

@@ -1,1 +1,1 @@
-"""Gates run on a tree, and what their reports say."""
+"""Runs gates on a tree and reads their reports."""

@@ -1,1 +1,1 @@
-"""Code, documents and QA's criteria, measured."""
+"""Measures code, documents and QA's criteria."""

@@ -1,1 +1,1 @@
-"""What would make a gate say more than is true: protected paths, planted failures, tricks by name."""
+"""Finds weakened tests and other tricks: protected paths, planted failures, tricks by name."""

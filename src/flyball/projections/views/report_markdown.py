@@ -92,7 +92,7 @@ def _verified(r: Report) -> list[str]:
 
 def _verification(v: Verification) -> list[str]:
     runs = f", {v.green_runs} full green runs" if v.green_runs > 1 else ""
-    held = f"; held: {escaped(v.condition)}" if v.condition else ""
+    held = f"; passed: {escaped(v.condition)}" if v.condition else ""
     head = f"- **{escaped(v.stage)}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
     checks = [f"  - check {escaped(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
     coverage = [f"  - coverage {v.coverage}"] if v.coverage is not None else []
@@ -143,7 +143,7 @@ def _trick(kind: str, path: str, detail: str, stage: str, times: int) -> str:
 
 def _false_claims(r: Report) -> list[str]:
     return [
-        f"- {escaped(c.stage)} {c.iteration}, turn {c.turn}: signalled exit, but {escaped('; '.join(c.missing), 500)}"
+        f"- {escaped(c.stage)} {c.iteration}, turn {c.turn}: said done, but measured: {escaped('; '.join(c.missing), 500)}"
         for c in r.false_claims
     ]
 

@@ -1,1 +1,1 @@
-"""What a controller is put together from."""
+"""The controller of one task, and the parts it is built from."""

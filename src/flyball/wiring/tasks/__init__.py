@@ -1,1 +1,1 @@
-"""Tasks of a repository: opened, looked at, spoken to, gone back on, tidied up."""
+"""Tasks of a repository: open, view, steer, roll back, reopen and clean them."""
