@@ -4,7 +4,7 @@ from textwrap import indent
 
 import pytest
 
-from flyball.measures.red.vacuous import asking_nothing
+from flyball.measures.red.red import asking_nothing
 
 pytestmark = pytest.mark.req("C41")
 

@@ -1,5 +1,8 @@
 """RED: which tests are new, whether each fails for the right reason, and whether the old ones still pass."""
 
+from __future__ import annotations
+
+import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,8 +15,50 @@ from flyball.core.text.criteria import Criterion, names_criterion
 from flyball.measures.declared import declared_tests, is_reported
 from flyball.measures.gates.junit import Case, Outcome
 from flyball.measures.red.reasons import Project, reason
-from flyball.measures.red.vacuous import asking_nothing
-from flyball.measures.sources import SourceTest
+from flyball.measures.sources import SourceTest, parse
+from flyball.measures.tampering.weakening import is_always_true, tests_defined
+
+_HARMLESS = frozenset({"print", "len", "str", "int", "float", "bool", "repr", "list", "dict", "set", "tuple", "range"})
+
+
+def asking_nothing(source: bytes, path: str) -> frozenset[str]:
+    """The ids of a Python file's tests that check nothing."""
+    functions = tests_defined(parse(source))
+    return frozenset(f"{path}::{name}" for name, node in functions.items() if not any(map(_asks, _reached(node.body))))
+
+
+def _reached(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            return
+        yield statement
+
+
+def _asks(node: ast.AST) -> bool:
+    """Whether a piece of a test may fail because of something outside the test."""
+    if isinstance(node, ast.Assert):
+        names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+        return not is_always_true(node) and not names <= _HARMLESS
+    if isinstance(node, ast.Call) and _is_idle(node):
+        return False
+    if isinstance(node, ast.Call | ast.Attribute | ast.Import | ast.ImportFrom | ast.Raise | ast.Await):
+        return True
+    return any(_asks(child) for child in ast.iter_child_nodes(node))
+
+
+def _is_idle(call: ast.Call) -> bool:
+    """Whether a call looks at constants alone: unittest's own checks, and the plainest of Python's functions."""
+    if not all(isinstance(value, ast.Constant) for value in (*call.args, *(word.value for word in call.keywords))):
+        return False
+    if isinstance(call.func, ast.Name):
+        return call.func.id in _HARMLESS
+    return (
+        isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id == "self"
+        and call.func.attr.startswith("assert")
+        and bool(call.args)
+    )
 
 
 def new_tests(
