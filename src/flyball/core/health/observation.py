@@ -143,7 +143,8 @@ def observe(history: History, seen: Observation) -> History:
     last = history.results[-1] if history.results else None
     anew = seen.restored or (last is not None and seen.context != last.context)
     result = _result(history, seen)
-    met = tuple(dict.fromkeys((*history.met, *_failures(result))))
+    known = {"failure": result.failure_known, "failing": result.set_known}
+    met = (*history.met, *(name for name in _failures(result) if not known[name.partition(":")[0]]))
     trees = () if seen.restored else history.trees
     return History(
         iterations=history.iterations + 1,
