@@ -105,7 +105,7 @@ def test_an_unborn_head_is_seen_and_refused_where_a_commit_is_needed(new_user):
     assert found.unborn
     assert found.branch == "main"
     assert found.uncommitted() == 1
-    with pytest.raises(UnbornHead, match="git commit --allow-empty"):
+    with pytest.raises(UnbornHead, match="git add -A && git commit --allow-empty"):
         found.require_commit()
 
 

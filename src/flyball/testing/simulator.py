@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.decide import begin, decide
@@ -77,6 +78,13 @@ def a_task(*, settings: Settings | None = None, items: tuple[Item, ...] = (Item(
     """A small task of the tdd workflow."""
     chosen = settings or Settings(gates=(Gate("test", "pytest"),), roles={"default": AgentChoice("scripted")})
     return Task(TaskId("001-it-works"), "tdd", "make it work", chosen, START, items=items)
+
+
+def a_reviewed_task() -> Task:
+    """One whose reviewer is another agent than its author."""
+    task = a_task()
+    roles = {**task.settings.roles, "qa": AgentChoice("critic")}
+    return replace(task, settings=replace(task.settings, roles=roles))
 
 
 class World:

@@ -98,7 +98,8 @@ class Repository(msgspec.Struct, frozen=True):
             raise damaged(self.root, self.damage)
         if self.head is None:
             raise UnbornHead(
-                f"{self.root} has no commit to start from.", 'Make one first: git commit --allow-empty -m "Start"'
+                f"{self.root} has no commit to start from.",
+                'Make one first: git add -A && git commit --allow-empty -m "Start"',
             )
         return self.head
 

@@ -27,7 +27,7 @@ from flyball.core.model.outcomes import Answered, Interrupted, Measured, TurnEnd
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, EffectId, Gate, Item, Settings
 from flyball.testing.builders import a_state
-from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_task, ok, suite
+from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, a_task, ok, suite
 
 REJECTED = Claim(exit_signal=True, verdict="fail", findings=(Finding("critical", "it is slow"),), source="report-file")
 AGAIN = SessionStarted(2, "h", "0")
@@ -357,7 +357,7 @@ def test_consent_is_the_reviewers_who_sees_the_change_and_holds_for_what_was_see
             return TurnEnded(kind, claim=APPROVED)
         return ok(wanted) if effect.turn == 2 else honest(effect)
 
-    simulator = Simulator(world(turn))
+    simulator = Simulator(world(turn), a_reviewed_task())
     state = simulator.run()
     reviewer = next(t for t in simulator.turns if t.purpose == "consent")
     assert reviewer.commit == "turn-2@save/2", "not the branch, on which the change does not stand"
@@ -380,7 +380,7 @@ def test_what_was_allowed_and_changed_since_is_asked_for_anew_and_what_was_refus
         return msgspec.structs.replace(found, tricks=(trick,)) if measure.kind == "green" else found
 
     made.measure = look
-    simulator = Simulator(made)
+    simulator = Simulator(made, a_reviewed_task())
     while len(simulator.of(Consented)) < 2:
         simulator.step()
     paths = [f.paths for f in simulator.of(Consented) if isinstance(f, Consented)]

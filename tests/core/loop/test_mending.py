@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim, ProtectedChange
 from flyball.core.loop.ladder import _two_back
+from flyball.core.loop.opening import ALONE
 from flyball.core.model.effects import Ask, Measure, PutBack, RunAgent
 from flyball.core.model.events import Begun, Consented, Ended, Fact, Judged
 from flyball.core.model.measurement import Measurement, Trick
@@ -14,7 +15,7 @@ from flyball.core.model.task import Commit
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
 from flyball.testing.builders import changed
-from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, ok
+from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, ok
 
 pytestmark = pytest.mark.req("C24")
 
@@ -131,7 +132,7 @@ def wants(path: str = TESTS) -> Claim:
 
 @pytest.mark.req("C42")
 def test_what_the_reviewer_consents_to_is_not_put_back() -> None:
-    simulator = Simulator(Trickster(WEAKENED, claim=wants()))
+    simulator = Simulator(Trickster(WEAKENED, claim=wants()), a_reviewed_task())
     assert simulator.run().decision == "DONE"
     assert effects(simulator) == []
     assert [f.allowed for f in facts(simulator, Consented) if isinstance(f, Consented)] == [True]
@@ -141,7 +142,7 @@ def test_what_the_reviewer_consents_to_is_not_put_back() -> None:
 
 @pytest.mark.req("C42")
 def test_what_the_reviewer_refuses_is_put_back_after_the_refusal() -> None:
-    simulator = Simulator(Trickster(WEAKENED, claim=wants(), verdict="fail"))
+    simulator = Simulator(Trickster(WEAKENED, claim=wants(), verdict="fail"), a_reviewed_task())
     assert simulator.run().decision == "DONE"
     done = story(simulator)
     place = done.index("put-back/1")
@@ -152,10 +153,30 @@ def test_what_the_reviewer_refuses_is_put_back_after_the_refusal() -> None:
 @pytest.mark.req("C42")
 def test_consent_to_one_file_leaves_it_and_puts_the_other_back() -> None:
     other = Trick("test-config-changed", "tests/conftest.py", "it was added")
-    simulator = Simulator(Trickster(WEAKENED, other, claim=wants()))
+    simulator = Simulator(Trickster(WEAKENED, other, claim=wants()), a_reviewed_task())
     simulator.run()
     (effect,) = effects(simulator)
     assert (effect.paths, effect.allowed) == (("tests/conftest.py",), (TESTS,))
+
+
+@pytest.mark.req("C49")
+def test_the_author_cannot_consent_to_a_change_of_its_own_and_is_not_asked() -> None:
+    simulator = Simulator(Trickster(WEAKENED, claim=wants()))
+    assert simulator.run().decision == "DONE"
+    assert not [turn for turn in simulator.turns if turn.purpose == "consent"]
+    assert [(f.allowed, f.by) for f in facts(simulator, Consented) if isinstance(f, Consented)] == [(False, ALONE)]
+    assert [effect.paths for effect in effects(simulator)] == [(TESTS,)]
+
+
+@pytest.mark.req("C49")
+def test_a_reviewer_that_turns_out_to_be_the_authors_model_gives_no_consent() -> None:
+    class OneModel(Trickster):
+        def work(self, turn: RunAgent, state: State) -> TurnEnded:
+            return replace(super().work(turn, state), model="sonnet")
+
+    simulator = Simulator(OneModel(WEAKENED, claim=wants()), a_reviewed_task())
+    assert simulator.run().decision == "DONE"
+    assert [f.allowed for f in facts(simulator, Consented) if isinstance(f, Consented)] == [False]
 
 
 def blocked(*, answer: str | None = None) -> Simulator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.loop import panel, questions
+from flyball.core.loop import casting, panel, questions
 from flyball.core.loop.questions import CHECKED_BY, tool_failure
 from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Brief
@@ -11,7 +11,7 @@ from flyball.core.model.events import Consented, TaskStopped, TurnSetAside
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.outcomes import Saved
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import EffectId
+from flyball.core.model.task import Commit, EffectId, Player
 from flyball.core.text.quantities import plural
 
 ANEW = "flyball trust, then the same flyball run with --new"
@@ -75,16 +75,28 @@ def _unusable(tool: GateResult) -> Step:
     return halt(TaskStopped("blocked", reason, (f"command: {tool.command}", *tool.output.splitlines()[-12:])))
 
 
+ALONE = "flyball, for no model but the author's could look at them,"
+"""Who refuses changes of protected files where nobody may allow them."""
+
+
 def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) -> Step:
-    """A protected path may change with a person's or, where none is there, the reviewer's consent."""
+    """A protected path may change with a person's or, where none is there, the reviewer's consent; never with the author's own."""
     if state.task.settings.attended and lane.panel is None:
         return questions.put(state, lane, questions.protected_change(lane))
     assert lane.loop.last is not None
+    paths = tuple(c.partition(":")[0] for c in lane.loop.consent_wanted)
+    asked = casting.player_for(state, lane, reviewer, reviewing=True) if lane.panel is None else None
+    if asked is not None and _is_author(state, lane, asked):
+        return record(Consented(paths, ALONE, allowed=False, commit=Commit(lane.loop.last.candidate), lane=lane.name))
     answers = panel.convene(state, lane, brief, (reviewer,), commit=lane.loop.last.candidate, purpose="consent")
     if isinstance(answers, Step):
         return answers
     effect, turn = answers[reviewer]
-    paths = tuple(c.partition(":")[0] for c in lane.loop.consent_wanted)
-    allowed = turn.kind == "ok" and turn.claim.verdict == "pass"
+    ran = Player(effect.agent, turn.model or effect.model)
+    allowed = turn.kind == "ok" and turn.claim.verdict == "pass" and not _is_author(state, lane, ran)
     said = Consented(paths, called, allowed=allowed, commit=effect.commit, lane=lane.name)
     return record(said, TurnSetAside(effect.turn, "consent", lane=lane.name))
+
+
+def _is_author(state: State, lane: Lane, player: Player) -> bool:
+    return casting.independence(player, casting.authors(state, lane), state.task.agents) == "same"

@@ -127,7 +127,12 @@ def _repository(site: Site) -> Check:
     if repository.damage:
         return Check("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
     if repository.unborn:
-        return Check("repository", "fail", f"{repository.root} has no commit", 'git commit --allow-empty -m "Start"')
+        return Check(
+            "repository",
+            "fail",
+            f"{repository.root} has no commit",
+            'git add -A && git commit --allow-empty -m "Start"',
+        )
     if repository.in_progress:
         fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
         return Check("repository", "warn", f"a {repository.in_progress} is in progress in {repository.root}", fix)
