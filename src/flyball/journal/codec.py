@@ -30,7 +30,7 @@ def _decoder() -> msgspec.json.Decoder[Event]:
     return msgspec.json.Decoder(event_type())
 
 
-class EventRow(NamedTuple):
+class StoredEvent(NamedTuple):
     """An event ready to be stored; all but `body` and `crc` are there for people who look."""
 
     seq: int
@@ -45,16 +45,16 @@ class EventRow(NamedTuple):
 
 def encode(
     task: TaskId, facts: Sequence[Fact], *, after: int, epoch: int, at: datetime
-) -> tuple[list[EventRow], list[Event]]:
+) -> tuple[list[StoredEvent], list[Event]]:
     """Entries for facts that follow event `after`, and the events exactly as a reader will see them."""
     moment = in_utc(at)
-    entries: list[EventRow] = []
+    entries: list[StoredEvent] = []
     events: list[Event] = []
     for seq, fact in enumerate(facts, after + 1):
         body, event = _stored(Event(seq, moment, epoch, fact))
         effect, attempt = _performance(fact)
         crc = crc32(body, _salt(task))
-        entries.append(EventRow(seq, moment.isoformat(), epoch, kind(fact), effect, attempt, body.decode(), crc))
+        entries.append(StoredEvent(seq, moment.isoformat(), epoch, kind(fact), effect, attempt, body.decode(), crc))
         events.append(event)
     return entries, events
 

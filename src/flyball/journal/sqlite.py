@@ -139,5 +139,5 @@ def _fence(connection: sqlite3.Connection, task: TaskId, epoch: int) -> int:
     return int(last or 0)
 
 
-def _add(connection: sqlite3.Connection, task: TaskId, entries: Sequence[codec.EventRow]) -> None:
+def _add(connection: sqlite3.Connection, task: TaskId, entries: Sequence[codec.StoredEvent]) -> None:
     connection.executemany(statements.ADD_EVENT, [(task, *entry) for entry in entries])

@@ -120,7 +120,7 @@ class Row(msgspec.Struct, frozen=True):
     failed_so_far: int
 
 
-class Checkpoint(msgspec.Struct, frozen=True):
+class CheckpointRecord(msgspec.Struct, frozen=True):
     """A checkpoint, with the last turn before it, and the trick it holds where it was caught with one."""
 
     label: str

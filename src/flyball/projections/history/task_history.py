@@ -43,7 +43,7 @@ class TaskHistory:
         self.judged: ev.Judged | None = None
         self.last_progress: dict[str, ev.Judged] = {}
         self.rows: list[rec.Row] = []
-        self.checkpoints: list[rec.Checkpoint] = []
+        self.checkpoints: list[rec.CheckpointRecord] = []
         self.learnings: list[rec.Learning] = []
         self.verified: list[rec.Verification] = []
         self.measured: rec.Verification | None = None
@@ -132,7 +132,7 @@ class TaskHistory:
         )
         self._note((*outcome.notes, said) if said else outcome.notes)
         if not self.checkpoints:
-            self._keep(rec.Checkpoint("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
+            self._keep(rec.CheckpointRecord("start", outcome.base, at, accepted=True, stage=self.stage, turn=0))
 
     def _pull_requested(self, _at: datetime, _effect: Effect, outcome: out.PullRequested) -> None:
         self._note((f"The pull request is {outcome.url}" if outcome.url else outcome.detail,))
@@ -140,9 +140,11 @@ class TaskHistory:
     def _saved(self, at: datetime, _effect: Effect, outcome: out.Saved) -> None:
         self._note(outcome.notes)
         number = self.turns[-1].number if self.turns else 0
-        self._keep(rec.Checkpoint(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number))
+        self._keep(
+            rec.CheckpointRecord(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number)
+        )
 
-    def _keep(self, kept: rec.Checkpoint) -> None:
+    def _keep(self, kept: rec.CheckpointRecord) -> None:
         self._kept_at[kept.commit] = len(self.checkpoints)
         self.checkpoints.append(kept)
         self._turn_of.setdefault(kept.commit, kept.turn)
@@ -177,7 +179,9 @@ class TaskHistory:
         number = self.turns[-1].number if self.turns else 0
         where = self._kept_at.get(effect.candidate)
         tricked = self.checkpoints[where].tricked if effect.doubtful and where is not None else ""
-        self._keep(rec.Checkpoint(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked))
+        self._keep(
+            rec.CheckpointRecord(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked)
+        )
         paths = listed([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {number}: {paths}", *outcome.notes))
 

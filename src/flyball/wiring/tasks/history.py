@@ -32,7 +32,7 @@ from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.registry import workflow_of
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
-from flyball.projections.history.records import Checkpoint
+from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.views.standing import finished, next_command
 from flyball.projections.wording import short
 from flyball.wiring.run.manual_session import ManualSession, manual_session
@@ -73,7 +73,7 @@ class RolledBack(msgspec.Struct, frozen=True):
     merged_into: str = ""
 
 
-def checkpoints(site: Site, task: TaskId) -> list[Checkpoint]:
+def checkpoints(site: Site, task: TaskId) -> list[CheckpointRecord]:
     """All checkpoints, oldest first; refuses where there is none."""
     found = list(site.dossier(task).chronicle.checkpoints)
     if not found:
@@ -83,14 +83,14 @@ def checkpoints(site: Site, task: TaskId) -> list[Checkpoint]:
     return [*found, *_found_in_tree(site, task, found[-1])]
 
 
-def _found_in_tree(site: Site, task: TaskId, newest: Checkpoint) -> list[Checkpoint]:
+def _found_in_tree(site: Site, task: TaskId, newest: CheckpointRecord) -> list[CheckpointRecord]:
     """What a tree held beside checkpoints when it had to go back: kept by the workspace itself, in the last instant."""
     known = site.workspace(site.state(task).task).checkpoints
     kept = sorted((label for label in known if label.startswith(KEPT)), key=lambda label: (len(label), label))
     return [msgspec.structs.replace(newest, label=label, commit=known[label], accepted=False) for label in kept]
 
 
-def named(task: TaskId, found: list[Checkpoint], word: str) -> Checkpoint:
+def named(task: TaskId, found: list[CheckpointRecord], word: str) -> CheckpointRecord:
     """The checkpoint a label, a commit, `last-good` or a number of accepted ones back means; the newest of a label."""
     accepted = [kept for kept in found if kept.accepted]
     if word == "last-good":
@@ -158,7 +158,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         )
 
 
-def _finished_before(site: Site, hand: ManualSession, target: Checkpoint) -> str:
+def _finished_before(site: Site, hand: ManualSession, target: CheckpointRecord) -> str:
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
     if state.rounds and target.at < _reopened_at(site.journal.read(task)):
@@ -182,7 +182,7 @@ def _before_tests(state: State, stage: str) -> bool:
     return not workflow.rolled_back_to and stage == workflow.stages[0]
 
 
-def stage_after(events: Iterable[Event], target: Checkpoint) -> str:
+def stage_after(events: Iterable[Event], target: CheckpointRecord) -> str:
     """The stage the loop was in once the checkpoint stood: an accepted one is followed by the move it was made for."""
     if not target.accepted or target.label.startswith(_AGAIN):
         return target.stage
@@ -199,7 +199,7 @@ def stage_after(events: Iterable[Event], target: Checkpoint) -> str:
     return target.stage
 
 
-def _set_aside(hand: ManualSession, target: Checkpoint) -> Saved:
+def _set_aside(hand: ManualSession, target: CheckpointRecord) -> Saved:
     """Keep the tree as it is now under a label of its own."""
     state = hand.state
     number = state.seq
@@ -223,13 +223,13 @@ def _set_aside(hand: ManualSession, target: Checkpoint) -> Saved:
     return saved
 
 
-def _accepted_before(found: list[Checkpoint], target: Checkpoint) -> Checkpoint:
+def _accepted_before(found: list[CheckpointRecord], target: CheckpointRecord) -> CheckpointRecord:
     """The last accepted checkpoint at or before the target: what the branch is to hold."""
     place = max(n for n, kept in enumerate(found) if kept.commit == target.commit and kept.label == target.label)
     return next(kept for kept in reversed(found[: place + 1]) if kept.accepted)
 
 
-def _reopened(state: State, found: list[Checkpoint], base: Checkpoint) -> list[Fact]:
+def _reopened(state: State, found: list[CheckpointRecord], base: CheckpointRecord) -> list[Fact]:
     """Issues that were completed after the checkpoint the branch goes back to."""
     undone = {kept.label for kept in found[found.index(base) + 1 :] if kept.accepted}
     return [ItemReopened(issue) for issue in record_of(state).completed if issue in undone]
@@ -245,7 +245,9 @@ def _write_reopened(site: Site, hand: ManualSession) -> None:
     hand.perform(effect, lambda _at: folders.edit(effect))
 
 
-def _accept_again(hand: ManualSession, base: Checkpoint, target: Checkpoint, stage: str, *reopened: Fact) -> None:
+def _accept_again(
+    hand: ManualSession, base: CheckpointRecord, target: CheckpointRecord, stage: str, *reopened: Fact
+) -> None:
     """Let the branch go on from where it is with the older tree, so that no commit of it is ever lost."""
     state = hand.state
     moved = Moved(stage, state.main.stage, f"rolled back to {target.label} by a person")
@@ -282,7 +284,7 @@ def _published(hand: ManualSession, commit: str) -> tuple[str, ...]:
     return ()
 
 
-def _restore(hand: ManualSession, target: Checkpoint, undone: Saved) -> None:
+def _restore(hand: ManualSession, target: CheckpointRecord, undone: Saved) -> None:
     commit = Commit(target.commit)
     effect = Restore(EffectId(f"restore/{hand.state.main.restores + 1}"), to=commit, reason="a person asked")
 
