@@ -176,3 +176,18 @@ def test_rendering_again_leaves_what_the_user_merged_as_it_is(world: World):
     assert world.flyball("resume")[0] == 0
     assert world.git("status", "--porcelain", "-uno") == f"D .loop/{TASK}/report.md"
     assert (world.loop / "loop-state.json").exists()
+
+
+@pytest.mark.req("C68")
+def test_a_branch_that_was_deleted_is_brought_back_by_the_command_that_is_named(world: World):
+    assert world.flyball(*world.run_arguments())[0] == 0
+    assert shown(world)["next_command"] == f"git merge {BRANCH}"
+    world.git("branch", "-D", BRANCH)
+    named = shown(world)["next_command"]
+    assert f"{BRANCH} (deleted)" in world.flyball("list")[1]
+    assert named.startswith("git branch ")
+    world.git(*named.split()[1:])
+    assert shown(world)["next_command"] == f"git merge {BRANCH}"
+    world.git("stash", "-q", "--include-untracked")
+    world.git("merge", "-q", BRANCH)
+    assert shown(world)["state"] == "MERGED"

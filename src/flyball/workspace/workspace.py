@@ -383,6 +383,11 @@ class GitWorkspace:
         )
         return f"The branch {self.branch} was deleted since; it stands at {published[:10]} again."
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the task's branch is there in the user's repository."""
+        return publishing.look(self.repository, self.branch).tip is not None
+
     def merged_into(self, head: str, onto: str) -> str:
         """The user's branch that has what the task did up to `head`; empty where none has."""
         base = self._refs()[1].get("base", "")

@@ -49,6 +49,7 @@ def _cells(site: Site, task: TaskId) -> list[str]:
     word = sentence(state, situation(state, seen, answered), seen)
     since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
     branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
+    branch = f"{branch} (deleted)" if seen.deleted else branch
     disk = size(space(site, state.task))
     return [task, word, state.main.stage, since, branch, _spent(state), disk, plain(state.task.request, 60)]
 

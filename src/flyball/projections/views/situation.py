@@ -37,10 +37,14 @@ _STOPPED: dict[str, Word] = {
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What no journal knows: whether a controller holds the task's lease, and the branch that has its work by now."""
+    """What no journal knows: whether a controller holds the task's lease, and the branch that has its work by now.
+
+    `deleted`: somebody removed the task's own branch, and no other has its work.
+    """
 
     controlled: bool = True
     merged_into: str = ""
+    deleted: bool = False
 
 
 AT_WORK = Seen()

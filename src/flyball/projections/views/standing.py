@@ -153,13 +153,18 @@ def is_delivered(state: State) -> bool:
     return state.prepared is not None and (state.main.head != state.prepared.base or _closing(state) is not None)
 
 
-def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False) -> str:
-    """What a person would type next; empty while the loop runs. `said` are words that it has not taken in yet."""
+def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False, deleted: bool = False) -> str:
+    """What a person would type next; empty while the loop runs. `said` are words that it has not taken in yet.
+
+    A branch that was `deleted` is brought back before it can be merged.
+    """
     task = state.task.id
     stopped = state.stopped
     if stopped is None:
         return ""
     if stopped.kind == "done":
+        if deleted and state.prepared is not None:
+            return f"git branch {state.prepared.branch} {state.main.head}"
         return f"flyball report {task}" if merged else _merging(state)
     if stopped.kind == "blocked" and said:
         return f"flyball resume {task}"

@@ -190,7 +190,7 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         unverified=unverified(chronicle),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
         coverage=chronicle.measured.coverage if chronicle.measured else None,
-        next_command=standing.next_command(state, said, merged=bool(seen.merged_into)),
+        next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
         started_at=state.task.opened_at,
         updated_at=state.now,
     )

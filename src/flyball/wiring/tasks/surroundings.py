@@ -12,13 +12,12 @@ from flyball.wiring.site import Site
 
 def look_around(site: Site, state: State) -> Seen:
     """Look at the task's lock and, once it is done, at the user's branches."""
-    return Seen(controller_of(site, state.task.id) is not None, _merged_into(site, state))
-
-
-def _merged_into(site: Site, state: State) -> str:
+    controlled = controller_of(site, state.task.id) is not None
     if state.decision != "DONE" or state.prepared is None or not is_delivered(state):
-        return ""
+        return Seen(controlled)
+    space = site.workspace(state.task)
     try:
-        return site.workspace(state.task).merged_into(state.main.head, state.prepared.onto)
+        merged = space.merged_into(state.main.head, state.prepared.onto)
+        return Seen(controlled, merged, deleted=not merged and not space.in_place and not space.is_published)
     except Refusal:
-        return ""
+        return Seen(controlled)
