@@ -107,3 +107,28 @@ def test_any_text_is_a_history_or_none_or_refused_by_line(lines):
     except PageUnreadable as error:
         refused = str(error)
     assert not refused or refused.startswith("line ")
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["4 | 1.4 | 1.4 | | no bar before it |", "  4 | 1.4 | 1.4 | | and none behind"],
+)
+def test_a_row_without_its_outer_bars_is_read(row):
+    rows = told(PAGE.replace("**Iteration**: 4", "**Iteration**: 3").replace("a \\| b |\n", f"a \\| b |\n{row}\n"))
+    assert (rows[-1].iteration, rows[-1].observation.passed) == (4, ("1.4",))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["iteration 4: 1.4 passed", "- 4: 1.4 failed", "| Run | Items | Result |", "and so on"],
+)
+def test_a_line_of_the_history_that_is_no_row_is_refused_and_never_passed_over(line):
+    with pytest.raises(PageUnreadable, match="line 18") as refused:
+        read_page(PAGE.replace("a \\| b |\n", f"a \\| b |\n{line}\n"))
+    assert "expected" in str(refused.value)
+
+
+def test_a_history_of_another_shape_is_refused_as_a_whole():
+    other = PAGE.replace("| Iter | Attempted | Passed | Failed | Notes |", "| Run | Items | Result |")
+    with pytest.raises(PageUnreadable, match="line 13"):
+        read_page(other)

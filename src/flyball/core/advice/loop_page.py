@@ -10,10 +10,13 @@ import msgspec
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
 from flyball.core.advice.batch_text import read_entries, read_names
 from flyball.core.health.observation import Observation
+from flyball.core.text.quantities import plural
 
 LONGEST_SPAN = 10_000
 _TITLE = re.compile(r"#\s*Loop State\s*", re.IGNORECASE)
-_HEADER = re.compile(r"\|\s*Iter\w*\s*\|\s*Attempted\s*\|\s*Passed\s*\|\s*Failed\s*\|\s*Notes\s*\|?\s*", re.IGNORECASE)
+_HEADER = re.compile(r"\|?\s*Iter\w*\s*\|\s*Attempted\s*\|\s*Passed\s*\|\s*Failed\s*\|\s*Notes\s*\|?\s*", re.IGNORECASE)
+_HISTORY = re.compile(r"#+\s*(?:Batch |Iteration )?History\s*", re.IGNORECASE)
+_HEADING = re.compile(r"#+\s")
 _RULE = re.compile(r"[\s|:-]+")
 _CELL = re.compile(r"(?<!\\)\|")
 _SPAN = re.compile(r"(\d{1,9})\s*[–-]\s*(\d{1,9})")
@@ -38,7 +41,7 @@ class PageUnreadable(ValueError):
 def read_page(text: str) -> tuple[PastRow, ...] | None:
     """The history that a page tells of; None for a text that is no such page."""
     lines = text.split("\n")
-    if not any(_TITLE.fullmatch(line) or _HEADER.fullmatch(line.strip()) for line in lines):
+    if not any(_TITLE.fullmatch(line) or _is_header(line) for line in lines):
         return None
     told = _told(lines)
     results = [*_table(lines)]
@@ -57,18 +60,30 @@ def _told(lines: list[str]) -> dict[str, tuple[int, str]]:
 
 
 def _table(lines: list[str]) -> Iterator[tuple[PastRow, BatchResult | None]]:
-    start = next((n for n, line in enumerate(lines) if _HEADER.fullmatch(line.strip())), len(lines))
-    for number, line in enumerate(lines[start + 1 :], start + 2):
-        if not line.strip().startswith("|"):
-            return
-        if _RULE.fullmatch(line):
+    """The rows of the section History; a line of it that is none is refused, never passed over."""
+    for number, line in _section(lines):
+        if _is_header(line) or _RULE.fullmatch(line):
             continue
         cells = [cell.strip().replace("\\|", "|") for cell in _CELL.split(line.strip().removeprefix("|"))]
         if len(cells) < _CELLS:
             raise PageUnreadable(
-                f"line {number}: {line.strip()[:80]!r} has {len(cells)} cells; expected Iter, Attempted, Passed, Failed, Notes"
+                f"line {number}: {line.strip()[:80]!r} has {plural(len(cells), 'cell')}; expected Iter, Attempted, Passed, Failed, Notes"
             )
         yield from _rows(number, cells[0], cells[1:4], " | ".join(cells[4:]).strip(" |"))
+
+
+def _section(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines under the heading History, or from the table's header on, up to the next heading, with their numbers."""
+    begin = next((n for n, line in enumerate(lines) if _HISTORY.fullmatch(line) or _is_header(line)), len(lines))
+    for number, line in enumerate(lines[begin:], begin + 1):
+        if _HEADING.match(line) and number > begin + 1:
+            return
+        if line.strip() and not _HEADING.match(line):
+            yield number, line
+
+
+def _is_header(line: str) -> bool:
+    return _HEADER.fullmatch(line.strip()) is not None
 
 
 def _rows(number: int, place: str, cells: list[str], note: str) -> Iterator[tuple[PastRow, BatchResult | None]]:
