@@ -12,7 +12,6 @@ from flyball.core.model.events import Event, Fact, Spoken
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
 from flyball.core.model.task import Commit, Settings, Task, TaskId
-from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
 
 Notify = Callable[[str, str], None]
 """Called with a kind and a line, for whoever watches now; nothing is kept."""
@@ -177,13 +176,6 @@ class People(Protocol):
     """Whoever can answer: None when nobody is there to ask."""
 
     def ask(self, task: Task, question: Question, stop: Stop) -> str | None: ...
-
-
-class Backlogs(Protocol):
-    """The user's backlog folders: read leniently, edited by the smallest change. Every edit may be repeated after a crash."""
-
-    def read(self, request: ReadBacklog) -> BacklogRead: ...
-    def edit(self, request: EditBacklog) -> Edited | Stale: ...
 
 
 class PullRequests(Protocol):

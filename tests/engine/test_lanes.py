@@ -22,7 +22,6 @@ from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Notify, Stop, Workspace
 from flyball.process import Stop as RealStop
-from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import APPROVED, DONE, a_task, suite
 from flyball.workspace import GitWorkspace, Repository
 
@@ -132,6 +131,6 @@ def _performer(task: Task, workspace: GitWorkspace, writer: Writer, folder: Path
         clock=SystemClock(),
         folder=folder,
         notify=lambda _kind, _line: None,
-        backlogs=BacklogInMemory(),
+        others={},
         pull_requests=writer,  # type: ignore[arg-type]
     )

@@ -14,7 +14,6 @@ from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
 from flyball.process import CommandTimedOut, Stop as RealStop, WardenFailed
-from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import START, a_task
 
 Files = dict[str, bytes]
@@ -119,7 +118,7 @@ def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> P
         clock=SystemClock(),
         folder=Path("unused"),
         notify=lambda _kind, _line: None,
-        backlogs=BacklogInMemory(),
+        others={},
         pull_requests=NoHost(),
     )
 

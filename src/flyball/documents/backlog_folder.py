@@ -57,7 +57,7 @@ class _ChangedMeanwhile(Exception):
 
 
 class BacklogFolders:
-    """Behind the port `Backlogs`: the folders below a repository's root."""
+    """Performs the effects of a backlog on the folders below a repository's root; each may be repeated after a crash."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

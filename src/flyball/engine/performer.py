@@ -43,10 +43,8 @@ from flyball.core.model.outcomes import (
     WorkspaceOpened,
 )
 from flyball.core.model.task import MAIN, Commit, Task
-from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.ports import (
     Agent,
-    Backlogs,
     Clock,
     Measurer,
     Notify,
@@ -60,7 +58,7 @@ from flyball.ports import (
 
 
 class Performer:
-    """Performs effects of one task with the adapters it was given."""
+    """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own."""
 
     def __init__(
         self,
@@ -74,7 +72,7 @@ class Performer:
         clock: Clock,
         folder: Path,
         notify: Notify,
-        backlogs: Backlogs,
+        others: Mapping[type[Effect], Callable[[Any], Outcome]],
         pull_requests: PullRequests,
     ) -> None:
         self._task = task
@@ -86,7 +84,6 @@ class Performer:
         self._clock = clock
         self._folder = folder
         self._notify = notify
-        self._backlogs = backlogs
         self._pull_requests = pull_requests
         self._table: dict[type, Callable[[Any, Stop], Outcome]] = {
             Prepare: self._prepare,
@@ -100,9 +97,8 @@ class Performer:
             Integrate: self._integrate,
             Deliver: self._deliver,
             OpenPullRequest: lambda effect, _stop: self._pull_requests.open(effect),
-            ReadBacklog: lambda effect, _stop: self._backlogs.read(effect),
-            EditBacklog: lambda effect, _stop: self._backlogs.edit(effect),
             Ask: self._ask,
+            **{kind: _without_stop(perform) for kind, perform in others.items()},
         }
 
     def __call__(self, effect: Effect, stop: Stop) -> Outcome:
@@ -247,3 +243,7 @@ def _publish(space: Workspace, commit: str) -> tuple[str, ...]:
     except Refusal as error:
         return (str(error),)
     return ()
+
+
+def _without_stop(perform: Callable[[Any], Outcome]) -> Callable[[Any, Stop], Outcome]:
+    return lambda effect, _stop: perform(effect)

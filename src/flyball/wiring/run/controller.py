@@ -17,6 +17,7 @@ from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
 from flyball.core.model.state import State
 from flyball.core.model.task import Settings, Task, TaskId
 from flyball.core.text.scrubbing import decode, scrub
+from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
@@ -106,6 +107,7 @@ class Controller:
             root=self._site.repository.root,
             hold_fds=held.locks,
         )
+        backlogs = BacklogFolders(self._site.repository.root)
         return Performer(
             task,
             workspace=workspace,
@@ -124,7 +126,7 @@ class Controller:
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
-            backlogs=BacklogFolders(self._site.repository.root),
+            others={ReadBacklog: backlogs.read, EditBacklog: backlogs.edit},
             pull_requests=GitHub(self._site, self._task, self._environment),
         )
 
