@@ -153,8 +153,8 @@ def test_the_cycle_limit_exits_4_and_more_cycles_go_on(backlog: Backlog) -> None
     world = backlog.world
     code, said = world.flyball(*backlog.arguments("--max-cycles", "1"))
     assert code == 4, said
-    assert f"flyball resume {TASK} --max-cycles N" in said
-    assert world.flyball("resume", "--max-cycles", "5")[0] == 0
+    assert f"flyball resume {TASK} --max-cycles 10" in said
+    assert world.flyball("resume", TASK, "--max-cycles", "10")[0] == 0
 
 
 def test_an_issue_that_waits_for_a_person_ends_blocked_and_an_answer_lets_it_go_on(backlog: Backlog) -> None:

@@ -98,7 +98,7 @@ def test_resuming_at_a_limit_says_which_and_what_raises_it(told, site, flyball):
     said = flyball("resume")
     assert said.code == 4
     assert "limit reached: 1 iteration" in said.err
-    assert f"flyball resume {TASK} --max-iterations N" in said.err
+    assert f"flyball resume {TASK} --max-iterations 10" in said.err
     assert json.loads(flyball("resume", "--json").out)["stopped"]["kind"] == "limit"
     assert len(list(site.journal.read(TASK))) == before
 

@@ -152,11 +152,11 @@ def test_the_next_command_fits_how_it_stopped():
 @pytest.mark.parametrize(
     ("limits", "option"),
     [
-        (Limits(max_iterations=1), " --max-iterations N"),
-        (Limits(max_turns=1), " --max-turns N"),
-        (Limits(max_hours=0.01), " --max-hours H"),
-        (Limits(budget_usd=0.05), " --budget-usd X"),
-        (Limits(budget_tokens=1100), " --budget-tokens N"),
+        (Limits(max_iterations=1), " --max-iterations 10"),
+        (Limits(max_turns=1), " --max-turns 10"),
+        (Limits(max_hours=0.01), " --max-hours 1"),
+        (Limits(budget_usd=0.05), " --budget-usd 1"),
+        (Limits(budget_tokens=1100), " --budget-tokens 100000"),
         (Limits(), ""),
     ],
 )

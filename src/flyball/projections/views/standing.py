@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from math import ceil
 from typing import Literal
 
 from msgspec.structs import replace
@@ -32,7 +33,8 @@ _STATES: dict[str, Running] = {
     "interrupted": "paused",
 }
 
-_AMOUNTS = {"max_hours": "H", "budget_usd": "X"}
+_LEAST = {"max_hours": 1, "budget_usd": 1, "budget_tokens": 100_000}
+"""What a limit is raised to at least, where it is not turns, iterations or cycles."""
 
 
 def finished(state: State) -> TaskStopped | None:
@@ -194,7 +196,20 @@ def _way_on(state: State, stopped: TaskStopped) -> str:
 
 
 def _raised(state: State) -> str:
-    """The option that raises the limit at which the loop stopped."""
-    said = record_of(state).evaluated
-    name = "max_cycles" if said is not None and said.trigger == "cycle_limit" else limit_reached(state)[0]
-    return f"--{name.replace('_', '-')} {_AMOUNTS.get(name, 'N')}" if name else ""
+    """The option that raises the limit at which the loop stopped, to twice what it was or what was used."""
+    record = record_of(state)
+    cycles = record.evaluated is not None and record.evaluated.trigger == "cycle_limit"
+    name = "max_cycles" if cycles else limit_reached(state)[0]
+    if not name:
+        return ""
+    used = {
+        "max_cycles": record.cycle,
+        "max_iterations": state.iterations,
+        "max_turns": state.turns,
+        "max_hours": state.elapsed.total_seconds() / 3600,
+        "budget_usd": state.known_usd,
+        "budget_tokens": state.usage.tokens,
+    }
+    limit = getattr(state.task.settings.limits, name) or 0
+    amount = max(2 * limit, 2 * used[name], _LEAST.get(name, 10))
+    return f"--{name.replace('_', '-')} {ceil(amount)}"
