@@ -172,7 +172,7 @@ class NumberingTasks:
 
     def test_a_slug_that_could_leave_its_folder_is_refused(self, journal: WholeJournal) -> None:
         for slug in ("", "../up", "a/b", ".hidden"):
-            with pytest.raises(ValueError, match="no task id"):
+            with pytest.raises(ValueError, match="is not a task id"):
                 a_task(journal, slug)
 
 

@@ -246,3 +246,14 @@ def test_input_that_is_no_terminal_is_not_eaten(project: Project, terminal: Term
     assert "d detail" not in "\n".join(terminal.screen())
     project.go()
     terminal.shows("\nafter")
+
+
+def test_an_exported_number_of_columns_does_not_hide_the_size_of_the_terminal(project: Project, terminal: Terminal):
+    terminal.resize(60)
+    time.sleep(0.5)
+    terminal.type("export COLUMNS=100")
+    terminal.press("Enter")
+    terminal.run(*RUN)
+    project.go()
+    terminal.shows("RED -> GREEN", scrollback=True)
+    assert "done: tests for both criteria" in "\n".join(terminal.screen(scrollback=True))

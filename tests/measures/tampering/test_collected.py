@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.tampering.reported_files import TestFile, held, patterns
+from flyball.measures.tampering.reported_files import ReportedFile, held, patterns
 
 CHECKS = "from calc import add\n\n\ndef test_seven():\n    assert add(2, 5) == 7\n"
 SUB = 'def sub(a, b):\n    """Subtract."""\n    return a - b\n'
@@ -11,7 +11,7 @@ MIXED = SUB + "\n\ndef test_sub():\n    assert sub(5, 2) == 3\n"
 
 
 def found(path: str, before: str, after: str | None, *names: str, called: tuple[str, ...] = ()) -> tuple[Trick, ...]:
-    holder = TestFile(path, before.encode(), None if after is None else after.encode(), frozenset(names), called)
+    holder = ReportedFile(path, before.encode(), None if after is None else after.encode(), frozenset(names), called)
     return holder.compared(rewritable=False, tests_may_grow=False)
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from flyball.cli.screen.endings import ending
 from flyball.cli.screen.keys import Keys
-from flyball.cli.screen.painter import Painter
+from flyball.cli.screen.painter import Painter, size_of
 from flyball.cli.screen.panel import Moment, View, folded, panel
 from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
@@ -105,7 +105,7 @@ class LiveScreen:
             if self._left is not None:
                 self._left.notify(kind, line)
             elif kind == "stopping":
-                self._print(*folded(Text(line, "bold yellow"), self._console.width))
+                self._print(*folded(Text(line, "bold yellow"), size_of(self._console).width))
             elif kind == "command":
                 self._command = line
             elif not self._said or self._said[-1] != line:
@@ -118,7 +118,7 @@ class LiveScreen:
         self._painter.stop()
         if state.stopped is None:
             return
-        width = self._console.width
+        width = size_of(self._console).width
         said = ending(state, self._chronicle)
         style = _ENDS.get(state.stopped.kind, "bold yellow")
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {duration(state.elapsed.total_seconds())}"
@@ -219,7 +219,7 @@ class LiveScreen:
 
     def _hanging(self, text: str, style: str) -> list[Text]:
         """The place on the left, and beside it what happened, however many lines it takes."""
-        width = self._console.width
+        width = size_of(self._console).width
         indent = PLACE_WIDTH + 1 if width >= 4 * PLACE_WIDTH else 2
         place, told = Text.assemble((text[:PLACE_WIDTH].rstrip(), "dim")), Text(text[PLACE_WIDTH:].lstrip(), style)
         if indent == 2:

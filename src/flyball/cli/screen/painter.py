@@ -8,12 +8,13 @@ picture stands in the last rows because terminals keep those: what they push out
 from __future__ import annotations
 
 import io
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
 FRAMES_A_SECOND = 4
@@ -30,6 +31,15 @@ _KEEP, _BACK, _TO_THE_END = "\x1b7", "\x1b8", "\x1b[999B"
 
 Picture = Callable[[int, int], Sequence[Text]]
 """Gives the lines for a width and a height."""
+
+
+def size_of(console: Console) -> ConsoleDimensions:
+    """How large the terminal is now, whatever COLUMNS says: an exported one is as old as the shell."""
+    try:
+        now = os.get_terminal_size(console.file.fileno())
+    except (OSError, ValueError):
+        return console.size
+    return ConsoleDimensions(now.columns, now.lines) if now.columns and now.lines else console.size
 
 
 class Painter:
@@ -81,7 +91,7 @@ class Painter:
                 return
             if again:
                 self._drawn = None
-            size = self._console.size
+            size = size_of(self._console)
             lines = self._picture(size.width, size.height)[: max(1, size.height - 1)]
             drawing = "\n".join(self._rendered(line) for line in lines)
             if (size, drawing) == self._drawn:

@@ -25,7 +25,7 @@ def held(ids: Iterable[str]) -> Held:
     return {file: frozenset(names) for file, names in found.items()}
 
 
-class TestFile(msgspec.Struct, frozen=True):
+class ReportedFile(msgspec.Struct, frozen=True):
     """A file that holds accepted tests, its two versions, and the patterns by which the project calls files tests."""
 
     path: str

@@ -8,7 +8,7 @@ from flyball.core.model.measurement import Trick
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.tampering.assertion_helpers import Suite, weakened
 from flyball.measures.tampering.plugins import CONFIGURATION
-from flyball.measures.tampering.reported_files import Held, TestFile, is_pattern_of, patterns
+from flyball.measures.tampering.reported_files import Held, ReportedFile, is_pattern_of, patterns
 
 
 class UnnamedTests:
@@ -37,7 +37,7 @@ class UnnamedTests:
         """What the candidate's version of a file takes from accepted tests, if anything."""
         found: tuple[Trick, ...] = ()
         if path in self._held and is_code(path):
-            holder = TestFile(path, before, after, self._held[path], self._patterns)
+            holder = ReportedFile(path, before, after, self._held[path], self._patterns)
             found = holder.compared(rewritable=rewritable, tests_may_grow=tests_may_grow)
         if not found and path.endswith(".py"):
             found = weakened(path, after, self._suite, rewritable=rewritable)
