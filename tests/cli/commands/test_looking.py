@@ -38,6 +38,7 @@ def test_a_repository_without_tasks_says_how_to_start_one(repository: Path, flyb
 @pytest.mark.req("C68")
 def test_list_shows_state_stage_age_branch_spend_space_and_request(told, site, flyball):
     told(short_tdd_run())
+    site.repository.git().out("branch", f"flyball/{TASK}")
     (line,) = flyball("list").out.splitlines()
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
     assert cells[:3] == [TASK, "DONE", "SHIP"]
