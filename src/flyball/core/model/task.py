@@ -175,7 +175,11 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A criterion, subtask, issue or track task."""
+    """A criterion, subtask, issue or track task.
+
+    An `optional` one is worked only if a person asks; `group` is the phase or section it stands in; `parallel` is what its
+    source says about running beside others, None where it says nothing.
+    """
 
     id: str
     text: str
@@ -184,6 +188,9 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     depends_on: tuple[str, ...] = ()
     acceptance: tuple[str, ...] = ()
     kind: str = ""
+    optional: bool = False
+    group: str = ""
+    parallel: bool | None = None
 
 
 def open_items(items: tuple[Item, ...]) -> tuple[Item, ...]:
