@@ -1,5 +1,6 @@
 """Bad input to `run`, and tasks that are not there: exit 2, one clear sentence that names it, and nothing written anywhere."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -9,9 +10,11 @@ import pytest
 
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome
-from flyball.config.settings import Here, RunFlags, build
+from flyball.config.settings import RunFlags, build
 from flyball.wiring.run.readiness import require_ready
 
+PLAIN = ("--agent-command", "no-such-agent", "--gate", "test=no-such-runner")
+"""An agent and a gate that no machine has, and whatever sandbox there is."""
 AGENT = ("--agent-command", "true", "--gate", "test=true", "--sandbox", "none", "--unattended")
 
 
@@ -47,6 +50,26 @@ def foreign_file(root: Path) -> None:
     (root / ".loop").write_text("mine\n")
 
 
+def backlog(root: Path) -> None:
+    (root / ".work" / "agent" / "issues").mkdir(parents=True)
+    (root / ".work" / "constitution.md").write_text("# Rules\n")
+
+
+def session(root: Path) -> None:
+    (root / ".prp-session").mkdir()
+    state = {
+        "current_phase": "GREEN",
+        "prp_file": "prp.md",
+        "status": "running",
+        "session_id": "x",
+        "started_at": "2026-02-01T12:00:00Z",
+        "current_iteration": 1,
+        "total_agent_calls": 1,
+    }
+    (root / ".prp-session" / "loop-state.json").write_text(json.dumps(state))
+    (root / "prp.md").write_text("# PRP\n### Success Criteria\n- [ ] rows are counted\n")
+
+
 def nothing(_root: Path) -> None:
     pass
 
@@ -79,15 +102,39 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]
         ("--agent-command", "has a quotation mark that is not closed"),
     ),
     ("a document that is not there", nothing, ("run", "--from", "no.md", *AGENT), ("no.md",)),
+    ("a limit that is no number of anything", nothing, ("run", "x", *PLAIN, "--max-hours", "nan"), ("--max-hours",)),
+    ("a time that is no time", nothing, ("run", "x", *PLAIN, "--turn-timeout", "soon"), ("--turn-timeout", "soon")),
+    ("a negative budget", nothing, ("run", "x", *PLAIN, "--budget-usd", "-1"), ("--budget-usd",)),
+    ("a name that settings have", nothing, ("run", "x", "--agent-command", "y", "--gate", "carry=true"), ("--gate",)),
+    ("a document that is missing, unattended", nothing, ("run", "--from", "no.md", *PLAIN), ("no.md",)),
+    ("a backlog in place", backlog, ("run", "--from", ".work", *PLAIN, "--in-place"), ("--in-place",)),
+    (
+        "a session for another workflow",
+        session,
+        ("run", "--from", ".prp-session", *PLAIN, "--workflow", "quick"),
+        ("--workflow tdd",),
+    ),
     ("foreign files in .loop", foreign_folder, ("run", "x", *AGENT), (".loop", "notes.txt")),
     ("a file in place of .loop", foreign_file, ("run", "x", *AGENT), (".loop",)),
 ]
 
 
+def only_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with git alone: neither bubblewrap nor any program of an agent or a gate."""
+    git = shutil.which("git")
+    assert git is not None
+    (repository.parent / "bin").mkdir()
+    (repository.parent / "bin" / "git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(repository.parent / "bin"))
+
+
+@pytest.mark.parametrize("machine", ["as it is", "with git alone"])
 @pytest.mark.parametrize(("spoil", "words", "named"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_it_is_refused_in_one_sentence_that_names_it_and_nothing_is_written(
-    repository: Path, flyball, spoil: Callable[[Path], None], words: tuple[str, ...], named: tuple[str, ...]
+    repository: Path, flyball, monkeypatch, spoil: Callable[[Path], None], words: tuple[str, ...], named, machine: str
 ) -> None:
+    if machine == "with git alone":
+        only_git(repository, monkeypatch)
     spoil(repository)
     before = everything(repository)
     done = flyball(*words)
@@ -135,11 +182,7 @@ def test_a_task_that_is_not_there_is_said_with_how_to_start_one(
 def test_an_agent_that_is_not_installed_is_said_before_anything_is_made(
     repository: Path, flyball, monkeypatch, words: tuple[str, ...], named: str
 ) -> None:
-    git = shutil.which("git")
-    assert git is not None
-    (repository.parent / "bin").mkdir()
-    (repository.parent / "bin" / "git").symlink_to(git)
-    monkeypatch.setenv("PATH", str(repository.parent / "bin"))
+    only_git(repository, monkeypatch)
     before = everything(repository)
     done = flyball("run", "x", "--gate", "test=true", "--sandbox", "none", "--unattended", *words)
     assert (done.code, len(done.err.strip().splitlines())) == (6, 1), done.err
@@ -152,7 +195,7 @@ def test_an_agent_that_is_not_installed_is_said_before_anything_is_made(
 @pytest.mark.parametrize(("command", "setup"), [("./agent.sh", None), ("made-later", "true")])
 def test_an_agent_that_the_tree_or_its_set_up_may_bring_is_waited_for(command: str, setup: str | None) -> None:
     flags = RunFlags(agent_command=command, setup=setup, gates=("test=true",))
-    require_ready(build(None, flags, Here()), {"PATH": "/nowhere"}, Path("/"))
+    require_ready(build(None, flags), {"PATH": "/nowhere"}, Path("/"))
 
 
 def a_program(folder: Path, name: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from flyball.config.detect import Proposal, detect, render, without_tools
 from flyball.config.file import parse
-from flyball.config.settings import Here, RunFlags, build
+from flyball.config.settings import RunFlags, build
 from flyball.core.loop import junit_hint
 
 
@@ -222,7 +222,7 @@ def test_the_agent_proposed_is_one_that_is_logged_in_if_there_is_one(
     assert found.agent is not None
     assert found.agent.value == chosen
     text = render(found).replace("[gates]\n", '[gates]\ntest = "make"\n')
-    assert build(parse(text), RunFlags(), Here()).settings.roles["default"].agent == chosen
+    assert build(parse(text), RunFlags()).settings.roles["default"].agent == chosen
 
 
 def test_without_an_agent_none_is_proposed() -> None:
@@ -237,7 +237,7 @@ def test_what_is_rendered_is_a_configuration_that_works(tmp_path: Path) -> None:
     }
     text = render(look(files, "claude"))
     config = parse(text)
-    settings = build(config, RunFlags(agent_command="prog"), Here()).settings
+    settings = build(config, RunFlags(agent_command="prog")).settings
     assert settings.gates[0].command == ".venv/bin/python -m pytest -q --junit-xml={junit}"
     assert settings.setup.endswith("-e '.[test]' pytest")
     assert (settings.qa.changelog, settings.environment_folders) == ("off", (".venv",))

@@ -3,20 +3,21 @@ import pytest
 
 from flyball.config.errors import ConfigError, ConfigInvalid, FlagInvalid
 from flyball.config.file import parse
-from flyball.config.settings import Configured, Here, RunFlags, build, with_limits
+from flyball.config.settings import Configured, RunFlags, build, with_limits, without_sandbox
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.verdict import Thresholds
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
 from flyball.core.workflows.registry import own_strikes
 
 TYPED = RunFlags(agent_command="prog --fast 'two words'", gates=("test=pytest -q",))
+NO_SANDBOX = "bubblewrap is not installed"
 GATE = '[gates]\ntest = "pytest"\n'
 AGENT = '[agents.main]\ncommand = ["prog"]\n'
 TWO = '[agents.main]\ncommand = ["a"]\nmodel = "large"\n[agents.second]\ncommand = ["b"]\nmodel = "small"\n'
 
 
-def built(text: str = "", flags: RunFlags | None = None, here: Here | None = None) -> Configured:
-    return build(parse(text) if text else None, flags or RunFlags(), here or Here())
+def built(text: str = "", flags: RunFlags | None = None, *, terminal: bool = False) -> Configured:
+    return build(parse(text) if text else None, flags or RunFlags(), terminal=terminal)
 
 
 def test_flags_alone_are_enough() -> None:
@@ -91,8 +92,8 @@ def test_resume_takes_the_limit_options_of_run() -> None:
 
 
 def test_attended_is_the_default_on_a_terminal_only() -> None:
-    assert built(flags=TYPED, here=Here(terminal=True)).settings.attended
-    assert not built(flags=TYPED, here=Here(terminal=False)).settings.attended
+    assert built(flags=TYPED, terminal=True).settings.attended
+    assert not built(flags=TYPED, terminal=False).settings.attended
 
 
 @pytest.mark.req("C2")
@@ -264,21 +265,19 @@ def test_without_any_agent_or_gate_the_next_command_is_named() -> None:
 
 
 def test_without_a_sandbox_an_unattended_run_is_refused_unless_none_was_asked_for() -> None:
-    here = Here(terminal=False, sandbox_missing="bubblewrap is not installed")
     with pytest.raises(ConfigError, match=r"bubblewrap is not installed\..*--sandbox none"):
-        built(flags=TYPED, here=here)
-    found = built(flags=msgspec.structs.replace(TYPED, sandbox="none"), here=here)
+        without_sandbox(built(flags=TYPED), NO_SANDBOX)
+    found = without_sandbox(built(flags=msgspec.structs.replace(TYPED, sandbox="none")), NO_SANDBOX)
     assert found.settings.sandbox == "none"
     assert "the agent has your permissions" in found.notes[-1]
 
 
 def test_without_a_sandbox_an_attended_run_goes_on_and_says_so_unless_one_was_asked_for() -> None:
-    here = Here(terminal=True, sandbox_missing="bubblewrap is not installed")
-    found = built(flags=TYPED, here=here)
+    found = without_sandbox(built(flags=TYPED, terminal=True), NO_SANDBOX)
     assert found.settings.sandbox == "none"
     assert found.notes[-1].startswith("Sandbox off: bubblewrap is not installed")
     with pytest.raises(ConfigError, match="The sandbox cannot be used"):
-        built(flags=msgspec.structs.replace(TYPED, sandbox="bwrap"), here=here)
+        without_sandbox(built(flags=msgspec.structs.replace(TYPED, sandbox="bwrap"), terminal=True), NO_SANDBOX)
 
 
 @pytest.mark.req("C2")

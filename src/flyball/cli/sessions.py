@@ -18,9 +18,8 @@ from flyball.cli.support.exits import DONE, exit_code, say
 from flyball.cli.support.output import asked, put_json
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
-from flyball.config.file import FileConfig
 from flyball.config.home import RepositoryHome, environment
-from flyball.config.settings import Configured, Here, RunFlags, build, with_limits, workflow_of
+from flyball.config.settings import Configured, RunFlags, build, with_limits, without_sandbox, workflow_of
 from flyball.core.fold.people import is_put_again
 from flyball.core.model.events import Fact, SettingsChanged
 from flyball.core.model.state import State
@@ -28,7 +27,7 @@ from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.registry import WORKFLOWS, for_issues, works_on_issues
-from flyball.core.workflows.tdd.prp_session import PrpSession
+from flyball.core.workflows.tdd.prp_session import PrpSession, told
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
@@ -76,19 +75,16 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     if taken is not None:
         order = msgspec.structs.replace(order, source=taken[1])
     flags = _with_workflow(order, flags)
-    configured, source = _wanted(repository, order, flags)
-    if taken is not None and not WORKFLOWS[configured.workflow].takes_sessions:
-        able = " or ".join(each.name for each in WORKFLOWS.values() if each.takes_sessions)
-        raise NothingAsked(
-            f"A .prp-session needs the workflow {able}. Leave out --workflow, or pass --workflow {able}."
-        )
+    configured, source = _wanted(repository, order, flags, session=taken is not None)
     site = Site.of(repository)
     if not order.new:
         known = _known(site, configured, order, source)
         if known is not None:
             return _taken_up(site, known, flags, order.seat)
     session = taken[0] if taken is not None else None
-    if session is None and WORKFLOWS[configured.workflow].takes_sessions:
+    if session is not None:
+        say(f"{told(session)}: the task begins there")
+    elif WORKFLOWS[configured.workflow].takes_sessions:
         session = prp_sessions.offered(order.source, repository.root, attended=configured.settings.attended)
     configured = _in_place_settled(site, configured)
     document = source.source if source else None
@@ -153,18 +149,33 @@ def _shown_to_person() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _wanted(repository: Repository, order: Start, flags: RunFlags) -> tuple[Configured, SourceDocument | None]:
-    """What `run` is to do and with what; whatever is wrong with it is said before anything is written."""
+def _wanted(
+    repository: Repository, order: Start, flags: RunFlags, *, session: bool
+) -> tuple[Configured, SourceDocument | None]:
+    """What `run` is to do and with what; whatever is wrong with it is said before anything is written.
+
+    What was typed comes first, then the repository, and last the machine: its sandbox, agents and programs.
+    """
     file = config_file.read(repository.root)
-    if not order.request.strip() and order.source is None and not works_on_issues(workflow_of(file, flags)):
+    workflow = workflow_of(file, flags)
+    if not order.request.strip() and order.source is None and not works_on_issues(workflow):
         raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
+    if session and not WORKFLOWS[workflow].takes_sessions:
+        able = " or ".join(each.name for each in WORKFLOWS.values() if each.takes_sessions)
+        raise NothingAsked(
+            f"A .prp-session needs the workflow {able}. Leave out --workflow, or pass --workflow {able}."
+        )
+    configured = build(file, flags, terminal=sys.stdin.isatty() and _shown_to_person())
+    source = _source(repository.root, order, configured)
     repository.require_commit()
     check_foreign(repository.root)
-    configured = _configured(repository, file, flags)
-    source = _source(repository.root, order, configured)
     if configured.settings.in_place:
         repository.require_idle()
         refuse_links(repository.root)
+    trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
+    sandbox = available()
+    if isinstance(sandbox, Unavailable):
+        configured = without_sandbox(configured, sandbox.reason)
     require_ready(configured, environment(), repository.root)
     return configured, source
 
@@ -185,14 +196,6 @@ def _source(root: Path, order: Start, configured: Configured) -> SourceDocument 
             "Leave out --in-place, and merge the branch when it is done."
         )
     return read_work_source(order.source or root / WORK, root)
-
-
-def _configured(repository: Repository, file: FileConfig | None, flags: RunFlags) -> Configured:
-    sandbox = available()
-    missing = sandbox.reason if isinstance(sandbox, Unavailable) else ""
-    configured = build(file, flags, Here(sys.stdin.isatty() and _shown_to_person(), missing))
-    trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
-    return configured
 
 
 def _in_place_settled(site: Site, configured: Configured) -> Configured:

@@ -1,7 +1,7 @@
 """Builds a task's settings: what was typed wins over the file, the file over the defaults."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from flyball.core.model.task import (
 from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, own_strikes
 
 OTHER_STAGES = "other"
+UNCONFINED = "the agent has your permissions, limited only by its own safeguards"
 
 T = TypeVar("T")
 
@@ -55,13 +56,6 @@ class RunFlags(msgspec.Struct, frozen=True):
     approve_plan: bool | None = None
 
 
-class Here(msgspec.Struct, frozen=True):
-    """What the machine offers: a terminal with somebody at it, and a sandbox or the reason why there is none."""
-
-    terminal: bool = False
-    sandbox_missing: str = ""
-
-
 class Configured(msgspec.Struct, frozen=True):
     """The outcome: settings for the task, agents for the wiring, and what a person should know."""
 
@@ -69,10 +63,15 @@ class Configured(msgspec.Struct, frozen=True):
     settings: Settings
     agents: tuple[AgentSpec, ...]
     notes: tuple[str, ...] = ()
+    sandbox_optional: bool = False
+    """Whether an attended run may go without the sandbox."""
 
 
-def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
-    """Put file and flags together and check what only both can tell."""
+def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -> Configured:
+    """Put file and flags together and check what only both can tell; the machine is not looked at.
+
+    `terminal` says whether somebody sits at one.
+    """
     top = file.top if file else schema.TopLevel()
     _check_flags(flags)
     workflow = workflow_of(file, flags)
@@ -85,8 +84,8 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         author=WORKFLOWS[workflow].author,
         known=tuple(role for each in WORKFLOWS.values() for role in each.roles),
     )
-    attended = _first(flags.attended, top.attended, here.terminal)
-    sandbox, remark = _sandbox(file, flags, here, attended=attended)
+    attended = _first(flags.attended, top.attended, terminal)
+    sandbox = _first(flags.sandbox, top.sandbox, "auto")
     defaults = Settings()
     options = file.gate_options if file else schema.GateOptions()
     ship = file.ship if file else schema.ShipTable()
@@ -105,7 +104,7 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         code=CodeLimits(**(file.code if file else {})),
         qa=msgspec.convert(file.qa if file else {}, QaSettings),
         evaluate=EvaluateSettings(**(file.evaluate if file else {})),
-        sandbox=sandbox,
+        sandbox="none" if sandbox == "none" else "bwrap",
         network=_first(top.network, defaults.network),
         in_place=_first(flags.in_place, top.in_place, False),
         attended=attended,
@@ -116,7 +115,22 @@ def build(file: FileConfig | None, flags: RunFlags, here: Here) -> Configured:
         squash=ship.squash,
         author=ship.author or "",
     )
-    return Configured(workflow, settings, cast.agents, (*cast.notes, *remark))
+    remark = (f"Sandbox off, as asked: {UNCONFINED}",) if sandbox == "none" else ()
+    return Configured(workflow, settings, cast.agents, (*cast.notes, *remark), attended and sandbox == "auto")
+
+
+def without_sandbox(configured: Configured, missing: str) -> Configured:
+    """The settings on a machine whose sandbox cannot be used, for the reason `missing`; refused where one is needed."""
+    if configured.settings.sandbox == "none":
+        return configured
+    if configured.sandbox_optional:
+        notes = (*configured.notes, f"Sandbox off: {missing}. {UNCONFINED.capitalize()}")
+        unconfined = msgspec.structs.replace(configured.settings, sandbox="none")
+        return msgspec.structs.replace(configured, settings=unconfined, notes=notes)
+    remedy = (
+        'To run without a sandbox, with your permissions for the agent, set sandbox = "none" or pass --sandbox none.'
+    )
+    raise ConfigError(f"The sandbox cannot be used: {missing}. {remedy}")
 
 
 def with_limits(limits: Limits, flags: RunFlags) -> Limits:
@@ -211,24 +225,6 @@ def _breaker(file: FileConfig | None) -> BreakerSettings:
         else:
             stages[name] = msgspec.structs.replace(default.strikes(name, own_strikes(name)), **said(table))
     return BreakerSettings(stages, other, float(file.cooldown) if file.cooldown else None)
-
-
-def _sandbox(
-    file: FileConfig | None, flags: RunFlags, here: Here, *, attended: bool
-) -> tuple[Literal["bwrap", "none"], tuple[str, ...]]:
-    wanted = _first(flags.sandbox, file.top.sandbox if file else None, "auto")
-    if wanted == "none":
-        return "none", ("Sandbox off, as asked: the agent has your permissions, limited only by its own safeguards",)
-    if not here.sandbox_missing:
-        return "bwrap", ()
-    if wanted == "auto" and attended:
-        return "none", (
-            f"Sandbox off: {here.sandbox_missing}. The agent has your permissions, limited only by its own safeguards",
-        )
-    remedy = (
-        'To run without a sandbox, with your permissions for the agent, set sandbox = "none" or pass --sandbox none.'
-    )
-    raise ConfigError(f"The sandbox cannot be used: {here.sandbox_missing}. {remedy}")
 
 
 def _first(*values: T | None) -> T:

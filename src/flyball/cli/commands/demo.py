@@ -147,7 +147,7 @@ _PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
 
 def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     from flyball.config import file as config_file, trust
-    from flyball.config.settings import Here, RunFlags, build
+    from flyball.config.settings import RunFlags, build
     from flyball.core.workflows.registry import works_on_issues
     from flyball.documents.source import read_source
     from flyball.documents.work_source import read_work_source
@@ -157,7 +157,7 @@ def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     file = config_file.read(root)
     assert file is not None
     trust.record(site.home, file)
-    configured = build(file, RunFlags(workflow=workflow), Here())
+    configured = build(file, RunFlags(workflow=workflow))
     read = read_work_source if works_on_issues(workflow) else read_source
     source = read(root / shown.source, root)
     return open_task(

@@ -28,7 +28,6 @@ def named(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
         raise SessionOver(
             f"{told(session)}: that session is finished. Start a new task from its document: flyball run --from {document}"
         )
-    say(f"{told(session)}: the task begins there")
     return session, document
 
 

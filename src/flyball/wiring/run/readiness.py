@@ -33,12 +33,12 @@ class ProgramMissing(ConfigError):
 
 def require_ready(configured: Configured, environment: Mapping[str, str], root: Path) -> None:
     """Refuse a task that is not opened yet and could not run."""
-    for problem in lacking_agents(configured, environment):
-        raise AgentMissing(f"{problem}. See what is there with: flyball agents")
     for spec in configured.agents:
         if spec.type == "scripted":
             load_script(root / spec.script)
     require_keepable_budget(configured.settings, configured.agents, WORKFLOWS[configured.workflow].roles)
+    for problem in lacking_agents(configured, environment):
+        raise AgentMissing(f"{problem}. See what is there with: flyball agents")
     for what, word in lacking_programs(configured.settings, environment, root):
         raise ProgramMissing(
             f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
