@@ -4,6 +4,7 @@ from flyball.core.claims.claims import Claim
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.feedback import wishes
+from flyball.core.loop.undeclared import undeclared
 from flyball.core.model.events import Event, PersonSpoke
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.workflows.backlog.proposals import from_feedback
@@ -39,3 +40,7 @@ def exercise_the_screens() -> None:
         assert json_line(event)
         line(event, story.state)
         phase_status(story.state, event)
+
+
+def exercise_undeclared_edits() -> None:
+    assert undeclared(("a.py",), [("M", "b.py")], item="1", others={"2": ("b.py",)}).shared

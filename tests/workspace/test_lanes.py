@@ -71,7 +71,8 @@ def test_a_conflict_names_its_files_and_leaves_no_marker_anywhere(workspace: Git
     (two.root / "b.txt").write_text("uno\ntwo\n")
     mine, theirs = saved(two, "b"), saved(one, "a")
     met = workspace.integrate(mine, base=workspace.base, onto=theirs, message="two", at=AT)
-    assert met == Conflicted(("b.txt",), "both sides changed b.txt")
+    assert isinstance(met, Conflicted)
+    assert (met.paths, met.detail) == (("b.txt",), "both sides changed b.txt")
     for commit in (mine, theirs):
         assert b"<<<<" not in (workspace.read_file(commit, "b.txt") or b"")
     assert (two.root / "b.txt").read_text() == "uno\ntwo\n"

@@ -194,8 +194,13 @@ class Performer:
         return Mended(Commit(kept.commit), kept.tree, effect.label, effect.paths, tuple(kept.notes))
 
     def _integrate(self, effect: Integrate, _stop: Stop) -> Outcome:
-        return self._workspace.integrate(
-            effect.commit, base=effect.base, onto=effect.onto, message=effect.message, at=effect.begun_at
+        return self._lane(effect).integrate(
+            effect.commit,
+            base=effect.base,
+            onto=effect.onto,
+            message=effect.message,
+            at=effect.begun_at,
+            without=effect.without,
         )
 
     def _deliver(self, effect: Deliver, _stop: Stop) -> Outcome:

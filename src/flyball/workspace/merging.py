@@ -1,38 +1,206 @@
-"""Brings the work of one lane onto another commit, by git's own three-way merge and without a working tree."""
+"""Brings the work of one lane onto another commit, by git's own three-way merge and without a working tree.
 
+The merge runs in the vault, whose configuration and attributes are flyball's own, so no merge driver of the repository is started. The
+one driver that needs no program, `merge=union`, is honoured where the base tree asks for it.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 
+import msgspec
+
+from flyball import faults
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit
-from flyball.core.text.scrubbing import decode, storable
+from flyball.core.text.quantities import listed
+from flyball.core.text.scrubbing import decode, scrub, storable
+from flyball.process import Captured
+from flyball.workspace import trees
 from flyball.workspace.checkpoint import Author, commit_tree
-from flyball.workspace.git import LONG, failure
+from flyball.workspace.git import LONG, Entry, Git, failure, joined, records
 from flyball.workspace.vault import Vault
 
 _CONFLICTS = 1
 _MOST_NAMED = 200
+_MOST_TEXT = 12_000
+"""Characters of each diff and of the markers that a conflict carries."""
+_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REGULAR = frozenset({"100644", "100755"})
+_TEXTUAL = frozenset({"CONFLICT (contents)", "CONFLICT (add/add)"})
+_TOLD = ("CONFLICT", "error", "warning")
+
+Merged = Integrated | Conflicted | NothingToIntegrate
 
 
-def integrate(
-    vault: Vault, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime, author: Author
-) -> Integrated | Conflicted | NothingToIntegrate:
-    """What `commit` changed since `base`, merged into `onto`; the same inputs always give the same commit.
+class Merge(msgspec.Struct, frozen=True):
+    """What is to be merged: what `commit` changed since `base`, into `onto`.
 
-    Both sides are put on `base` by commits of their own, so that git merges from exactly there, whatever their history is.
+    Files and folders in `without` stay as in `base`, whatever `commit` made of them. `name` is what the conflict markers call the lane.
     """
+
+    commit: Commit
+    base: Commit
+    onto: Commit
+    name: str = "lane"
+    without: tuple[str, ...] = ()
+
+
+class _Clash(msgspec.Struct, frozen=True):
+    """What git says of a merge that is not clean: its tree with markers, the versions of each file in it, and why."""
+
+    tree: str
+    stages: dict[str, dict[int, Entry]]
+    kinds: dict[str, set[str]]
+    messages: tuple[str, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.stages, *self.kinds)))
+
+
+def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author: Author) -> Merged:
+    """The merge as a commit on `onto`; the same inputs always give the same commit.
+
+    Both sides are put on the base by commits of their own, so that git merges from exactly there, whatever their history is: work
+    that was rolled back does not come back with a lane that began before.
+    """
+    lane, dropped = _without(vault, merge)
     sides = [
-        commit_tree(vault, vault.tree(side), base, message="one side of a merge", at=at, author=Author())
-        for side in (onto, commit)
+        commit_tree(vault, vault.tree(side), merge.base, message="one side of a merge", at=at, author=Author())
+        for side in (merge.onto, lane)
     ]
-    done = vault.git().run("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", *sides, timeout=LONG)
-    if done.code not in {0, _CONFLICTS}:
+    faults.point("integrate.merge.before")
+    style = msgspec.structs.replace(vault.git(), settings=("merge.conflictStyle=diff3",))
+    done = style.run("merge-tree", "--write-tree", "-z", *sides, timeout=LONG)
+    # Exit 1 is a conflict and also "not something we can merge": only the id of a tree tells them apart.
+    if done.code not in {0, _CONFLICTS} or not _ID.match(done.stdout):
         raise failure(("merge-tree",), done)
-    tree, *names = done.stdout.rstrip(b"\0\n").split(b"\0")
+    tree = done.stdout.partition(b"\0")[0].decode().strip()
     if done.code == _CONFLICTS:
-        paths = tuple(dict.fromkeys(storable(decode(name)) for name in names))
-        return Conflicted(paths[:_MOST_NAMED], f"both sides changed {', '.join(paths[:5])}")
-    merged = tree.decode().strip()
-    if merged == vault.tree(onto):
-        return NothingToIntegrate()
-    made = commit_tree(vault, merged, onto, message=message, at=at, author=author)
-    return Integrated(Commit(made), merged)
+        clash = _read(done)
+        united = _united(vault, merge.base, clash)
+        if united is None:
+            return _conflict(vault, msgspec.structs.replace(merge, commit=Commit(lane)), sides, clash)
+        tree = united
+    if tree == vault.tree(merge.onto):
+        return NothingToIntegrate(dropped)
+    faults.point("integrate.commit.before")
+    made = commit_tree(vault, tree, merge.onto, message=message, at=at, author=author)
+    changed = trees.changed(vault, merge.base, lane)
+    named = tuple((each.status, storable(each.path)) for each in changed[:_MOST_NAMED])
+    return Integrated(Commit(made), tree, named, len(changed), dropped)
+
+
+def _without(vault: Vault, merge: Merge) -> tuple[str, tuple[str, ...]]:
+    """The lane's tree with what it may not bring along as in its base, and the names of what was dropped."""
+    if not merge.without:
+        return merge.commit, ()
+    kept = tuple(path.rstrip("/") for path in merge.without)
+    changed = [each.path for each in trees.changed(vault, merge.base, merge.commit)]
+    dropped = [path for path in changed if any(path == k or path.startswith(f"{k}/") for k in kept)]
+    tree = trees.overlay_tree(vault, merge.commit, dict.fromkeys(dropped, merge.base))
+    return tree, tuple(storable(path) for path in dropped[:_MOST_NAMED])
+
+
+def _read(done: Captured) -> _Clash:
+    """The parts of `merge-tree -z`: a tree; mode, blob, stage and path of each version; messages with their files and kind."""
+    tree, _, rest = done.stdout.partition(b"\0")
+    versions, _, told = (b"\0" + rest).partition(b"\0\0")
+    stages: dict[str, dict[int, Entry]] = {}
+    for line in records(versions):
+        head, _, path = line.partition("\t")
+        mode, blob, stage = head.split()
+        stages.setdefault(path, {})[int(stage)] = Entry(mode, blob, path)
+    kinds: dict[str, set[str]] = {}
+    messages = []
+    fields = iter(os.fsdecode(field) for field in told.split(b"\0"))
+    for count in fields:
+        if not count.strip().isdigit():
+            break
+        paths = [next(fields) for _ in range(int(count))]
+        kind, text = next(fields), next(fields)
+        if kind.startswith(_TOLD):
+            messages.append(storable(scrub(text).strip()))
+            for path in paths:
+                kinds.setdefault(path, set()).add(kind)
+    return _Clash(tree.decode().strip(), stages, kinds, tuple(messages))
+
+
+def _united(vault: Vault, base: str, clash: _Clash) -> str | None:
+    """The tree with the lines of both sides where the base tree marks every file in conflict `merge=union`; else None."""
+    if set(clash.kinds) != set(clash.stages) or any(not kinds <= _TEXTUAL for kinds in clash.kinds.values()):
+        return None
+    versions = [entry for stages in clash.stages.values() for entry in stages.values()]
+    if any(entry.mode not in _REGULAR for entry in versions) or any(
+        not {2, 3} <= set(stages) for stages in clash.stages.values()
+    ):
+        return None
+    if not set(clash.paths) <= _marked_union(vault, base, clash.paths):
+        return None
+    contents = {path: _both(vault, stages) for path, stages in clash.stages.items()}
+    return trees.overlay_tree(vault, clash.tree, {}, contents)
+
+
+def _marked_union(vault: Vault, base: str, paths: Sequence[str]) -> set[str]:
+    """Which paths the .gitattributes of the base tree mark `merge=union`."""
+    attributes = any(path.rpartition("/")[2] == ".gitattributes" for path in trees.listing(vault, vault.tree(base)))
+    if not attributes:
+        return set()
+    with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
+        git = vault.git_as_cloned(Path(folder), Path(folder) / "index")
+        git.out("read-tree", base)
+        fields = records(git.out("check-attr", "--cached", "-z", "--stdin", "merge", input=joined(tuple(paths))))
+    triples: Iterable[tuple[str, str, str]] = zip(fields[::3], fields[1::3], fields[2::3], strict=True)
+    return {path for path, _, value in triples if value == "union"}
+
+
+def _both(vault: Vault, stages: dict[int, Entry]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
+        names = []
+        for stage in (2, 1, 3):
+            file = Path(folder) / str(stage)
+            file.write_bytes(_blob(vault.git(), stages.get(stage)))
+            names.append(str(file))
+        return vault.git().out("merge-file", "-p", "--union", *names)
+
+
+def _blob(git: Git, entry: Entry | None) -> bytes:
+    return git.out("cat-file", "blob", entry.blob) if entry is not None else b""
+
+
+def _conflict(vault: Vault, merge: Merge, sides: Sequence[str], clash: _Clash) -> Conflicted:
+    """Both sides of it as text, so that whoever did the work can do it again on the tip."""
+    paths = clash.paths
+    marked = "".join(_marked(vault, clash, path) for path in paths[:_MOST_NAMED])
+    for side, name in zip(sides, ("integrated", merge.name), strict=True):
+        marked = marked.replace(side, name)
+    named = tuple(storable(path) for path in paths)
+    return Conflicted(
+        named[:_MOST_NAMED],
+        f"both sides changed {listed(named, 5)}",
+        own_diff=_shown(vault, merge.base, merge.commit, paths),
+        other_diff=_shown(vault, merge.base, merge.onto, paths),
+        markers=_bounded(marked or "\n".join(clash.messages)),
+    )
+
+
+def _marked(vault: Vault, clash: _Clash, path: str) -> str:
+    """A file as git merged it, where it holds markers of this merge."""
+    if not clash.kinds.get(path, set()) & _TEXTUAL:
+        return ""
+    text = trees.read_file(vault, clash.tree, path) or b""
+    return f"=== {storable(path)}\n{scrub(decode(text))}" if b"\0" not in text else ""
+
+
+def _shown(vault: Vault, old: str, new: str, paths: Sequence[str]) -> str:
+    patch = trees.diff(vault, old, new, [*paths]) if paths else b""
+    return _bounded(scrub(decode(patch)))
+
+
+def _bounded(text: str) -> str:
+    text = storable(text)
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}\n… {len(text) - _MOST_TEXT} characters more"

@@ -151,12 +151,11 @@ class GitWorkspace:
         del self._lanes[name]
 
     def integrate(
-        self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime
+        self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime, without: tuple[str, ...] = ()
     ) -> Integrated | Conflicted | NothingToIntegrate:
         """Merge what `commit` changed since `base` into `onto`, as a commit on it; no branch and no file is touched."""
-        return merging.integrate(
-            self.vault, commit, base=base, onto=onto, message=message, at=at, author=self._committer()
-        )
+        merge = merging.Merge(commit, base, onto, f"lane-{self.name}", without)
+        return merging.integrate(self.vault, merge, message=message, at=at, author=self._committer())
 
     def prepare(self, base: Commit | None = None) -> tuple[str, ...]:
         """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show.

@@ -304,6 +304,15 @@ def _item_changed(state: State, fact: ev.ItemChanged) -> None:
     state.items = tuple(replace(i, status=fact.status) if i.id == fact.id else i for i in state.items)
 
 
+def _undeclared(state: State, fact: ev.UndeclaredEditsFound) -> None:
+    """What an item turned out to change is known to whoever looks which items can be worked on beside each other."""
+    more = fact.also_changed
+    state.items = tuple(
+        replace(i, files=tuple(dict.fromkeys((*i.files, *more)))) if i.id == fact.item and i.files else i
+        for i in state.items
+    )
+
+
 def _learned(state: State, fact: ev.LearningRecorded) -> None:
     state.learnings = (*state.learnings, fact)[-RECENT_LEARNINGS:]
     state.learned = fact.number
@@ -354,6 +363,7 @@ _TABLE: dict[type, Callable[[State, Any], None]] = {
     ev.BreakerChanged: _breaker_changed,
     ev.ItemsSet: items_set,
     ev.ItemChanged: _item_changed,
+    ev.UndeclaredEditsFound: _undeclared,
     ev.LearningRecorded: _learned,
     ev.Consented: consented,
     ev.DocumentSeen: _nothing,

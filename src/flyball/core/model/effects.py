@@ -175,12 +175,16 @@ class PutBack(Effect, frozen=True, omit_defaults=True, tag="put_back"):
 
 
 class Integrate(Effect, frozen=True, omit_defaults=True, tag="integrate"):
-    """Bring the work a lane did since `base`, which is `commit`, onto the commit `onto`; no branch is moved."""
+    """Bring the work a lane did since `base`, which is `commit`, onto the commit `onto`; no branch is moved.
+
+    Files and folders in `without` are not the lane's to change: what it did to them is dropped.
+    """
 
     commit: Commit
     base: Commit
     onto: Commit
     message: str
+    without: tuple[str, ...] = ()
 
 
 class Deliver(Effect, frozen=True, omit_defaults=True, tag="deliver"):

@@ -217,6 +217,22 @@ class ItemChanged(Fact, frozen=True, omit_defaults=True, tag="item.changed"):
     status: Literal["not-started", "in-progress", "completed", "blocked"]
 
 
+class UndeclaredEditsFound(Fact, frozen=True, omit_defaults=True, tag="edits.undeclared"):
+    """A piece of work changed files it had not declared: `also_changed` are merged and count as its files from now on.
+
+    Files that were `deleted` want a person's word; `protected` ones are measured as accepted; what was `dropped` is only code's to write.
+    `shared` maps other items to those of the files that they declared.
+    """
+
+    item: str
+    also_changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    shared: dict[str, tuple[str, ...]] = {}
+    lane: str = MAIN
+
+
 class LearningRecorded(Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
     """A decision or anti-pattern kept for later turns."""
 

@@ -158,21 +158,37 @@ class WorkspaceClosed(Outcome, frozen=True, omit_defaults=True, tag="workspace.c
 
 
 class Integrated(Outcome, frozen=True, omit_defaults=True, tag="integrated"):
-    """A lane's work and the commit it was brought onto are one commit now."""
+    """A lane's work and the commit it was brought onto are one commit now.
+
+    `changed` are status and path of the files the lane changed since its base, the first of `changes` many; `dropped` are changes it may
+    not bring along.
+    """
 
     commit: Commit
     tree: str
+    changed: tuple[tuple[str, str], ...] = ()
+    changes: int = 0
+    dropped: tuple[str, ...] = ()
 
 
 class Conflicted(Outcome, frozen=True, omit_defaults=True, tag="conflicted"):
-    """A lane's work and the commit it was to be brought onto change the same lines; nothing was made of them."""
+    """A lane's work and the commit it was to be brought onto change the same lines; nothing was made of them.
+
+    `own_diff` is what the lane changed in these files since its base, `other_diff` what was changed there meanwhile, and `markers` the
+    files as git would have left them; each is cut at a bound.
+    """
 
     paths: tuple[str, ...] = ()
     detail: str = ""
+    own_diff: str = ""
+    other_diff: str = ""
+    markers: str = ""
 
 
 class NothingToIntegrate(Outcome, frozen=True, omit_defaults=True, tag="integrated.empty"):
-    """A lane's work adds nothing to the commit it was to be brought onto."""
+    """A lane's work adds nothing to the commit it was to be brought onto; `dropped` are changes it may not bring along."""
+
+    dropped: tuple[str, ...] = ()
 
 
 class Delivered(Outcome, frozen=True, omit_defaults=True, tag="delivered"):

@@ -200,6 +200,17 @@ def _evaluated(_state: State, fact: Evaluated) -> str:
     return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
 
 
+def _undeclared(_state: State, fact: ev.UndeclaredEditsFound) -> str | None:
+    parts = {
+        "also changed": fact.also_changed,
+        "deletes": fact.deleted,
+        "changed protected": fact.protected,
+        "dropped its change of": fact.dropped,
+    }
+    told = [f"{what} {listed(list(paths), 5)}" for what, paths in parts.items() if paths]
+    return f"{fact.item}: {'; '.join(told)}" if told else None
+
+
 def _set_aside(_state: State, fact: ev.TurnSetAside) -> str:
     detail = f" ({fact.detail})" if fact.detail else ""
     return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}; not counted"
@@ -280,6 +291,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     ItemReopened: lambda _s, f: f"{f.id} was rolled back and is proposed again",
     Evaluated: _evaluated,
     BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
+    ev.UndeclaredEditsFound: _undeclared,
     ev.LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     ev.PersonSpoke: lambda _s, f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
