@@ -122,7 +122,7 @@ class Workspace(Protocol):
     @property
     def tip(self) -> Commit: ...
     def lane(self, name: str) -> Workspace: ...
-    def open_lane(self, name: str, base: Commit) -> Workspace: ...
+    def open_lane(self, name: str, base: Commit, keep: Sequence[str] = ()) -> Workspace: ...
     def close_lane(self, name: str) -> None: ...
     def integrate(
         self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime, without: tuple[str, ...] = ()
@@ -159,9 +159,13 @@ class Agent(Protocol):
 
 
 class Setup(Protocol):
-    """Runs the project's setup command in a tree; says why it failed, or nothing."""
+    """Runs the project's setup command in a tree; says why it failed, or nothing.
+
+    A lane is set up only where its environment is missing or out of date; one that `shares` is not going to write into it.
+    """
 
     def __call__(self, tree: Path, folder: Path, stop: Stop) -> str: ...
+    def for_lane(self, tree: Path, folder: Path, stop: Stop, *, shares: bool) -> str: ...
 
 
 class Measurer(Protocol):

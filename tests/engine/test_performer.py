@@ -1,15 +1,20 @@
 """Doing effects with a workspace in memory: what is shipped, what was consented to, what a reviewer sees."""
 
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
+from tests.engine.no_setup import NoSetup
 
 from flyball.clock import SystemClock
 from flyball.core.model.effects import Deliver, Measure, OpenPullRequest, RunAgent, Save
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Delivered, Failed, PullRequested, Saved, TurnEnded
+from flyball.core.model.outcomes import Delivered, Failed, Interrupted, Measured, PullRequested, Saved, TurnEnded
 from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
@@ -107,14 +112,15 @@ class NoHost:
         return PullRequested(detail=f"no host for {request.branch}")
 
 
-def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None) -> Performer:
+def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None, **settings: Any) -> Performer:
+    task = a_task()
     return Performer(
-        a_task(),
+        replace(task, settings=replace(task.settings, **settings)),
         workspace=workspace,  # type: ignore[arg-type]
         agents={"any": Quiet()},
         measurer=measurer or Measurer(),
         people=Quiet(),
-        setup=lambda _tree, _folder, _stop: "",
+        setup=NoSetup(),
         clock=SystemClock(),
         folder=Path("unused"),
         notify=lambda _kind, _line: None,
@@ -201,3 +207,59 @@ def test_what_the_world_refuses_is_an_outcome_with_its_words(error: Exception) -
     save = Save(EffectId("save/1"), label="turn-1", message="turn-1", parent=HEAD, at=START)
     outcome = performer(Refusing({}, head={}))(save, RealStop())
     assert outcome == Failed(f"save/1: {error}")
+
+
+class Slow(Measurer):
+    """Says how many measure at the same time, and waits until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = self.most = 0
+        self.go_on = threading.Event()
+        self.entered = threading.Semaphore(0)
+
+    def measure(self, request: Measure, **more: Any) -> Measurement:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        self.entered.release()
+        assert self.go_on.wait(30)
+        self.inside -= 1
+        return super().measure(request, **more)
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_gates_of_lanes_run_one_at_a_time_unless_the_settings_allow_more(side_by_side: bool) -> None:
+    measurer = Slow()
+    perform = performer(MemoryWorkspace({}), measurer, gates_side_by_side=side_by_side)
+    with ThreadPoolExecutor(3) as threads:
+        ended = [threads.submit(perform, a_measurement(lane), RealStop()) for lane in ("1.1", "1.2", "1.3")]
+        for _ in range(3 if side_by_side else 1):
+            assert measurer.entered.acquire(timeout=30)
+        measurer.go_on.set()
+        assert all(isinstance(each.result(30), Measured) for each in ended)
+    assert measurer.most == (3 if side_by_side else 1)
+
+
+def test_a_measurement_that_waits_for_another_can_be_broken_off() -> None:
+    measurer, stop = Slow(), RealStop()
+    perform = performer(MemoryWorkspace({}), measurer)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(perform, a_measurement("1.1"), RealStop())
+        assert measurer.entered.acquire(timeout=30)
+        stop.set("no longer wanted")
+        assert isinstance(perform(a_measurement("1.2"), stop), Interrupted)
+        measurer.go_on.set()
+        assert isinstance(first.result(30), Measured)
+
+
+def a_measurement(lane: str) -> Measure:
+    nothing = Commit("c")
+    return Measure(
+        EffectId(f"{lane}/measure"),
+        kind="gates",
+        candidate=nothing,
+        base=nothing,
+        accepted=nothing,
+        lane=lane,
+        at=START,
+    )

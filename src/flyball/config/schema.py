@@ -121,6 +121,7 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     carry: Paths = ()
     protected: Names = ()
     environment: Paths | None = None
+    side_by_side: Flag = False
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -110,6 +110,7 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         attended=attended,
         approve_plan=_first(flags.approve_plan, top.approve_plan, False),
         parallel=top.parallel if flags.parallel is None else flags.parallel,
+        gates_side_by_side=options.side_by_side,
         push=ship.push,
         pull_request=ship.pull_request,
         squash=ship.squash,

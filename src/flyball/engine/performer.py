@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -56,6 +57,9 @@ from flyball.ports import (
     Workspace,
 )
 
+_LOOK_AGAIN_S = 0.1
+"""While another measurement is under way, how soon to look whether this one is still wanted."""
+
 
 class Performer:
     """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own."""
@@ -85,6 +89,7 @@ class Performer:
         self._folder = folder
         self._notify = notify
         self._pull_requests = pull_requests
+        self._measuring = threading.Lock()
         self._table: dict[type, Callable[[Any, Stop], Outcome]] = {
             Prepare: self._prepare,
             OpenLane: self._open_lane,
@@ -126,11 +131,15 @@ class Performer:
         return Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto, left)
 
     def _open_lane(self, effect: OpenLane, stop: Stop) -> Outcome:
-        space = self._workspace.open_lane(effect.lane, effect.base)
-        failed = self._setup(space.root, self._folder / "setup" / effect.lane, stop)
+        settings = self._task.settings
+        space = self._workspace.open_lane(
+            effect.lane, effect.base, settings.environment_folders if settings.setup else ()
+        )
+        folder = self._folder / "setup" / "lanes" / space.root.parent.name
+        failed = self._setup.for_lane(space.root, folder, stop, shares=effect.shares)
         if failed:
             return Interrupted(failed) if stop.is_set() else Failed(f"setup of lane {effect.lane} failed: {failed}")
-        if self._task.settings.setup:
+        if settings.setup:
             space.leave_out(effect.base, effect.begun_at)
         space.set_aside()
         return WorkspaceOpened(space.tree_of(effect.base))
@@ -156,6 +165,18 @@ class Performer:
         return msgspec.structs.replace(ended, detail=f"{ended.detail}; {note}".strip("; "))
 
     def _measure(self, effect: Measure, stop: Stop) -> Outcome:
+        """One measurement at a time, unless the settings allow more: two at once take each other's time, ports and databases."""
+        if self._task.settings.gates_side_by_side:
+            return self._measured(effect, stop)
+        while not self._measuring.acquire(timeout=_LOOK_AGAIN_S):
+            if stop.is_set():
+                return Interrupted("the measurement was broken off before it began")
+        try:
+            return self._measured(effect, stop)
+        finally:
+            self._measuring.release()
+
+    def _measured(self, effect: Measure, stop: Stop) -> Outcome:
         began = self._clock.monotonic()
         folder = self._folder / "measures" / effect.id.replace("/", "-")
         space = self._lane(effect)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
@@ -79,7 +80,9 @@ class TreeMeasurer:
         baseline = load(self._blobs, request.baseline_ref)
         accepted = load(self._blobs, request.accepted_ref)
         protection = protect(request, settings, workspace, held({**baseline, **accepted}))
-        directory = self._directory / ("task" if request.lane == MAIN else request.lane)
+        # Where one gate runs at a time, all lanes share a folder, and its environment is set up once.
+        own = settings.gates_side_by_side and request.lane != MAIN
+        directory = self._directory / (f"lane-{quote(request.lane, safe='')}" if own else "task")
         tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
         examination = Examination(
             request,

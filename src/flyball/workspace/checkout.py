@@ -2,11 +2,13 @@
 
 import os
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
 from flyball import faults
+from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.git import LONG
 from flyball.workspace.repository import GITLINK, Repository, bare_git_dir
@@ -15,16 +17,21 @@ from flyball.workspace.vault import Vault
 
 
 class Checkout(msgspec.Struct, frozen=True):
-    """The folders of one lane of a task below flyball's home; those of the main lane are the task's own."""
+    """The folders of one workspace of a task below flyball's home: the task's own, or the `slot` that a lane uses."""
 
     home: Path
     task: str
-    lane: str = ""
+    slot: str = ""
 
     @property
     def folder(self) -> Path:
         task = self.home / "tasks" / self.task
-        return task / "lanes" / self.lane if self.lane else task
+        return task / "lanes" / self.slot if self.slot else task
+
+    @property
+    def lanes(self) -> Path:
+        """The workspaces of the task's lanes."""
+        return self.home / "tasks" / self.task / "lanes"
 
     @property
     def tree(self) -> Path:
@@ -97,6 +104,19 @@ def create(checkout: Checkout, vault: Vault, commit: str) -> None:
     faults.point("checkout.after")
 
 
+def reset(checkout: Checkout, vault: Vault, commit: str, keep: Collection[str]) -> None:
+    """Make a used tree that of `commit`, at the cost of what differs; nothing of the lane before stays but folders named in `keep`.
+
+    Whoever calls this has the former tree in the vault.
+    """
+    faults.point("lane.reset.before")
+    remove(agent_git(checkout.tree))
+    for known in (checkout.ignored, checkout.left_out):
+        known.unlink(missing_ok=True)
+    export(vault, vault.tree(commit), checkout.tree, checkout.index, keep)
+    faults.point("lane.reset.after")
+
+
 def borrow_index(checkout: Checkout, repository: Repository) -> None:
     """Start from a copy of the user's index, for work in place.
 
@@ -121,9 +141,21 @@ def agent_git(tree: Path) -> Path:
 
 
 def give_agent_git(
-    checkout: Checkout, repository: Repository, base: str, branch: str, *, tree: Path, index: Path
+    checkout: Checkout,
+    repository: Repository,
+    base: str,
+    branch: str,
+    *,
+    tree: Path,
+    index: Path,
+    vault: Vault,
+    start: str,
 ) -> None:
-    """Make the git dir of a tree: on the task's branch at `base`, with the user's branches and tags to look at."""
+    """Make the git dir of a tree: on the task's branch at `base`, with the user's branches and tags to look at.
+
+    A base that is not in the user's repository, which is what was integrated and not delivered yet, is copied as far as it differs from
+    `start`, the commit the task started from. The vault itself is shown to no agent.
+    """
     folder = agent_git(tree)
     marker = folder / "flyball"
     if not checkout.history.is_symlink():
@@ -131,6 +163,10 @@ def give_agent_git(
     if not marker.exists():
         remove(folder)
         _fill_agent_git(folder, checkout.history, repository, base, branch)
+        if repository.git().run("cat-file", "-e", f"{base}^{{commit}}").code != 0:
+            pack = str(folder / "objects" / "pack" / "pack")
+            wanted = f"{base}\n^{start}\n".encode()
+            vault.git().out("pack-objects", "--revs", "--quiet", "--non-empty", "--window=0", pack, input=wanted)
         shutil.copy2(index, folder / "index")
         write_file(marker, b"made\n")
     _link_git(checkout, tree)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import MAIN, Commit, TaskId
@@ -22,7 +23,6 @@ from flyball.workspace.checkpoint import (
     commit_tree,
     label_name,
     label_of,
-    one_component,
     parent_of,
     refs_of,
     save_labelled,
@@ -39,6 +39,7 @@ from flyball.workspace.nested import Nested, refuse_links
 from flyball.workspace.overlooked import LeftOut, reveal
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.sandbox import Mount
+from flyball.workspace.slots import Slots
 from flyball.workspace.trees import Lines
 from flyball.workspace.vault import RefUpdate, Vault
 
@@ -57,6 +58,7 @@ class GitWorkspace:
         task: TaskId,
         *,
         lane: str = MAIN,
+        slot: str = "",
         in_place: bool = False,
         author: Author | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
@@ -68,7 +70,8 @@ class GitWorkspace:
         self.in_place = in_place
         self._author = author
         self.environment = environment
-        self.checkout = Checkout(home.resolve(), task, "" if lane == MAIN else one_component(lane))
+        self.checkout = Checkout(home.resolve(), task, slot)
+        self._slots = Slots(self.checkout.lanes)
         self._lanes: dict[str, GitWorkspace] = {}
         self._vault: Vault | None = None
         self._left: tuple[str, Leftovers] | None = None
@@ -101,8 +104,8 @@ class GitWorkspace:
 
     @property
     def checkpoints(self) -> dict[str, Commit]:
-        """All checkpoints by label."""
-        known = self.vault.refs(f"refs/flyball/{self.task}/at/")
+        """All checkpoints of the lane by label."""
+        known = self.vault.refs(f"{self._prefix}at/")
         return {label_of(name): Commit(commit) for name, commit in known.items()}
 
     def git_dirs(self, tree: Path) -> tuple[Mount, ...]:
@@ -126,29 +129,49 @@ class GitWorkspace:
         """The workspace of a lane of this task."""
         if name == self.name:
             return self
-        if name not in self._lanes:
-            self._lanes[name] = GitWorkspace(
+        slot = self._slots.of(name)
+        known = self._lanes.get(name)
+        if known is None or known.checkout.slot != slot:
+            known = self._lanes[name] = GitWorkspace(
                 self.repository,
                 self.checkout.home,
                 self.task,
                 lane=name,
+                slot=slot,
                 author=self._author,
                 environment=self.environment,
             )
-        return self._lanes[name]
+        return known
 
-    def open_lane(self, name: str, base: Commit) -> "GitWorkspace":
-        """Make a lane's workspace: an isolated checkout of `base` with a git dir of its own."""
+    def open_lane(self, name: str, base: Commit, keep: Sequence[str] = ()) -> "GitWorkspace":
+        """Give a lane a workspace: an isolated checkout of `base` with a git dir of its own.
+
+        One that another lane has left is used again; folders named in `keep` stay in it, the environment that was set up there.
+        """
+        self._slots.take(name)
         lane = self.lane(name)
-        lane.prepare(base)
+        lane.prepare(base, keep)
         return lane
 
     def close_lane(self, name: str) -> None:
-        """Remove a lane's checkout; its checkpoints stay in the vault, and it may be opened anew."""
+        """Leave a lane's workspace to the next one. What was in it and in no checkpoint is saved first; the lane may be opened anew."""
         lane = self.lane(name)
         assert lane is not self, "the task's own workspace is not a lane to close"
-        remove(lane.checkout.folder)
-        del self._lanes[name]
+        lane.keep_unsaved()
+        faults.point("lane.close.saved")
+        remove(lane.checkout.ready)
+        self._slots.leave(name)
+        self._lanes.pop(name, None)
+
+    def keep_unsaved(self) -> str:
+        """Save what the tree has and the newest checkpoint has not; the label it was saved under, or nothing."""
+        tree, differing = self._tree_now() if self.is_made else ("", ())
+        return self._keep(tree) if differing else ""
+
+    def keep_lanes(self) -> dict[str, str]:
+        """Save what lanes that are still open have in no checkpoint; the label for each that had something."""
+        kept = {name: self.lane(name).keep_unsaved() for name in self._slots.bound()}
+        return {name: label for name, label in kept.items() if label}
 
     def integrate(
         self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime, without: tuple[str, ...] = ()
@@ -157,10 +180,10 @@ class GitWorkspace:
         merge = merging.Merge(commit, base, onto, f"lane-{self.name}", without)
         return merging.integrate(self.vault, merge, message=message, at=at, author=self._committer())
 
-    def prepare(self, base: Commit | None = None) -> tuple[str, ...]:
+    def prepare(self, base: Commit | None = None, keep: Sequence[str] = ()) -> tuple[str, ...]:
         """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show.
 
-        A lane starts from the `base` it is given, the task from the user's HEAD.
+        A lane starts from the `base` it is given, the task from the user's HEAD. `keep` names folders that a used tree keeps.
         """
         self._refuse()
         base = self._base(base)
@@ -168,7 +191,7 @@ class GitWorkspace:
         self._sweep()
         write_file(self.checkout.excludes, self.repository.excludes())
         if not self.checkout.ready.exists() or not self.is_made:
-            self._make_tree()
+            self._make_tree(keep)
             write_file(self.checkout.ready, base.encode() + b"\n")
         if not self.in_place:
             self._give_git(self.root, self.checkout.index, base)
@@ -187,13 +210,17 @@ class GitWorkspace:
         own = self.checkout
         copies: dict[str, tuple[Path, ...]] = {"copies": (own.copies, own.exports)}
         checkout = (own.ready, own.tree, own.index, checkouts.agent_git(own.tree), own.history)
+        copies |= {"lanes": (*own.lanes.glob("*/ready"), own.lanes)}
         return copies if self.in_place else {"checkout": checkout, **copies}
 
     def unsaved(self) -> tuple[str, ...]:
         """Files of the tree that the newest checkpoint has not; what flyball renders into it is left out."""
+        return self._tree_now()[1]
+
+    def _tree_now(self) -> tuple[str, tuple[str, ...]]:
         tree, _ = self._work().save_tree(self.tip)
         differing = trees.changed(self.vault, self.tip, tree)
-        return tuple(each.path for each in differing if not each.path.startswith(f"{LOOP}/"))
+        return tree, tuple(each.path for each in differing if not each.path.startswith(f"{LOOP}/"))
 
     def _look_round(self) -> None:
         """In place, write down once what no checkpoint tells of the user's tree, before an agent has seen it."""
@@ -407,7 +434,10 @@ class GitWorkspace:
         return folder
 
     def _give_git(self, tree: Path, index: Path, base: Commit) -> None:
-        checkouts.give_agent_git(self.checkout, self.repository, base, self.branch, tree=tree, index=index)
+        start = self.vault.commit(refs_of(self.task, MAIN) + "base")
+        checkouts.give_agent_git(
+            self.checkout, self.repository, base, self.branch, tree=tree, index=index, vault=self.vault, start=start
+        )
 
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""
@@ -451,14 +481,21 @@ class GitWorkspace:
             publishing.check_name(self.repository, self.branch)
             publishing.check_branch(self.branch, publishing.look(self.repository, self.branch), None)
             self.vault.protect(base)
+        left = known.get("tip", base)
+        label = label_name(f"left-{left[:12]}")
+        if left != base and label not in known:
+            # What the lane that had this name before made stays in reach, whatever its labels come to name.
+            self.vault.move([RefUpdate(prefix + label, left, None)])
         for ref in ("tip", "base"):
             old = known.get(ref)
             self.vault.move([RefUpdate(f"{prefix}{ref}", base, old)] if old != base else [])
         return Commit(base)
 
-    def _make_tree(self) -> None:
+    def _make_tree(self, keep: Sequence[str]) -> None:
         if self.in_place:
             checkouts.borrow_index(self.checkout, self.repository)
+        elif self.name != MAIN and self.root.is_dir():
+            checkouts.reset(self.checkout, self.vault, self.tip, keep)
         else:
             checkouts.create(self.checkout, self.vault, self.tip)
 

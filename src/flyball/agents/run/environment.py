@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flyball.core.model.effects import RunAgent
+from flyball.core.text.manifests import OWN_COPIES
 
 PASSED_ON = frozenset({"PATH", "HOME", "LANG", "TZ", "USER", "SHELL"})
 OURS = "FLYBALL_"
@@ -27,6 +28,7 @@ def turn_environment(
     passed = {name: value for name, value in user.items() if name in wanted or name.startswith("LC_")}
     return {
         **passed,
+        **OWN_COPIES,
         "TERM": "dumb",
         "FLYBALL_TASK": task,
         "FLYBALL_WORKFLOW": workflow,

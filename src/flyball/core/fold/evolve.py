@@ -335,8 +335,11 @@ def _task_reopened(state: State, _fact: ev.TaskReopened) -> None:
 
 
 def _workspace_removed(state: State, _fact: ev.WorkspaceRemoved) -> None:
+    """The checkout is to be made again, and so is that of every lane, from its base: what was saved of it stays saved."""
     state.removed = state.prepared is not None
     state.removals += 1
+    for lane in state.lanes.values():
+        lane.tree = lane.tree if lane.name == MAIN else ""
 
 
 def _stopped(state: State, fact: ev.TaskStopped) -> None:

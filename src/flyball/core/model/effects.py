@@ -66,13 +66,17 @@ class Prepare(Effect, frozen=True, omit_defaults=True, tag="prepare"):
 
 
 class OpenLane(Effect, frozen=True, omit_defaults=True, tag="open_lane"):
-    """Make a lane's own workspace: a checkout of `base` with a git dir of its own."""
+    """Give a lane a workspace: a checkout of `base` with a git dir and an environment of its own.
+
+    Work that is known to change no manifest `shares` the user's installed dependencies, read-only, where those fit.
+    """
 
     base: Commit
+    shares: bool = False
 
 
 class CloseLane(Effect, frozen=True, omit_defaults=True, tag="close_lane"):
-    """Remove a lane's workspace; what was saved of it stays."""
+    """Leave a lane's workspace to the next lane, once all that is in it is saved."""
 
 
 class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):

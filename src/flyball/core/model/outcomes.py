@@ -154,7 +154,7 @@ class WorkspaceOpened(Outcome, frozen=True, omit_defaults=True, tag="workspace.o
 
 
 class WorkspaceClosed(Outcome, frozen=True, omit_defaults=True, tag="workspace.closed"):
-    """A lane's workspace is gone."""
+    """All of a lane's workspace is saved, and the next lane may have it."""
 
 
 class Integrated(Outcome, frozen=True, omit_defaults=True, tag="integrated"):

@@ -157,6 +157,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     attended: bool = False
     approve_plan: bool = False
     parallel: int | None = None
+    gates_side_by_side: bool = False
     push: bool = False
     pull_request: bool = False
     squash: bool = False

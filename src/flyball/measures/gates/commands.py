@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
+from flyball.core.text.manifests import OWN_COPIES
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.ports import Confine, Notify, Refusal, Stop
 
@@ -18,7 +19,7 @@ _PASSED_ON = re.compile(
     r"|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy"
     r"|SETUPTOOLS_SCM_PRETEND_VERSION\w*"
 )
-_SET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "CI": "true"}
+_SET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "CI": "true", **OWN_COPIES}
 
 
 class MeasurementStopped(Refusal):

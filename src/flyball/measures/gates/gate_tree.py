@@ -1,8 +1,5 @@
 """The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
 
-import hashlib
-import os
-import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,16 +7,11 @@ from pathlib import Path
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
 from flyball.measures.gates.commands import Commands
+from flyball.measures.gates.manifests import files_in, installed_from
 from flyball.measures.gates.telling import telling_line
 from flyball.measures.trees import Trees
 
 SETUP_FAILED = "the setup command failed"
-
-_MANIFEST = re.compile(
-    r"pyproject\.toml|setup\.(py|cfg)|.*requirements.*\.(txt|in)|Pipfile|environment\.ya?ml|package\.json|go\.(mod|sum)"
-    r"|Cargo\.toml|Gemfile|composer\.json|mix\.exs|pom\.xml|build\.gradle(\.kts)?|.*\.lock|.*-lock\.(json|yaml)|\.python-version|\.nvmrc"
-)
-_CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache", ".bin-cache"})
 
 Fingerprint = dict[str, tuple[int, int, int]]
 
@@ -68,7 +60,7 @@ class GateTree:
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
         """Run the setup command when asked to or when a manifest changed since; a result only if it failed."""
         command = self._settings.setup
-        wanted = self._manifests()
+        wanted = installed_from(self.directory, self._settings)
         if not command or (not always and self._mark.is_file() and self._mark.read_text() == wanted):
             return None
         self._mark.unlink(missing_ok=True)
@@ -88,21 +80,6 @@ class GateTree:
             broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),
         )  # fmt: skip
 
-    def _manifests(self) -> str:
-        """A hash of the setup command and of every file that says what is to be installed."""
-        digest = hashlib.sha256(self._settings.setup.encode())
-        for path in sorted(self._files(self.directory, self._settings.environment_folders)):
-            if _MANIFEST.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-                digest.update(str(path.relative_to(self.directory)).encode() + b"\0" + path.read_bytes())
-        return digest.hexdigest()
-
-    def _files(self, folder: Path, without: tuple[str, ...] = ()) -> list[Path]:
-        found = []
-        for above, folders, names in os.walk(folder):
-            folders[:] = [f for f in folders if f not in _CACHES and f not in without]
-            found += [Path(above, name) for name in names]
-        return found
-
     def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """When each of some files was last written."""
         found = {}
@@ -118,7 +95,7 @@ class GateTree:
         """Which files the environment folders hold and when each was last written; ctime cannot be set back."""
         found: Fingerprint = {}
         for folder in self._own_environments():
-            for path in self._files(folder):
+            for path in files_in(folder):
                 facts = path.lstat()
                 if path.suffix != ".pyc":
                     found[str(path.relative_to(self.directory))] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)

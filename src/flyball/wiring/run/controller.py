@@ -12,20 +12,18 @@ from pathlib import Path
 
 from flyball import __version__, process
 from flyball.clock import system_clock
-from flyball.core.loop.opening import ANEW
 from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
 from flyball.core.model.state import State
 from flyball.core.model.task import Settings, Task, TaskId
-from flyball.core.text.scrubbing import decode, scrub
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
 from flyball.measures.gates.commands import cleaned
-from flyball.measures.gates.telling import telling_line
 from flyball.measures.measurer import TreeMeasurer
-from flyball.ports import Confine, Notify, People, Refusal, Stop
+from flyball.ports import Confine, Notify, People, Refusal
 from flyball.wiring.run.agents import agents_of, hiding_logins
+from flyball.wiring.run.environments import Environments
 from flyball.wiring.run.github import GitHub
 from flyball.wiring.run.holding import Holding, holding
 from flyball.wiring.run.rendering import Rendering
@@ -122,7 +120,14 @@ class Controller:
                 hold_fds=held.locks,
             ),
             people=self._people,
-            setup=_SetUp(settings, private, cleaned(building), held.locks),
+            setup=Environments(
+                settings,
+                confine=private,
+                environment=cleaned(building),
+                hold_fds=held.locks,
+                root=self._site.repository.root,
+                own=workspace.root,
+            ),
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
@@ -188,37 +193,3 @@ def program_folders(environment: Mapping[str, str]) -> tuple[Path, ...]:
         if folder.is_absolute() and folder.is_dir():
             found.append(folder.parent if folder.name in {"bin", "Scripts", ".bin"} else folder)
     return tuple(found)
-
-
-class _SetUp:
-    """The project's setup command, run once in the task's own tree."""
-
-    def __init__(
-        self, settings: Settings, confine: Confine, environment: Mapping[str, str], hold_fds: Sequence[int]
-    ) -> None:
-        self._settings = settings
-        self._confine = confine
-        self._environment = environment
-        self._hold_fds = hold_fds
-
-    def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
-        if not self._settings.setup:
-            return ""
-        folder.mkdir(parents=True, exist_ok=True)
-        argv, cwd, env = self._confine(["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment)
-        done = process.run(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdout=folder / "stdout",
-            stderr=folder / "stderr",
-            wall=self._settings.setup_timeout_s,
-            stop=stop,
-            hold_fds=self._hold_fds,
-        )
-        if done.ended_by == "exit" and done.code == 0:
-            return ""
-        said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
-        why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
-        said_so = f"{why}; correct setup in flyball.toml and type: {ANEW}"
-        return f"{said_so} (all it said: {folder}; the command: {self._settings.setup})"

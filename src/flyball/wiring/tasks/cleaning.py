@@ -83,6 +83,7 @@ def clean(site: Site, task: TaskId) -> Tidied:
         if not found.removed:
             return found
         kept = _kept(hand)
+        hand.workspace.keep_lanes()
         if not hand.state.task.settings.in_place:
             told = tuple(dict.fromkeys(part.what for part in found.removed))
             hand.append(WorkspaceRemoved("cleaned", told, found.freed_bytes))

@@ -1,0 +1,112 @@
+"""Environments to work in: set up where one is missing or out of date, else used again.
+
+Cheapest first: a lane whose work changes no manifest is lent the user's installed dependencies, read-only, where they were installed from
+the same manifests; else `setup` runs once in its pooled workspace, and again when a manifest or a lock file has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flyball import process
+from flyball.core.loop.opening import ANEW
+from flyball.core.model.task import Settings
+from flyball.core.text.scrubbing import decode, scrub
+from flyball.measures.gates.manifests import files_in, installed_from
+from flyball.measures.gates.telling import telling_line
+from flyball.ports import Confine, Stop
+from flyball.workspace.files import write_file
+from flyball.workspace.sandbox import Confined, environment_folders
+
+
+class Environments:
+    """Behind the port `Setup`, for one task: `root` is the user's repository, `own` the task's own tree."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        confine: Confine,
+        environment: Mapping[str, str],
+        hold_fds: Sequence[int],
+        root: Path,
+        own: Path,
+    ) -> None:
+        self._settings = settings
+        self._confine = confine
+        self._environment = environment
+        self._hold_fds = hold_fds
+        self._root = root
+        self._own = own
+
+    def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
+        """Run the set-up command, whatever is there; why it failed, or nothing."""
+        if not self._settings.setup:
+            return ""
+        _mark(tree).unlink(missing_ok=True)
+        wanted, before = installed_from(tree, self._settings), self._beside(tree)
+        failed = self._run(tree, folder, stop)
+        # Only what is kept when the tree is reset may be taken for set up then.
+        if not failed and self._beside(tree) == before:
+            write_file(_mark(tree), wanted.encode())
+        return failed
+
+    def for_lane(self, tree: Path, folder: Path, stop: Stop, *, shares: bool) -> str:
+        """See that a lane has an environment; why set-up failed, or nothing. `shares`: nothing in it will be written."""
+        if not self._settings.setup:
+            return ""
+        wanted = installed_from(tree, self._settings)
+        if _read(_mark(tree)) == wanted or (shares and self._is_lent(tree, wanted)):
+            return ""
+        return self(tree, folder, stop)
+
+    def _is_lent(self, tree: Path, wanted: str) -> bool:
+        """Whether the sandbox shows the user's dependencies in the tree, all of them, as the set-up command would install them."""
+        names = self._settings.environment_folders
+        made = environment_folders(self._own, names)
+        return (
+            isinstance(self._confine, Confined)
+            and bool(made)
+            and _mark(self._own).exists()
+            and not any(any((tree / name).iterdir()) for name in environment_folders(tree, names))
+            and set(made) <= set(self._confine.environments)
+            and installed_from(self._root, self._settings) == wanted
+        )
+
+    def _beside(self, tree: Path) -> dict[str, tuple[int, int]]:
+        """The files outside of environment folders, and when each was last written."""
+        found = {}
+        for path in files_in(tree, (*self._settings.environment_folders, ".git")):
+            facts = path.lstat()
+            found[str(path)] = (facts.st_mtime_ns, facts.st_size)
+        return found
+
+    def _run(self, tree: Path, folder: Path, stop: Stop) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
+        argv, cwd, env = self._confine(["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment)
+        done = process.run(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdout=folder / "stdout",
+            stderr=folder / "stderr",
+            wall=self._settings.setup_timeout_s,
+            stop=stop,
+            hold_fds=self._hold_fds,
+        )
+        if done.ended_by == "exit" and done.code == 0:
+            return ""
+        said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
+        why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
+        said_so = f"{why}; correct setup in flyball.toml and type: {ANEW}"
+        return f"{said_so} (all it said: {folder}; the command: {self._settings.setup})"
+
+
+def _mark(tree: Path) -> Path:
+    """Beside a tree: what its environment was installed from, if nothing but environment folders was changed for it."""
+    return tree.with_name(f"{tree.name}.setup")
+
+
+def _read(mark: Path) -> str:
+    return mark.read_text() if mark.is_file() else ""
