@@ -6,13 +6,24 @@ from flyball.core.advice.batch import of_batch
 from flyball.core.advice.batch_text import batch_of
 from flyball.core.advice.loop_page import read_page
 from flyball.core.claims.status_block import parse
+from flyball.core.evaluation.business import business_sync
+from flyball.core.evaluation.catalogue import BUILT_IN
+from flyball.core.evaluation.checkpoints import at_end, at_start
+from flyball.core.evaluation.choosing import choose
+from flyball.core.evaluation.findings import broken_evaluator
+from flyball.core.evaluation.judging import Matter, judged_passes, read_answer
+from flyball.core.evaluation.plan_page import read_plan
+from flyball.core.evaluation.structural import check_plan, check_scope, check_skipped
+from flyball.core.evaluation.verdict import aggregate
 from flyball.core.failures.signature import signature
 from flyball.core.health.monitor import History, follow
+from flyball.core.text.json_edits import with_values
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.issues.edits import with_status
 from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 from flyball.core.workflows.backlog.values import Situation
 from flyball.core.workflows.tdd.prp_session import read, told
+from flyball.projections.files.evaluation_report import evaluation_report
 
 FAILURE = """
 ============================= test session starts ==============================
@@ -51,3 +62,15 @@ def exercise_a_session_of_another_loop() -> None:
         "status": "paused",
     }
     assert told(read(state, None, datetime(2026, 2, 1, tzinfo=UTC)))
+
+
+def exercise_an_evaluation_of_a_track() -> None:
+    chosen = choose({"type": "api"}, "the screens of the pricing pipeline")
+    seat = judged_passes(chosen, BUILT_IN, Matter("t", "abc", "spec"))[0]
+    assert isinstance(read_answer(seat, "nothing", lambda _file: None), str)
+    plan = read_plan("- [x] one <!-- abc1234 -->\n  - done\n- [ ] two\n")
+    checks = (check_plan(plan, "p", bool), check_skipped(plan, "p"), check_scope(plan, "p", ["a.py"], ()))
+    results = [broken_evaluator(each.name, each.chosen_by, "it crashed") for each in chosen]
+    evaluation = aggregate("t", results, checks, business_sync({"a.py": ["price = 1"]}, ""))
+    assert "FAIL" in evaluation_report(evaluation, datetime(2026, 1, 1, tzinfo=UTC))
+    assert with_values(with_values("{}", at_start("now")), at_end(evaluation, {}, "now"))

@@ -19,7 +19,7 @@ def dispatch(
     as_json: AsJson = False,
 ) -> None:
     """Choose the evaluators a track needs, from its metadata and the words of its specification."""
-    from flyball.core.advice import dispatching
+    from flyball.core.evaluation import choosing
     from flyball.documents.track_folder import read_track
     from flyball.ports import Refusal
 
@@ -29,8 +29,8 @@ def dispatch(
             sys.exit(USAGE)
         read = read_track(track, Path.cwd())
         try:
-            chosen = dispatching.choose(read.metadata, read.spec)
-        except dispatching.UnknownEvaluator as error:
+            chosen = choosing.choose(read.metadata, read.spec)
+        except choosing.UnknownEvaluator as error:
             raise Refusal(f"metadata.json of {read.folder}: {error}") from error
         if as_json:
             put_json({"track": read.folder, "evaluators": chosen})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.advice.dispatching import UnknownEvaluator, choose
+from flyball.core.evaluation.choosing import UnknownEvaluator, choose
 
 TABLE = {
     "ui-ux": ("screen", "component", "design system", "layout", "visual", "UI shell"),
@@ -21,7 +21,7 @@ def names(spec: str, **metadata: object) -> list[str]:
 def test_each_word_of_the_table_chooses_its_evaluator_and_is_the_reason(name: str, word: str) -> None:
     for text in (f"The {word.lower()} of it.", f"The {word.upper()}."):
         reasons = {each.name: each.chosen_by for each in choose({}, text)}
-        assert f"word: {word}" in reasons[name]  # type: ignore[index]
+        assert f"word: {word}" in reasons[name]
         assert set(reasons) <= {name, "code-quality"}
 
 

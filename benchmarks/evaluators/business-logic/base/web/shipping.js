@@ -1,0 +1,1 @@
+export const shipping = (euros) => (euros >= 100 ? 0 : 5);

@@ -1,0 +1,3 @@
+import { total } from "./cart";
+
+document.title = String(total([{ name: "pen", cents: 120 }]));

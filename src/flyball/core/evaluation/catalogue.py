@@ -1,0 +1,173 @@
+"""The evaluators and their passes: what is measured by which tool, what is judged, and which evidence a judge must give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+PREFIX = "eval-"
+"""How reports and metadata write the names; both forms are read."""
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """One thing an evaluator looks at.
+
+    `measured` names the tools that find it out, `judged` is the question put to a model, `evidence` what its answer must cite.
+    At least one of the two is given; where both are, both must hold.
+    """
+
+    name: str
+    measured: str = ""
+    judged: str = ""
+    evidence: str = ""
+
+
+class EvaluatorCard(msgspec.Struct, frozen=True):
+    """An evaluator: the words and types of a track that ask for it, and its passes."""
+
+    name: str
+    words: tuple[str, ...]
+    types: tuple[str, ...]
+    passes: tuple[Pass, ...]
+
+
+UI_UX = EvaluatorCard(
+    "ui-ux",
+    ("screen", "component", "design system", "layout", "visual", "UI shell"),
+    ("ui", "design", "design-system", "screens"),
+    (
+        Pass(
+            "design tokens",
+            measured="ast-grep rules on CSS, JSX and templates: raw colours, pixel sizes outside tokens",
+        ),
+        Pass(
+            "visual consistency",
+            judged="Do new components use the same colours, type sizes, radii, spacing and patterns as those that were there?",
+            evidence="for each new component the line of its style, and the line of the one it should resemble",
+        ),
+        Pass(
+            "layout",
+            measured="browser: overflow, overlapping controls, clipped text, landmarks, one h1, language, title",
+        ),
+        Pass("responsive", measured="browser at 375, 768 and 1024 px: page overflow, touch targets under 44 px"),
+        Pass(
+            "component states",
+            measured="ast-grep: a union of more than seven literal states",
+            judged="Does every new component handle hover, focus, disabled, empty, loading and error, without unsafe conditionals?",
+            evidence="for each component and state the line that handles it, or the line where it is missing",
+        ),
+        Pass("animation", measured="ast-grep: transitions of layout properties; browser: motion under reduced motion"),
+        Pass(
+            "accessibility",
+            measured="oxlint jsx-a11y; browser: axe-core, contrast, labels, focus by tabbing, console errors",
+        ),
+        Pass(
+            "copy",
+            measured="browser and source: placeholder text, undefined, NaN, raw JSON, exceptions shown to people",
+            judged="Are the texts free of jargon, and do they tell a person what happened and what to do next?",
+            evidence="for each new text its line",
+        ),
+    ),
+)
+CODE_QUALITY = EvaluatorCard(
+    "code-quality",
+    ("implement", "feature", "refactor", "infrastructure", "hook", "store"),
+    ("feature", "code", "bugfix", "refactor", "infrastructure"),
+    (
+        Pass("build and type check", measured="the project's build; mypy or the project's own tsc, new errors only"),
+        Pass(
+            "type safety",
+            measured="ruff ANN401, PGH003; oxlint no-explicit-any, ban-ts-comment, no-non-null-assertion; ast-grep",
+        ),
+        Pass(
+            "patterns",
+            measured="jscpd: more than 10 lines twice; grimp and oxlint: import cycles; ruff, oxlint: unused imports",
+        ),
+        Pass("error handling", measured="ruff S110, S112, E722; ast-grep: an exception or rejection nobody hears of"),
+        Pass(
+            "dead code",
+            measured="jscpd: unused code; ruff ERA001 and ast-grep: commented-out code; TODO, FIXME, debug output",
+        ),
+        Pass(
+            "coverage",
+            measured="the report of a gate with {coverage}: 70 % overall, 90 % business logic, 80 % API and utilities",
+        ),
+    ),
+)
+INTEGRATION = EvaluatorCard(
+    "integration",
+    ("Supabase", "Stripe", "Gemini", "API", "auth", "database", "webhook"),
+    ("integration", "auth", "payments", "api", "database"),
+    (
+        Pass(
+            "API contracts",
+            measured="OpenAPI documents: sound, agree with the routes, no breaking change against the base",
+        ),
+        Pass(
+            "auth flow",
+            measured="ast-grep: a route that changes data beside guarded ones and names no guard",
+            judged="Can anything be read or changed without the rights the specification asks for?",
+            evidence="for each route that is new or changed the line of the route and the line of its guard, or that it is public on purpose",
+        ),
+        Pass(
+            "persistence and schema",
+            measured="squawk on migrations; models that changed without one; foreign keys without index",
+        ),
+        Pass(
+            "error recovery",
+            measured="ruff S113 and ast-grep: outgoing calls without time-out or without a look at the answer",
+        ),
+        Pass(
+            "environment",
+            measured="ast-grep: variables read against .env.example; kingfisher and ast-grep: secrets in code",
+        ),
+        Pass(
+            "end-to-end flow",
+            judged="Can a person walk through the flow the specification describes, from the first call to the stored result?",
+            evidence="for each step of the specification the line that does it",
+        ),
+    ),
+)
+BUSINESS_LOGIC = EvaluatorCard(
+    "business-logic",
+    ("generation", "lock", "dependency", "pricing", "tier", "pipeline", "download"),
+    ("business-logic", "business", "logic", "generator", "core-feature"),
+    (
+        Pass(
+            "product rules", measured="rules of product.md against the tests that name them and the numbers those use"
+        ),
+        Pass(
+            "correctness",
+            judged="Does the code compute what the specification and the product rules say, in every case they name?",
+            evidence="for each rule the line that implements it; for a violation the input, the expected and the real result",
+        ),
+        Pass("edge cases", measured="limits in the rules against the values the tests use: at, below and above"),
+        Pass("state transitions", measured="the table of states in product.md against transitions in the code"),
+        Pass(
+            "data flow",
+            judged="Does every field that is new or changed reach its storage and its display unharmed?",
+            evidence="for each field the lines from input to storage to output",
+        ),
+        Pass(
+            "user journey",
+            judged="Can each step of the specification's journey be reached, and left again, also after an error?",
+            evidence="for each step the line that offers it",
+        ),
+    ),
+)
+BUILT_IN = (UI_UX, CODE_QUALITY, INTEGRATION, BUSINESS_LOGIC)
+
+
+def short_name(name: str) -> str:
+    """The name without its prefix, in lower case."""
+    return name.strip().lower().removeprefix(PREFIX)
+
+
+def long_name(name: str) -> str:
+    """The name as reports and metadata write it."""
+    return f"{PREFIX}{name}"
+
+
+def names(cards: Iterable[EvaluatorCard]) -> tuple[str, ...]:
+    return tuple(card.name for card in cards)

@@ -1,0 +1,137 @@
+"""What evaluators find: defects, the passes that found them, and which of them a track has to answer for.
+
+A defect counts if it touches a changed line or was not there before the track; older ones are listed apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+PassStatus = Literal["pass", "fail", "n/a", "skipped"]
+TrackVerdict = Literal["PASS", "FAIL"]
+SHOWN = 200
+"""Defects of one pass that are listed; the rest is counted."""
+
+
+class Defect(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is wrong, where, and what to do about it; `text` is the line as it stands."""
+
+    rule: str
+    message: str
+    file: str = ""
+    line: int = 0
+    end_line: int = 0
+    action: str = ""
+    text: str = ""
+    new: bool = False
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class PassResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one pass ended; `reason` says why one was not run or failed without a finding."""
+
+    name: str
+    status: PassStatus
+    findings: tuple[Defect, ...] = ()
+    older: tuple[Defect, ...] = ()
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+class EvaluatorResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one evaluator ended; `reason` says what ended it where that was not a pass."""
+
+    name: str
+    chosen_by: tuple[str, ...]
+    verdict: TrackVerdict
+    passes: tuple[PassResult, ...] = ()
+    reason: str = ""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What a track changed: lines of the files as they are now, and the old names of files that moved."""
+
+    spans: dict[str, tuple[tuple[int, int], ...]] = {}
+    moved: dict[str, str] = {}
+
+    def touches(self, file: str, first: int, last: int) -> bool:
+        return any(start <= last and first <= end for start, end in self.spans.get(file, ()))
+
+
+def part(
+    found: Sequence[Defect], before: Sequence[Defect], changes: Changes
+) -> tuple[tuple[Defect, ...], tuple[Defect, ...]]:
+    """Those that count, and the older ones."""
+    known = Counter(_fingerprint(each, {}) for each in before)
+    counting: list[Defect] = []
+    older: list[Defect] = []
+    for each in sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule)):
+        touched = each.line > 0 and changes.touches(each.file, each.line, max(each.line, each.end_line))
+        mark = _fingerprint(each, changes.moved)
+        if each.new or touched or not known[mark]:
+            counting.append(each)
+        else:
+            known[mark] -= 1
+            older.append(each)
+    return tuple(counting), tuple(older)
+
+
+def _fingerprint(defect: Defect, moved: Mapping[str, str]) -> tuple[str, str, str, str]:
+    message = re.sub(r"\d+", "0", defect.message)
+    return (moved.get(defect.file, defect.file), defect.rule, message, defect.text.strip())
+
+
+def judged_by(
+    name: str, found: Sequence[Defect], before: Sequence[Defect], changes: Changes, *, notes: Sequence[str] = ()
+) -> PassResult:
+    """The result of a pass that ran."""
+    counting, older = part(found, before, changes)
+    more = len(counting) - SHOWN
+    extra = (f"{more} more findings are not listed",) if more > 0 else ()
+    return PassResult(name, "fail" if counting else "pass", counting[:SHOWN], older[:SHOWN], notes=(*notes, *extra))
+
+
+def together(name: str, results: Iterable[PassResult]) -> PassResult:
+    """One result of the measured and the judged part of a pass, or of two tools of it."""
+    parts = tuple(results)
+    statuses = {each.status for each in parts}
+    status: PassStatus = next((s for s in ("fail", "skipped", "pass", "n/a") if s in statuses), "skipped")
+    reasons = [each.reason for each in parts if each.reason and each.status == status]
+    return PassResult(
+        name,
+        status,
+        tuple(one for each in parts for one in each.findings),
+        tuple(one for each in parts for one in each.older),
+        "; ".join(dict.fromkeys(reasons)),
+        tuple(dict.fromkeys(note for each in parts for note in each.notes)),
+        tuple(one for each in parts for one in each.evidence),
+    )
+
+
+def evaluator_result(
+    name: str, chosen_by: tuple[str, ...], passes: Sequence[PassResult], *, measured_only: bool
+) -> EvaluatorResult:
+    """An evaluator passes if one of its passes ran and none failed; a pass that was to run and did not is no pass."""
+    statuses = [each.status for each in passes]
+    reason = ""
+    if not {"pass", "fail"} & set(statuses):
+        reason = "none of its passes ran: " + "; ".join(f"{each.name}: {each.reason or each.status}" for each in passes)
+    elif "skipped" in statuses and not measured_only:
+        skipped = ", ".join(each.name for each in passes if each.status == "skipped")
+        reason = f"not all of its passes ran: {skipped}"
+    failed = bool(reason) or "fail" in statuses
+    return EvaluatorResult(name, chosen_by, "FAIL" if failed else "PASS", tuple(passes), reason)
+
+
+def broken_evaluator(name: str, chosen_by: tuple[str, ...], reason: str) -> EvaluatorResult:
+    """An evaluator that crashed, took too long or could not be understood."""
+    return EvaluatorResult(name, chosen_by, "FAIL", reason=reason)

@@ -1,0 +1,144 @@
+"""Changes to a JSON text that belongs to somebody: single values are set, everything else stays as it was written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from flyball.core.text.lines import line_end
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+
+class Removed:
+    """In the place of a value: the member is taken out."""
+
+
+REMOVED = Removed()
+
+
+class NotAnObject(ValueError):
+    """The text, or a value that was to hold others, is no JSON object."""
+
+
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """The text with `values` set: an object among them is merged into the one that is there, any other value takes its place."""
+    json.loads(text.removeprefix("\ufeff"))
+    for key, value in values.items():
+        text = _with_value(text, (key,), value)
+    return text
+
+
+def _with_value(text: str, path: tuple[str, ...], value: Any) -> str:
+    found = _place(text, path)
+    if isinstance(value, Mapping) and value and found is not None and text[found[0]] == "{":
+        for key, inner in value.items():
+            text = _with_value(text, (*path, key), inner)
+        return text
+    if isinstance(value, Removed):
+        return text if found is None else _without_member(text, found)
+    value = _kept(value)
+    if found is not None:
+        start, end = found
+        if json.loads(text[start:end]) == value:
+            return text
+        return text[:start] + _written(text, value, len(path)) + text[end:]
+    return _with_member(text, path, value)
+
+
+def _kept(value: Any) -> Any:
+    """A value without members that were to be taken out of one that is not there."""
+    if isinstance(value, Mapping):
+        return {key: _kept(inner) for key, inner in value.items() if not isinstance(inner, Removed)}
+    return value
+
+
+def _with_member(text: str, path: tuple[str, ...], value: Any) -> str:
+    """The text with a new last member in the object above it."""
+    above = _place(text, path[:-1])
+    if above is None or text[above[0]] != "{":
+        raise NotAnObject(f"{'.'.join(path[:-1]) or 'the text'} is no object")
+    end = above[1] - 1
+    last = len(text[:end].rstrip())
+    empty = text[above[0] + 1 : end].strip() == ""
+    unit, newline = _indent(text), line_end(text)
+    member = f"{json.dumps(path[-1], ensure_ascii=False)}: {_written(text, value, len(path))}"
+    if not unit:
+        return f"{text[:last]}{'' if empty else ', '}{member}{text[last:]}"
+    before = f"{'' if empty else ','}{newline}{unit * len(path)}"
+    return f"{text[:last]}{before}{member}{newline}{unit * (len(path) - 1)}{text[end:]}"
+
+
+def _without_member(text: str, value: tuple[int, int]) -> str:
+    """The text without the member whose value stands there, and without the comma that parted it from another."""
+    key = _before_space(text, _before_space(text, value[0]) - 1)
+    start = _key_start(text, key)
+    end = _after_space(text, value[1])
+    before = _before_space(text, start)
+    if text[before - 1] == ",":
+        return text[: before - 1] + text[value[1] :]
+    if text[end] == ",":
+        return text[:start] + text[_after_space(text, end + 1) :]
+    return text[:before] + text[end:]
+
+
+def _key_start(text: str, end: int) -> int:
+    """Where the string begins that ends before `end`."""
+    place = text.rfind('"', 0, end - 1)
+    while place > 0 and (len(text[:place]) - len(text[:place].rstrip("\\"))) % 2:
+        place = text.rfind('"', 0, place)
+    return place
+
+
+def _before_space(text: str, place: int) -> int:
+    return len(text[:place].rstrip(" \t\r\n"))
+
+
+def _written(text: str, value: Any, depth: int) -> str:
+    unit = _indent(text)
+    if not unit:
+        return json.dumps(value, ensure_ascii=False)
+    lines = json.dumps(value, ensure_ascii=False, indent=unit).split("\n")
+    return (line_end(text) + unit * depth).join(lines)
+
+
+def _indent(text: str) -> str:
+    found = re.match(r"[\s\ufeff]*\{[ \t]*\r?\n([ \t]+)", text)
+    return found[1] if found else ("" if re.search(r"\{\s*\S", text) and "\n" not in text.strip() else "  ")
+
+
+def _place(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
+    """Where the value at a path begins and ends; of a name that is there twice, the last, as every reader takes it."""
+    start = _after_space(text, 1 if text.startswith("\ufeff") else 0)
+    for name in path:
+        inner = _member(text, start, name)
+        if inner is None:
+            return None
+        start = inner
+    _, end = _DECODER.raw_decode(text, start)
+    return start, end
+
+
+def _member(text: str, place: int, name: str) -> int | None:
+    if text[place] != "{":
+        return None
+    found = None
+    place = _after_space(text, place + 1)
+    while text[place] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        place = _after_space(text, _after_space(text, place) + 1)
+        if key == name:
+            found = place
+        _, place = _DECODER.raw_decode(text, place)
+        place = _after_space(text, place)
+        if text[place] == ",":
+            place = _after_space(text, place + 1)
+    return found
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
