@@ -22,6 +22,12 @@ from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.issues.edits import with_status
 from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 from flyball.core.workflows.backlog.values import Situation
+from flyball.core.workflows.plan.sources.backlog_md import read_backlog_md
+from flyball.core.workflows.plan.sources.markdown import read_markdown
+from flyball.core.workflows.plan.sources.marking import finishing, with_marks
+from flyball.core.workflows.plan.sources.ralph import read_ralph
+from flyball.core.workflows.plan.sources.task_master import read_task_master
+from flyball.core.workflows.plan.sources.trackers import read_beads, read_github
 from flyball.core.workflows.tdd.prp_session import read, told
 from flyball.projections.files.evaluation_report import evaluation_report
 
@@ -31,6 +37,16 @@ FAILED tests/test_rows.py::test_parse - TypeError: unsupported operand
 E   TypeError: unsupported operand at 0x7f12ab for 12.3s
 ========================= 1 failed, 2 passed in 0.12s ==========================
 """
+
+
+def exercise_a_plan_of_another_tool() -> None:
+    plan = read_markdown(b"- [ ] T001 Write src/a.py\n", "spec-kit")
+    assert with_marks(b"- [ ] T001 Write src/a.py\n", "spec-kit", "", finishing(plan, ["T001"])).startswith(b"- [X]")
+    tasks = b'{"master": {"tasks": [{"id": 1, "title": "a", "status": "pending"}]}}'
+    assert b"done" in with_marks(tasks, "task-master", "master", finishing(read_task_master(tasks), ["1"]))
+    assert read_ralph(b'{"userStories": [{"id": "US-1", "title": "a", "passes": false}]}').items
+    assert read_backlog_md({"a.md": b"---\nid: task-1\nstatus: To Do\n---\n"}).items
+    assert read_beads(b"[]") != read_github(b"[]")
 
 
 def exercise_signature() -> None:

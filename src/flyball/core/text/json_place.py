@@ -1,7 +1,8 @@
-"""On which line of a JSON text a value stands, by its path: `$.backlog.issues[3].status`."""
+"""Where in a JSON text a value stands: its line by a path such as `$.backlog.issues[3].status`, and its span by its steps."""
 
 import json
 import re
+from collections.abc import Sequence
 
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+)\]")
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -59,3 +60,27 @@ def _next(text: str, place: int) -> int:
 def _after_space(text: str, place: int) -> int:
     found = _SPACE.match(text, place)
     return found.end() if found else place
+
+
+def span_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
+    """Where the value at `path` begins and ends; of names that appear twice the last one counts, as for every parser."""
+    place = _after_space(text, 0)
+    for step in path:
+        inner = _entry(text, place, step) if isinstance(step, int) else _last_member(text, place, step)
+        if inner is None:
+            return None
+        place = inner
+    return place, _DECODER.raw_decode(text, place)[1]
+
+
+def _last_member(text: str, place: int, name: str) -> int | None:
+    if text[place] != "{":
+        return None
+    found = None
+    place = _after_space(text, place + 1)
+    while text[place] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        place = _after_space(text, _after_space(text, place) + 1)
+        found = place if key == name else found
+        place = _next(text, place)
+    return found

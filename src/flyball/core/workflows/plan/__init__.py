@@ -1,0 +1,1 @@
+"""Plans: subtasks with files, acceptance and dependencies, and the files of other tools they are read from."""

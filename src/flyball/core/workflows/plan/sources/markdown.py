@@ -1,0 +1,279 @@
+"""Reads a markdown plan of any of its tools into entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.model.task import Item
+from flyball.core.workflows.plan.sources.boxes import TICKED, Box, Scan, Section, scan
+from flyball.core.workflows.plan.sources.keys import KeyMaker, Names
+from flyball.core.workflows.plan.sources.ordering import cycle_in, required, with_order
+from flyball.core.workflows.plan.sources.profiles import (
+    PROFILES,
+    TASK_HEADING,
+    Profile,
+    is_optional,
+    is_story,
+    tick_of,
+)
+from flyball.core.workflows.plan.sources.values import (
+    JUDGED_BY_REVIEW,
+    Defect,
+    Entry,
+    Format,
+    ImportedPlan,
+    Key,
+    Mark,
+    Role,
+)
+from flyball.core.workflows.plan.sources.wording import (
+    Wanted,
+    Wording,
+    acceptance_in,
+    dependencies_in,
+    files_in,
+    references_in,
+    take_apart,
+)
+
+MOSTLY = 0.8
+"""The share of boxes with an id from which those without one are checklists."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How a source is to be read: ids entries had before, criteria by number that entries refer to, stories side by side or not."""
+
+    known: Mapping[Key, str] = {}
+    criteria: Mapping[str, str] = {}
+    parallel_stories: bool = False
+
+
+AS_IT_IS = Reading()
+
+
+def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
+    """Where in a file each mark is, as the place of its byte."""
+    drafts = _drafts(scan(raw), PROFILES[format])
+    return {mark.key: place for draft in drafts for mark, place in zip(draft.marks, draft.places, strict=True)}
+
+
+def read_markdown(raw: bytes, format: Format, reading: Reading = AS_IT_IS) -> ImportedPlan:
+    """The plan a file holds."""
+    found = scan(raw)
+    profile = PROFILES[format]
+    drafts = _drafts(found, profile)
+    names = Names(((draft.wording.id, draft.wording.text) for draft in drafts), reading.known)
+    inherited = _inherited(found.sections, profile)
+    entries = [
+        _entry(
+            draft, names.take(draft.wording.id, draft.wording.text), profile, reading, inherited.get(draft.group, ())
+        )
+        for draft in drafts
+    ]
+    _nest(entries, drafts)
+    defects = [*found.defects, *names.defects(tuple(draft.line for draft in drafts))]
+    linked = [_linked(entry, draft, entries, drafts, defects) for entry, draft in zip(entries, drafts, strict=True)]
+    ordered = with_order(
+        required(linked), beside=lambda group: reading.parallel_stories and is_story(group)
+    )  # fmt: skip
+    circle = cycle_in(ordered)
+    title = next((section.title for section in found.sections if section.level == 1), "")
+    return ImportedPlan(
+        format,
+        ordered,
+        (*sorted(defects, key=lambda defect: defect.line), *((circle,) if circle else ())),
+        re.sub(r"^(?:Tasks|Implementation Plan|Plan)\s*:\s*", "", title),
+        done=tick_of(found, profile),
+    )
+
+
+class _Draft(msgspec.Struct):
+    """An entry before it has a name: its words, its boxes, and the draft it is nested in."""
+
+    wording: Wording
+    line: int
+    section: Section
+    marks: tuple[Mark, ...]
+    places: tuple[int, ...]
+    details: list[str]
+    group: str
+    optional: bool = False
+    role: Role = "work"
+    parent: int = -1
+
+
+def _drafts(found: Scan, profile: Profile) -> list[_Draft]:
+    return list(_tasks(found) if profile.format == "ralphex" else _boxes(found, profile))
+
+
+def _boxes(found: Scan, profile: Profile) -> Iterator[_Draft]:
+    """One draft for each box."""
+    wordings = [_wording(box, profile) for box in found.boxes]
+    named = sum(bool(wording.id) for wording in wordings)
+    if profile.format == "plain" and named * 2 < len(wordings):
+        wordings = [_wording(box, replace(profile, ids=False)) for box in found.boxes]
+        named = 0
+    listed = named < len(wordings) and named >= MOSTLY * len(wordings)
+    keys = KeyMaker()
+    for box, wording in zip(found.boxes, wordings, strict=True):
+        idle = profile.idle is not None and any(map(profile.idle.match, (*box.section.above, box.section.title)))
+        checklist = idle or not wording.text or (listed and not wording.id)
+        mark = Mark(keys.make(wording.id, wording.text), box.mark)
+        group = profile.group(box.section)
+        if profile.format == "kiro" and box.parent >= 0:
+            group = wordings[_top(found.boxes, box)].text
+        optional = box.optional or is_optional(box.section)
+        role: Role = "checklist" if checklist else "work"
+        yield _Draft(
+            wording, box.line, box.section, (mark,), (box.place,), box.details, group, optional, role, box.parent
+        )
+
+
+def _wording(box: Box, profile: Profile) -> Wording:
+    if not profile.ids:
+        return Wording(take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("- "))
+    return take_apart(box.text, numbers=profile.numbers, labels=profile.labels)
+
+
+def _top(boxes: Sequence[Box], box: Box) -> int:
+    index = box.parent
+    while boxes[index].parent >= 0:
+        index = boxes[index].parent
+    return index
+
+
+def _tasks(found: Scan) -> Iterator[_Draft]:
+    """One draft for each heading `### Task N: title`, done when all boxes below it are ticked."""
+    keys = KeyMaker()
+    validation = tuple(_commands(found.sections))
+    for section in found.sections:
+        heading = TASK_HEADING.fullmatch(section.title)
+        own = [box for box in found.boxes if _is_below(box.section, section, found.sections)] if heading else []
+        work = [box for box in own if not re.search(r"\[[ xX]\]", box.text)]
+        marks = tuple(Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work) if heading else ()
+        if heading and marks:
+            details = [*(box.text for box in work), *validation]
+            wording = Wording(heading[2], heading[1])
+            places = tuple(box.place for box in work)
+            yield _Draft(wording, section.line, section, marks, places, details, "", is_optional(section))
+
+
+def _is_below(inner: Section, section: Section, sections: Sequence[Section]) -> bool:
+    """Whether a section is the one, or stands below it before the next of its level."""
+    if inner is section:
+        return True
+    after = sections[sections.index(section) + 1 :]
+    following = next((index for index, each in enumerate(after) if each.level <= section.level), len(after))
+    return any(each is inner for each in after[:following])
+
+
+def _commands(sections: Sequence[Section]) -> Iterator[str]:
+    """What `## Validation Commands` names: bullets in backticks, or the lines of a fence."""
+    for section in sections:
+        if re.match(r"validation commands?", section.title, re.IGNORECASE):
+            quoted = (command for line in section.lines for command in re.findall(r"`([^`]+)`", line))
+            for command in (*quoted, *section.fenced):
+                if command and not command.startswith("#"):
+                    yield f"`{command}` passes"
+
+
+def _entry(draft: _Draft, id: str, profile: Profile, reading: Reading, inherited: tuple[str, ...]) -> Entry:
+    """A draft with its name, without its dependencies."""
+    wording = draft.wording
+    texts = (wording.text, wording.fields.get("files", ""), *draft.details)
+    own = wording.fields.get("acceptance")
+    criteria = [reading.criteria[n] for n in references_in(draft.details, "Requirement") if n in reading.criteria]
+    acceptance = (*((own,) if own else ()), *acceptance_in(draft.details), *criteria)
+    ticked = all(mark.mark in TICKED for mark in draft.marks)
+    parallel = profile.parallel in wording.labels if profile.parallel else None
+    item = Item(
+        id,
+        wording.text,
+        status="completed" if ticked else "not-started",
+        files=files_in(" ; ".join(texts)),
+        acceptance=acceptance or inherited or (JUDGED_BY_REVIEW,),
+        kind="scaffold" if wording.fields.get("scaffold", "").startswith("true") else "",
+        optional=draft.optional,
+        group=draft.group,
+        parallel=parallel if profile.format == "spec-kit" else parallel or None,
+    )
+    key = draft.marks[0].key if profile.format != "ralphex" else Key(wording.id, wording.text)
+    return Entry(item, key, draft.marks, draft.line, draft.role)
+
+
+def _inherited(sections: Sequence[Section], profile: Profile) -> dict[str, tuple[str, ...]]:
+    """What each phase as a whole is accepted by."""
+    found: dict[str, tuple[str, ...]] = {}
+    announced = re.compile(rf"[*_]*(?:{'|'.join(profile.inherits)})[*_]*\s*:[*_]*\s*(.+)") if profile.inherits else None
+    for section in sections if announced else ():
+        points = tuple(match[1] for line in section.lines if announced and (match := announced.fullmatch(line)))
+        found[profile.group(section)] = (*found.get(profile.group(section), ()), *points)
+    return found
+
+
+def _nest(entries: list[Entry], drafts: Sequence[_Draft]) -> None:
+    """Name each entry's parent; an entry with work below it is a parent, and what is only listed below it belongs to it."""
+    for index, draft in enumerate(drafts):
+        if draft.parent < 0:
+            continue
+        above = entries[draft.parent]
+        entries[index] = replace(entries[index], parent=above.item.id)
+        if draft.role == "work" and above.role == "work":
+            entries[draft.parent] = replace(above, role="parent")
+    for draft in drafts:
+        if draft.role == "checklist" and draft.parent >= 0 and entries[draft.parent].role == "work":
+            above = entries[draft.parent]
+            points = (*(each for each in above.item.acceptance if each != JUDGED_BY_REVIEW), draft.wording.text)
+            files = tuple(dict.fromkeys((*above.item.files, *files_in(draft.wording.text))))
+            entries[draft.parent] = replace(above, item=replace(above.item, acceptance=points, files=files))
+
+
+def _linked(
+    entry: Entry, draft: _Draft, entries: Sequence[Entry], drafts: Sequence[_Draft], defects: list[Defect]
+) -> Entry:
+    """An entry with what it says it depends on, itself or through its parents."""
+    if entry.role != "work":
+        return entry
+    texts = [draft.wording.text, *draft.details, f"depends_on: {draft.wording.fields.get('depends_on', '')}"]
+    above = draft.parent
+    while above >= 0:
+        texts += drafts[above].wording.text, *drafts[above].details
+        above = drafts[above].parent
+    wanted = dependencies_in(texts)
+    if not wanted.ids and not wanted.ranges:
+        return entry
+    ids = _resolved(wanted, entry, entries, drafts, defects)
+    return replace(entry, item=replace(entry.item, depends_on=tuple(id for id in ids if id != entry.item.id)))
+
+
+def _resolved(
+    wanted: Wanted, entry: Entry, entries: Sequence[Entry], drafts: Sequence[_Draft], defects: list[Defect]
+) -> tuple[str, ...]:
+    """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
+    places: dict[str, list[int]] = {}
+    for index, draft in enumerate(drafts):
+        if draft.wording.id:
+            places.setdefault(draft.wording.id, []).append(index)
+    missing = [id for id in (*wanted.ids, *(end for ends in wanted.ranges for end in ends)) if id not in places]
+    for id in missing:
+        if id not in wanted.loose:
+            message = f"{entry.item.id} depends on {id}, which no entry of the file has; expected the id of one"
+            defects.append(Defect(entry.line, message, fatal=True))
+    chosen = [index for id in wanted.ids for index in places.get(id, ())]
+    for one, other in wanted.ranges:
+        if one in places and other in places:
+            chosen += range(places[one][0], places[other][-1] + 1)
+    named = {entries[index].item.id for index in chosen}
+    parents = {each.item.id: each.parent for each in entries}
+    return tuple(e.item.id for e in entries if e.role == "work" and _is_of(e.item.id, named, parents))
+
+
+def _is_of(id: str, named: set[str], parents: Mapping[str, str]) -> bool:
+    """Whether an entry is named, or one that it is nested in."""
+    while id and id not in named:
+        id = parents.get(id, "")
+    return bool(id)

@@ -1,0 +1,165 @@
+"""Marks entries in the bytes of their source: one byte, one value, or one line, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from flyball.core.workflows.plan.sources import backlog_md, ralph, task_master
+from flyball.core.workflows.plan.sources.boxes import TICKED
+from flyball.core.workflows.plan.sources.json_text import Path, decoded, value_at, with_value
+from flyball.core.workflows.plan.sources.markdown import mark_places
+from flyball.core.workflows.plan.sources.values import MARKDOWN, Entry, Format, ImportedPlan, Key, Mark
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The mark at `key` was `before` when it was read, and is to be `after`."""
+
+    key: Key
+    before: str
+    after: str
+
+
+class EntryMoved(Exception):
+    """A key leads to no entry, or to one whose mark is neither the old nor the new one."""
+
+
+def is_done(format: Format, mark: str, done: str) -> bool:
+    """Whether a mark says that its entry is finished."""
+    match format:
+        case "task-master":
+            return mark in task_master.DONE
+        case "backlog.md":
+            return backlog_md.is_finished(mark, done)
+        case "ralph" | "beads" | "github":
+            return mark == done
+        case _:
+            return mark in TICKED
+
+
+def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[Change, ...]:
+    """What to change so that the source says the items are done, and each parent of which that finishes the required leaves."""
+    finished = set(done)
+    for entry in reversed(plan.entries):
+        leaves = [
+            e for e in plan.entries if e.parent == entry.item.id and e.role != "checklist" and not e.item.optional
+        ]
+        ours = any(e.item.id in finished for e in leaves)
+        if entry.role == "parent" and ours and all(e.item.id in finished or _stands(plan, e) for e in leaves):
+            finished.add(entry.item.id)
+    return tuple(
+        Change(mark.key, mark.mark, _done_mark(plan, mark))
+        for entry in plan.entries
+        if entry.item.id in finished and entry.role != "checklist"
+        for mark in entry.marks
+        if not is_done(plan.format, mark.mark, plan.done)
+    )
+
+
+def _stands(plan: ImportedPlan, entry: Entry) -> bool:
+    return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
+
+
+def _done_mark(plan: ImportedPlan, mark: Mark) -> str:
+    return "x" if plan.format == "backlog.md" and len(mark.mark) == 1 else plan.done
+
+
+def undoing(plan: ImportedPlan, written: Mapping[Key, Change], undone: Iterable[str]) -> tuple[Change, ...]:
+    """What to change so that items are open again: the remembered mark, and only where ours still stands; parents with them."""
+    reopened = set(undone)
+    for entry in plan.entries:
+        if entry.parent in reopened or entry.item.id not in reopened:
+            continue
+        above = entry.parent
+        while above:
+            reopened.add(above)
+            above = next((each.parent for each in plan.entries if each.item.id == above), "")
+    return tuple(
+        Change(mark.key, mark.mark, written[mark.key].before)
+        for entry in plan.entries
+        if entry.item.id in reopened
+        for mark in entry.marks
+        if mark.key in written and written[mark.key].after == mark.mark
+    )
+
+
+def with_marks(raw: bytes, format: Format, selector: str, changes: Iterable[Change]) -> bytes:
+    """The file with the marks changed; one that stands already is left alone."""
+    for change in changes:
+        raw = _with_mark(raw, format, selector, change)
+    return raw
+
+
+def _with_mark(raw: bytes, format: Format, selector: str, change: Change) -> bytes:
+    if format in MARKDOWN or format == "backlog.md":
+        start, end, now = _span(raw, format, change.key)
+        return raw if _stands_already(change, now) else raw[:start] + change.after.encode() + raw[end:]
+    path = _path(raw, format, selector, change.key)
+    if _stands_already(change, value_at(raw, path)):
+        return raw
+    return with_value(raw, path, change.after == ralph.DONE if format == "ralph" else change.after)
+
+
+def _stands_already(change: Change, now: str) -> bool:
+    if now not in {change.before, change.after}:
+        raise EntryMoved(f"{change.key} is marked {now!r}, neither {change.before!r} nor {change.after!r}")
+    return now == change.after
+
+
+def _span(raw: bytes, format: Format, key: Key) -> tuple[int, int, str]:
+    if format == "backlog.md":
+        found = backlog_md.mark_in(raw, key)
+        if found is None:
+            raise EntryMoved(f"{key} is not in the file")
+        return found
+    place = _place(mark_places(raw, format), key)
+    return place, place + 1, raw[place : place + 1].decode()
+
+
+def _place(places: Mapping[Key, int], key: Key) -> int:
+    """The one place a key leads to: by its id if no other has it, else by all of it."""
+    same = [place for other, place in places.items() if key.id and other.id == key.id]
+    if len(same) == 1:
+        return same[0]
+    if key not in places:
+        candidates = ", ".join(str(other) for other in places if other.id == key.id or other.text == key.text)
+        raise EntryMoved(f"{key} is not in the file" + (f"; there are: {candidates}" if candidates else ""))
+    return places[key]
+
+
+def _path(raw: bytes, format: Format, selector: str, key: Key) -> Path:
+    if format == "task-master":
+        found = task_master.status_paths(raw, selector).get(key.id)
+    else:
+        found = next((p for k, p in ralph.passes_paths(raw).items() if (k.id, k.part) == (key.id, key.part)), None)
+    if found is None:
+        raise EntryMoved(f"{key} is not in the file")
+    return found
+
+
+def nothing_else_moved(before: bytes, after: bytes, format: Format, selector: str, changes: Iterable[Change]) -> bool:
+    """Whether two contents of a file differ in the marks alone."""
+    changes = tuple(changes)
+    if format == "backlog.md":
+        return with_marks(after, format, selector, _turned(changes, before, after)) == before
+    if format in MARKDOWN:
+        places = mark_places(before, format)
+        allowed = {_place(places, change.key) for change in changes}
+        moved = {place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new}
+        return len(before) == len(after) and moved <= allowed and mark_places(after, format) == places
+    old, new = decoded(before), decoded(after)
+    for change in changes:
+        *steps, last = _path(before, format, selector, change.key)
+        inner: Any = old
+        for step in steps:
+            inner = inner[step]
+        inner[last] = change.after == ralph.DONE if format == "ralph" else change.after
+    return bool(old == new)
+
+
+def _turned(changes: tuple[Change, ...], before: bytes, after: bytes) -> tuple[Change, ...]:
+    """The changes that were made, the other way round."""
+    made = [change for change in changes if _span(before, "backlog.md", change.key)[2] != change.after]
+    return tuple(Change(change.key, change.after, change.before) for change in made if after != before)
