@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.task import Commit, EffectId, Gate, Item, Settings, TaskId
+from flyball.core.model.task import MAIN, Commit, EffectId, Gate, Item, Settings, TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.measures.gates.expectations import keep, load
 from flyball.measures.gates.junit import Outcome
@@ -131,6 +131,7 @@ class Lab:
         self.consented: tuple[str, ...] = ()
         self.failed_exits: dict[str, int] = {}
         self.items = ITEMS
+        self.lane = MAIN
         self.stop = Stop()
         self.said: list[tuple[str, str]] = []
 
@@ -178,6 +179,7 @@ class Lab:
         request = Measure(
             EffectId(f"measure/{self._measured}"),
             kind=kind,  # type: ignore[arg-type]
+            lane=self.lane,
             candidate=candidate,
             base=self.base,
             accepted=self.accepted,

@@ -22,6 +22,7 @@ from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
 from flyball.measures.kinds import KINDS, Found, unaided
+from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.reported_files import held
 from flyball.measures.trees import RememberedTrees, Trees
@@ -102,7 +103,8 @@ class TreeMeasurer:
         trial, kind = found.trial, examination.request.kind
         known = frozenset(trial.failing) if kind == "baseline" else examination.expectations.known
         failing = () if kind == "baseline" else trial.failing
-        tricks = () if kind == "baseline" else _once((*protection.tricks, *trial.tricks, *found.tricks))
+        marked = conflict_markers(examination.request, examination.workspace)
+        tricks = () if kind == "baseline" else _once((*protection.tricks, *trial.tricks, *found.tricks, *marked))
         failed = bool(failing) or not trial.round.passed
         put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
         return Measurement(

@@ -49,6 +49,7 @@ TrickKind = Literal[
     "wrong-tree",
     "environment-changed",
     "protected-changed",
+    "conflict-markers",
 ]
 
 
