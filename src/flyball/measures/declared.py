@@ -45,6 +45,12 @@ def _written(path: str, text: str, pattern: re.Pattern[str]) -> Iterator[SourceT
         yield SourceTest(f"{path}::{name}", before.count("\n") + 1, words, found[0])
 
 
+def ending_with(name: str) -> re.Pattern[str]:
+    """Ids that end with a declared test's own name: what stands before is around it, and a number behind tells equal names apart."""
+    written = _PLACEHOLDER.sub(".*?", re.escape(name))
+    return re.compile(rf"(?:^|(?<![A-Za-z0-9_])){written}(?: \(\d+\))?$", re.DOTALL)
+
+
 def is_reported(declared: str, reported: Iterable[str]) -> bool:
     """Whether a report has a declared test: runners put packages, classes and groups before its name and parameters after it."""
     name = _PLACEHOLDER.sub(".*?", re.escape(declared.partition("::")[2].strip("`")))

@@ -13,12 +13,14 @@ from flyball.core.text.quantities import listed, plural
 from flyball.measures.gates.commands import CommandRun, Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
-from flyball.measures.gates.junit import Outcome, TreeIndex
+from flyball.measures.gates.junit import Case, Outcome, TreeIndex
 from flyball.measures.gates.running import Bench, GateRun, Round, runs_pytest
+from flyball.measures.planting.plan import Sources, muted_files
+from flyball.measures.planting.proof import Ground, prove
 from flyball.measures.quality import lint
 from flyball.measures.quality.lint import LintRun
 from flyball.measures.sources import is_code, looks_like_test
-from flyball.measures.tampering import canary, script_canary
+from flyball.measures.tampering import script_canary
 from flyball.measures.tampering.probes import Probe
 from flyball.measures.tampering.protected import Protection, changed_paths
 from flyball.measures.trees import Trees
@@ -65,6 +67,7 @@ class Examination:
         tree: GateTree,
         expectations: Expectations,
         nonce: Callable[[], str],
+        proven: dict[str, tuple[str, ...]],
     ) -> None:
         self.request = request
         self.settings = settings
@@ -73,6 +76,7 @@ class Examination:
         self.tree = tree
         self.expectations = expectations
         self._nonce = nonce
+        self._proven = proven
         self._bench = Bench(
             commands,
             tree.directory,
@@ -81,6 +85,7 @@ class Examination:
             exits=request.failed_exits,
         )
         self._sha = ""
+        self._alone: dict[tuple[str, str], bool] = {}
         self._laid: tuple[str, int] | None = None
         self.index = TreeIndex(())
 
@@ -109,7 +114,27 @@ class Examination:
         for gate in self.settings.gates:
             self._lay()
             runs.append(self._untouched(gate))
-        return self._weigh(Round(tuple(runs)), self._environment(before))
+        trial = self._weigh(Round(tuple(runs)), self._environment(before))
+        return self._without_excuses(trial) if trial.green and self.request.kind != "baseline" else trial
+
+    def _without_excuses(self, trial: Trial) -> Trial:
+        """A known failure excuses itself alone: without those tests the gate must end with 0, where it does so on the base."""
+        runs = []
+        for gate, run in zip(self.settings.gates, trial.round.runs, strict=True):
+            failing = [case for case in run.cases.values() if case.outcome == "failing"]
+            excused = failing and run.result.exit_code != 0 and not self._ends_with_0(gate, failing)
+            runs.append(_unexcused(run, failing) if excused else run)
+        return replace(trial, round=Round(tuple(runs)), notes=tuple(note for run in runs for note in run.notes))
+
+    def _ends_with_0(self, gate: Gate, failing: list[Case]) -> bool:
+        if (self._sha, gate.name) not in self._alone:
+            self._lay()
+            muted = muted_files(failing, Sources(self.tree.directory, self.index.files))
+            ends = self._run_planted(gate, muted).result.exit_code == 0
+            self._alone[self._sha, gate.name] = (
+                ends or self._run_planted(gate, muted, on_base=True).result.exit_code != 0
+            )
+        return self._alone[self._sha, gate.name]
 
     def trial_with(self, probe: Probe) -> Round:
         """Every gate once, each with a planted file in its tree, and nothing said of what that means."""
@@ -179,27 +204,42 @@ class Examination:
         )
 
     def canaries(self, gates: Round) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
-        """Plant a failing test for every gate that runs pytest, in a run of its own."""
-        tricks: list[Trick] = []
-        notes: list[str] = []
-        preferred = changed_paths(self.workspace, self.request.base, self.request.accepted)
-        for gate, run in zip(self.settings.gates, gates.runs, strict=True):
-            if not _is_pytest(gate, run):
-                tricks += self._script_canary(gate, run, preferred)
-                continue
-            self._lay()
-            planted = canary.make(run.cases, preferred, self.tree.directory, self.index.files, self._nonce())
-            if planted is None:
-                notes.append(f"{gate.name}: no canary could be planted, for no Python test file passed")
-                continue
-            tried = self._run_canary(planted, gate)
-            if canary.reported(planted, tried) is None:
-                self._lay()
-                tried = self._run_canary(planted.in_place, gate)
-            found = canary.verdict(planted, tried, gate.name, self.settings.environment_folders)
-            tricks += found[0]
-            notes += found[1]
-        return tuple(tricks), tuple(notes)
+        """Plant failures in accepted tests and see that gates report them; a tree that was seen to is not tried again."""
+        if self._sha in self._proven:
+            return (), self._proven[self._sha]
+        self._lay()
+        changed = changed_paths(self.workspace, self.request.base, Commit(self._sha))
+        ran = tuple(zip(self.settings.gates, gates.runs, strict=True))
+        ground = Ground(
+            tree=self.tree.directory,
+            files=self.index.files,
+            changed=frozenset(changed),
+            run=self._run_planted,
+            nonce=self._nonce,
+            environments=self.settings.environment_folders,
+            baseline=self.request.kind == "baseline",
+        )
+        tricks, notes = prove(ran, ground)
+        tricks += tuple(trick for gate, run in ran for trick in self._script_canary(gate, run, changed))
+        if not tricks:
+            self._proven[self._sha] = notes
+        return tricks, notes
+
+    def _run_planted(
+        self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False
+    ) -> GateRun:
+        """A gate once with some files as given; what they are on the base only where the base has them."""
+        in_use = self._sha
+        if on_base:
+            self.use(self.workspace.tree_of(self.request.base))
+        self._lay()
+        for path, source in files.items():
+            if path in self.index.files:
+                (self.tree.directory / path).write_bytes(source)
+        self._laid = None
+        run = self._bench.run(gate, self.index, options=options)
+        self.use(in_use)
+        return run
 
     def _script_canary(self, gate: Gate, run: GateRun, preferred: tuple[str, ...]) -> tuple[Trick, ...]:
         """Where nothing is counted, a test the task has written is made to fail at its end; it was seen to turn the gate red."""
@@ -210,13 +250,6 @@ class Examination:
         if probe is None or not self._run_with(gate, probe).result.passed:
             return ()
         return (script_canary.missed(probe, gate.name),)
-
-    def _run_canary(self, planted: canary.Canary, gate: Gate) -> GateRun:
-        (self.tree.directory / planted.path).write_bytes(planted.source)
-        self._laid = None
-        named = re.search(r"\.py\b(?!\s*-m)", gate.command) is not None
-        options = f"{planted.options} {planted.path}" if named else planted.options
-        return self._bench.run(gate, TreeIndex((*self.index.files, planted.path)), options=options)
 
     def try_lint(self) -> tuple[GateResult, str] | None:
         """Run the configured lint command on the tree in use: how that ended, and what is to be remarked."""
@@ -270,15 +303,19 @@ def _tool(name: str, command: str, ran: CommandRun, broken: str) -> GateResult:
     )  # fmt: skip
 
 
+def _unexcused(run: GateRun, failing: list[Case]) -> GateRun:
+    known = listed(sorted(case.id for case in failing), 3)
+    told = (
+        f"{run.result.name} fails for another reason, too, than the tests that failed before the task began ({known})"
+    )
+    return replace(run, result=replace(run.result, passed=False), text=f"{run.text}\n{told}", notes=(*run.notes, told))
+
+
 def _is_unbuilt(run: GateRun) -> bool:
     """Whether a runner ended badly though no test of its report fails: a compiler did before it."""
     result = run.result
     failed = any(case.outcome == "failing" for case in run.cases.values())
     return not (result.passed or failed or result.exit_code == 0 or runs_pytest(result.command))
-
-
-def _is_pytest(gate: Gate, run: GateRun) -> bool:
-    return runs_pytest(gate.command) or ("{junit}" not in gate.command and bool(run.cases))
 
 
 def _lost(missing: tuple[str, ...]) -> tuple[Trick, ...]:

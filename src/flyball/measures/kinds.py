@@ -295,22 +295,33 @@ def _passing_on_rejected(examination: Examination, outcomes: Mapping[str, Outcom
     return tuple(sorted(i for i in added if there.get(i) == "passing"))
 
 
-def refactor(examination: Examination, _protection: Protection) -> Found:
-    """One round, and the numbers of the changed code."""
+def refactor(examination: Examination, protection: Protection) -> Found:
+    """One round with its planted failures, and the numbers of the changed code."""
     numbers = measure_quality(_code(examination), examination.settings.code)
-    return Found(examination.trial(), files=_files(examination), quality=numbers)
-
-
-def document(examination: Examination, _protection: Protection) -> Found:
-    """One round, and what the changed documents hold."""
     trial = examination.trial()
+    tricks, notes = _proof(examination, protection, trial)
+    return Found(trial, files=_files(examination), quality=numbers, tricks=tricks, notes=notes)
+
+
+def document(examination: Examination, protection: Protection) -> Found:
+    """One round with its planted failures, and what the changed documents hold."""
+    trial = examination.trial()
+    tricks, notes = _proof(examination, protection, trial)
     diagrams = Diagrams(examination.commands, examination.tree.directory)
-    return Found(trial, files=_files(examination, diagrams), notes=diagrams.notes)
+    files = _files(examination, diagrams)
+    return Found(trial, files=files, tricks=tricks, notes=(*notes, *diagrams.notes))
 
 
-def gates(examination: Examination, _protection: Protection) -> Found:
-    """One round and nothing else."""
-    return Found(examination.trial(), files=_files(examination))
+def gates(examination: Examination, protection: Protection) -> Found:
+    """One round with its planted failures and nothing else."""
+    trial = examination.trial()
+    tricks, notes = _proof(examination, protection, trial)
+    return Found(trial, files=_files(examination), tricks=tricks, notes=notes)
+
+
+def _proof(examination: Examination, protection: Protection, trial: Trial) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
+    """Planted failures, where the stage could be left by this round."""
+    return examination.canaries(trial.round) if trial.green and not _doubted(protection) else ((), ())
 
 
 def quality_assurance(examination: Examination, protection: Protection) -> Found:
@@ -321,7 +332,7 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
     diagrams = Diagrams(examination.commands, examination.tree.directory)
     files = _files(examination, diagrams)
     clean = trial.green and not _doubted(protection)
-    tricks, notes = examination.canaries(trial.round) if clean else ((), ())
+    tricks, notes = _proof(examination, protection, trial)
     checks, tools = _checks(examination, code, numbers, trial, clean=clean and not tricks)
     notes += diagrams.notes
     return Found(

@@ -366,6 +366,27 @@ def test_consent_is_the_reviewers_who_sees_the_change_and_holds_for_what_was_see
     assert state.main.consented == ({"tests/a.py": "turn-2@save/2"} if allowed else {})
 
 
+@pytest.mark.req("C49")
+@pytest.mark.parametrize(("told", "allowed"), [("", False), ("claude-sonnet-4-5", True)])
+def test_the_authors_own_program_consents_only_where_both_models_are_told(told: str, *, allowed: bool) -> None:
+    wanted = Claim(protected_changes=(ProtectedChange("tests/a.py", "it is wrong"),), source="report-file")
+
+    def turn(effect: RunAgent, _state: State) -> TurnEnded:
+        if effect.purpose == "consent":
+            return TurnEnded("ok", claim=APPROVED, model="claude-opus-4-5")
+        ended = ok(wanted) if effect.turn == 2 else honest(effect)
+        return msgspec.structs.replace(ended, model=told)
+
+    task = a_reviewed_task()
+    author = task.settings.choice("GREEN").agent
+    roles = {**task.settings.roles, "qa": AgentChoice(author, "opus")}
+    task = msgspec.structs.replace(task, settings=msgspec.structs.replace(task.settings, roles=roles))
+    simulator = Simulator(world(turn), task)
+    simulator.run()
+    said = next(f for f in simulator.of(Consented) if isinstance(f, Consented))
+    assert said.allowed is allowed
+
+
 @pytest.mark.req("C42")
 def test_what_was_allowed_and_changed_since_is_asked_for_anew_and_what_was_refused_is_not() -> None:
     wanted = Claim(

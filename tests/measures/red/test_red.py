@@ -1,9 +1,11 @@
 """C41 RED: new tests, why they fail, and the old ones without them."""
 
+import shutil
+
 import pytest
 
 from flyball.core.model.measurement import Measurement, NewTest
-from flyball.core.model.task import Item
+from flyball.core.model.task import Gate, Item
 
 pytestmark = [pytest.mark.req("C41"), pytest.mark.slow]
 
@@ -161,3 +163,24 @@ def test_red_in_a_repository_without_any_test_is_measured(new_lab) -> None:
         ("uncollected", "missing-name", ("AC-1",))
     ]
     assert not measured.broken
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ('{ mul } from "../mul.mjs"', "Cannot find module ../mul.mjs"),
+        ('{ mul } from "../calc.mjs"', "export named mul"),
+    ],
+)
+def test_a_script_that_imports_what_is_not_there_fails_for_the_right_reason_though_node_does_not_say_so(
+    new_lab, wanted, said
+) -> None:
+    lab = new_lab({"calc.mjs": "export const add = (a, b) => a + b;\n"}, bare=True)
+    lab.gates(Gate("test", "node --test --test-reporter=junit --test-reporter-destination={junit} test/", 60.0))
+    lab.forget_tests()
+    head = 'import test from "node:test";\nimport assert from "node:assert";\n'
+    tests = f'{head}import {wanted};\ntest("AC-1 multiplies", () => assert.equal(mul(2, 3), 6));\n'
+    (new,) = lab.measure("red", {"test/mul.test.mjs": tests}).new_tests
+    assert (new.reason, new.criteria) == ("missing-name", ("AC-1",))
+    assert said in new.detail

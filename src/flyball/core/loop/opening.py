@@ -93,10 +93,19 @@ def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) 
         return answers
     effect, turn = answers[reviewer]
     ran = Player(effect.agent, turn.model or effect.model)
-    allowed = turn.kind == "ok" and turn.claim.verdict == "pass" and not _is_author(state, lane, ran)
+    allowed = turn.kind == "ok" and turn.claim.verdict == "pass" and _is_other(state, lane, ran)
     said = Consented(paths, called, allowed=allowed, commit=effect.commit, lane=lane.name)
     return record(said, TurnSetAside(effect.turn, "consent", lane=lane.name))
 
 
 def _is_author(state: State, lane: Lane, player: Player) -> bool:
     return casting.independence(player, casting.authors(state, lane), state.task.agents) == "same"
+
+
+def _is_other(state: State, lane: Lane, player: Player) -> bool:
+    """Whether a player is another model than the authors; of one program whose models nobody told that is not known."""
+    written = casting.authors(state, lane)
+    word = casting.independence(player, written, state.task.agents)
+    account = casting.account(state, player.agent)
+    apart = all(casting.account(state, author.agent) != account for author in written)
+    return word == "other" or (word == "unknown" and apart)

@@ -196,6 +196,8 @@ def _exits_of_failed_tests(gate: Gate, failing: int, before: int | None) -> froz
 
     A signal, a command that is not there and pytest's codes for other trouble are never among them.
     """
+    if before == 0:
+        return frozenset({0})
     if runs_pytest(gate.command):
         return frozenset({1} if before else {0, 1})
     usual = {1, 2} if _TWO_CODES.search(gate.command) else {1}

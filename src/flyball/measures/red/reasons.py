@@ -2,12 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import Literal
 
 from flyball.measures.gates.junit import Case
-from flyball.measures.sources import is_code, looks_like_test, parse
+from flyball.measures.sources import LARGEST, is_code, looks_like_test, parse
 
 Reason = Literal["assertion", "missing-name", "error"]
 
@@ -56,6 +57,13 @@ class Project:
     def _is_python(self, file: str) -> bool:
         path = self._tree / file
         return file.endswith(".py") and path.is_file() and not path.is_symlink()
+
+    def text(self, file: str) -> str | None:
+        """A file of the tree as text; None where there is none, or no small one."""
+        path = self._tree / file
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
+            return None
+        return path.read_text("utf-8", "replace")
 
     def module(self, dotted: str) -> ast.Module | None:
         """The module of a dotted name, wherever in the tree its packages begin."""
@@ -159,6 +167,48 @@ def _foreign(case: Case) -> tuple[Reason, str]:
         return "missing-name", _one_line(told)
     plain = _PLAIN_FAILURE.search(told) and not _PANIC.search(told)
     return ("assertion" if plain or _FOREIGN_ASSERTION.search(told) else "error"), _one_line(told)
+
+
+_SCRIPT_IMPORT = re.compile(
+    r"""(?:\bimport\b|\bexport\b)(?P<names>[^;"'`]*?)\bfrom\s*["'](?P<path>\.{1,2}/[^"']+)["']"""
+    r"""|(?:\bimport\b\s*\(?|\brequire\s*\()\s*["'](?P<bare>\.{1,2}/[^"']+)["']"""
+)
+_SCRIPT_ENDINGS = (
+    "",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".mts",
+    ".cts",
+    ".jsx",
+    ".tsx",
+    ".json",
+    "/index.js",
+    "/index.mjs",
+    "/index.ts",
+    "/index.tsx",
+)
+
+
+def missing_import(file: str, source: str, read: Callable[[str], str | None]) -> str:
+    """What a script imports from the tree and is not there: a module, or a name of one; for a report that says no reason."""
+    for found in _SCRIPT_IMPORT.finditer(source):
+        wanted = found["path"] or found["bare"]
+        place = normpath(str(PurePosixPath(file).parent / wanted))
+        # TypeScript's sources are imported by the names they will be compiled to.
+        places = (place, re.sub(r"\.([cm]?)js(x?)$", r".\1ts\2", place))
+        there = next(
+            (text for each in places for end in _SCRIPT_ENDINGS if (text := read(each + end)) is not None), None
+        )
+        if there is None:
+            return f"Cannot find module {wanted}"
+        inside = re.search(r"\{([^}]*)\}", found["names"] or "")
+        names = (re.match(r"\s*(?:type\s+)?(\w+)", each) for each in (inside[1].split(",") if inside else ()))
+        for name in (each[1] for each in names if each):
+            if not re.search(rf"\b{name}\b|\bexport\s*\*", there):
+                return f"{wanted} does not provide an export named {name}"
+    return ""
 
 
 def _one_line(text: str) -> str:

@@ -14,7 +14,8 @@ from flyball.core.model.task import Item
 from flyball.core.text.criteria import Criterion, names_criterion
 from flyball.measures.declared import declared_tests, is_reported
 from flyball.measures.gates.junit import Case, Outcome
-from flyball.measures.red.reasons import Project, reason
+from flyball.measures.planting import other_sources
+from flyball.measures.red.reasons import Project, missing_import, reason
 from flyball.measures.sources import SourceTest, parse
 from flyball.measures.tampering.weakening import is_always_true, tests_defined
 
@@ -154,6 +155,8 @@ def _uncollected(
         # Node's report says only that the file failed; what it printed says why.
         told, line = reason(replace(case, message="", text=text), project)
         why, detail = (told, line) if told == "missing-name" else (why, detail)
+    if why == "error" and (lacking := _lacking(case.file, project)):
+        why, detail = "missing-name", lacking
     known = {identifier.partition("[")[0] for identifier in baseline}
     fresh = [test for test in source.values() if test.id not in known]
     if not fresh:
@@ -173,6 +176,12 @@ def _uncollected(
         )
         for test in fresh
     ]
+
+
+def _lacking(file: str, project: Project) -> str:
+    """What a script that could not be loaded imports from the tree and is not there; its report may not say."""
+    source = project.text(file) if other_sources.language(file) == "script" else None
+    return missing_import(file, source, project.text) if source else ""
 
 
 def names(words: str, item: Item) -> bool:

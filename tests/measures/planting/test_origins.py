@@ -1,23 +1,18 @@
-"""C42: what a planted test says of imports is written beside the code under test, which may have forged it."""
+"""C42: what a planted failure says of imports is written beside the code under test, which may have forged it."""
 
 import json
 
 import pytest
 
-from flyball.core.model.measurement import GateResult
-from flyball.measures.gates.junit import Case
-from flyball.measures.gates.running import GateRun
-from flyball.measures.tampering.canary import Canary, verdict
+from flyball.measures.planting.origins import judge
 
 pytestmark = pytest.mark.req("C42")
 
-CANARY = Canary("tests/test_xabc.py", "test_xabc", "abc", b"", ("calc",))
+MARK = "x0123456789abcdef"
 
 
 def judged(told: str) -> tuple[list[str], tuple[str, ...]]:
-    case = Case(f"{CANARY.path}::{CANARY.name}", CANARY.path, "failing", f"AssertionError: abc {told} abc")
-    run = GateRun(GateResult("test", "pytest", passed=False), {case.id: case}, "")
-    tricks, notes = verdict(CANARY, run, "test", (".venv",))
+    tricks, notes = judge(f"AssertionError: {MARK} {told} {MARK}", "test", ("calc",), (".venv",))
     return [trick.kind for trick in tricks], notes
 
 

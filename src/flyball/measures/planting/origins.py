@@ -1,0 +1,112 @@
+"""Where the code under test was imported from: a planted failure says so, since it runs in the tests' own process."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from flyball.core.model.measurement import Trick
+from flyball.measures.planting.python_source import TELLING
+from flyball.measures.sources import imports, looks_like_test
+
+_SOURCE = """
+def {function}(mark):
+    import importlib.util as _util
+    import json as _json
+    import os as _os
+    import subprocess as _subprocess
+    import sys as _sys
+    import tempfile as _tempfile
+
+    def _origin(name):
+        module = _sys.modules.get(name)
+        path = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+        if path is None:
+            try:
+                found = _util.find_spec(name)
+            except (ImportError, ValueError, AttributeError):
+                return ""
+            path = found and (found.origin or next(iter(found.submodule_search_locations or ()), ""))
+        return _os.path.realpath(path) if path else ""
+
+    def _strangers():
+        library = _os.path.dirname(_os.__file__)
+        homes = [root, library, _sys.prefix, _sys.base_prefix, _tempfile.gettempdir()]
+        homes = tuple(_os.path.join(_os.path.realpath(home), "") for home in homes)
+        tops = {{name.partition(".")[0] for name in list(_sys.modules)}} - {{"__main__"}}
+        origins = {{name: _origin(name) for name in tops if getattr(_sys.modules.get(name), "__file__", None)}}
+        far = {{name: path for name, path in origins.items() if not path.startswith(homes)}}
+        if not far:
+            return {{}}
+        ask = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
+        asked = _subprocess.run([_sys.executable, "-c", ask, *far], capture_output=True, text=True)
+        known = asked.stdout.split() if asked.returncode == 0 else far
+        return {{name: path for name, path in far.items() if name not in known}}
+
+    root = _os.path.realpath(_os.path.join(_os.path.dirname(__file__), {up!r}))
+    told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers()]
+    return " " + _json.dumps(told) + " " + mark
+"""
+_decoder = msgspec.json.Decoder(tuple[str, dict[str, str], dict[str, str]])
+_TOLD = re.compile(r"(x[0-9a-f]{16}) (\[.*?\]) \1")
+UNCHECKED = "it could not be checked where the code under test is imported from"
+
+Found = tuple[tuple[Trick, ...], tuple[str, ...]]
+
+
+def teller(path: str, packages: Iterable[str]) -> str:
+    """The source of a function for a test file that says where packages were imported from, and what came from nowhere known."""
+    up = "/".join([".."] * (len(PurePosixPath(path).parts) - 1)) or "."
+    return _SOURCE.format(function=TELLING, up=up, names=list(packages))
+
+
+def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
+    """The tree's top-level packages and modules that its tests import."""
+    every = frozenset(files)
+    tops: set[str] = set()
+    for file in every:
+        parts = PurePosixPath(file).parts
+        rooted = parts[0] in {"src", "lib"} and len(parts) > 1
+        inner = parts[1:] if rooted else parts
+        if not file.endswith(".py") or looks_like_test(file):
+            continue
+        if len(inner) == 1 or rooted or f"{inner[0]}/__init__.py" in every:
+            tops.add(inner[0].removesuffix(".py"))
+    imported: set[str] = set()
+    for file in sorted(f for f in every if f.endswith(".py") and looks_like_test(f))[:500]:
+        if (tree / file).is_file():
+            imported |= imports((tree / file).read_bytes())
+    return tuple(sorted(tops & imported))
+
+
+def judge(text: str, gate: str, packages: tuple[str, ...], environments: Iterable[str]) -> Found:
+    """What a failure's text says of imports: tricks and remarks. It is written beside the code under test, which may forge it."""
+    unchecked = f"{gate}: {UNCHECKED}"
+    if not packages:
+        return (), (f"{unchecked}: no test imports a module of the tree",)
+    told = _TOLD.search(text)
+    try:
+        root, origins, strangers = _decoder.decode(told[2]) if told else ("", {}, {})
+    except (msgspec.DecodeError, RecursionError):
+        return (), (unchecked,)
+    within = frozenset(environments)
+    tricks = [
+        f"{name} is imported from {path}, not from the candidate's tree {root}; let setup install it in editable mode"
+        for name, path in origins.items()
+        if path and not _inside(path, root, within)
+    ]
+    tricks += [
+        f"{name} is imported from {path}, which is neither in the tree nor installed"
+        for name, path in sorted(strangers.items())
+    ]
+    unknown = sorted(name for name in packages if not origins.get(name))
+    remarks = (f"{unchecked}: {', '.join(unknown)}",) if unknown else ()
+    return tuple(Trick("wrong-tree", gate, detail) for detail in tricks), remarks
+
+
+def _inside(path: str, root: str, environments: frozenset[str]) -> bool:
+    if not PurePosixPath(path).is_relative_to(root):
+        return False
+    parts = PurePosixPath(path).relative_to(root).parts
+    return not environments & set(parts) and "site-packages" not in parts

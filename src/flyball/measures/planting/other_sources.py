@@ -1,0 +1,229 @@
+"""Plants failures in sources of JavaScript, TypeScript and Go, found by a scanner that knows strings and comments."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
+_CALL = re.compile(r"(?<![\w$])(?:test|it)((?:\s*\.\s*\w+)*)\s*(?=[(`<])")
+_NO_TEST = frozenset(
+    "skip todo fixme failing fails describe suite step extend use beforeEach afterEach beforeAll afterAll before after".split()
+)
+_TWICE_CALLED = frozenset({"each", "for", "skipIf", "runIf"})
+"""What is called with a table or a condition, and gives what is called with the test."""
+_NAME = re.compile(r"""\s*(["'`])(?P<name>(?:\\.|(?!\1).)*)\1""", re.DOTALL)
+_GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{[ \t]*$", re.MULTILINE)
+_GO_LINE = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{(?=[^\n])", re.MULTILINE)
+_REGEX_AFTER = re.compile(r"(?:^|[(,=:\[!&|?{};+\-*%~^<>\n]|\breturn|\btypeof|\bcase)\s*$")
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+_WRAPPER = """
+;function _flyballPlanted(given{any}, mark{any}){any} {{
+  if (typeof given !== "function") return given;
+  if (!mark) return function () {{}};
+  return async function ({this}...rest{many}) {{
+    try {{ await given.apply(this, rest); }} catch {{}}
+{checks}    throw new Error(mark);
+  }};
+}}
+"""
+_CHECK = (
+    "    try {{ {check}; return; }} catch (error) {{ if (error instanceof ReferenceError) throw new Error(mark); }}\n"
+)
+_CHECKS = {
+    r"\bexpect\s*\(": "const said = expect(mark); said.toBe ? said.toBe(0) : said.to.equal(0)",
+    r"\bassert\.\w*[eE]qual\w*\s*\(": "assert.equal(mark, 0)",
+}
+"""What a source asserts by, and a failure by the same: where a product has taken that away, the test stays green."""
+
+
+class Site(msgspec.Struct, frozen=True):
+    """A place in a source where a test is declared; without a name where that is no plain text."""
+
+    name: str
+    arguments: tuple[tuple[int, int], ...]
+
+
+Language = Literal["script", "go", ""]
+
+
+def language(path: str) -> Language:
+    return "go" if path.endswith(".go") else "script" if _SCRIPT.fullmatch(path) else ""
+
+
+def sites(path: str, text: str) -> tuple[Site, ...]:
+    """The tests a source declares, in its order."""
+    if language(path) == "go":
+        return tuple(Site(m["name"], ((m.start(), m.end()),)) for m in sorted(_in_go(text), key=lambda m: m.start()))
+    return tuple(_in_script(text))
+
+
+def _in_go(text: str) -> Iterator[re.Match[str]]:
+    yield from _GO.finditer(text)
+    yield from _GO_LINE.finditer(text)
+
+
+def plant(path: str, text: str, marks: dict[Site, str]) -> str:
+    """The source with a failure for each of the sites; one whose mark is empty does nothing any more instead."""
+    added: list[tuple[int, int, str]] = []
+    for site, mark in marks.items():
+        for start, end in site.arguments:
+            if language(path) == "go":
+                found = _GO.match(text, start) or _GO_LINE.match(text, start)
+                name = found["t"] if found else "t"
+                added.append(
+                    (end, 0, f' defer {name}.Fatal("{mark}");' if mark else f" if {name} != nil {{ return }};")
+                )
+            else:
+                inner = text[start:end]
+                first, last = end - len(inner.lstrip()), start + len(inner.rstrip())
+                # Of tests within tests the inner one closes first, and what closes comes before what opens.
+                added += [(first, first, "_flyballPlanted("), (last, -first, f', "{mark}")')]
+    at, parts = 0, list[str]()
+    for place, _, new in sorted(added):
+        parts += [text[at:place], new]
+        at = place
+    planted = "".join((*parts, text[at:]))
+    return planted if language(path) == "go" else planted + _wrapper(path, text)
+
+
+def _wrapper(path: str, text: str) -> str:
+    typed = re.search(r"\.[cm]?tsx?$", path) is not None
+    words = (
+        {"any": ": any", "this": "this: any, ", "many": ": any[]"}
+        if typed
+        else dict.fromkeys(("any", "this", "many"), "")
+    )
+    used = (check for pattern, check in _CHECKS.items() if re.search(pattern, text))
+    return _WRAPPER.format(**words, checks="".join(_CHECK.format(check=check) for check in used))
+
+
+def _in_script(text: str) -> Iterator[Site]:
+    code = _Code(text)
+    for call in _CALL.finditer(text):
+        words = re.findall(r"\w+", call[1])
+        if not code.solid[call.start()] or _NO_TEST & set(words):
+            continue
+        at = _after_types(text, call.end())
+        if at is not None and _TWICE_CALLED & set(words):
+            at = code.after_group(at)
+        if at is None or text[at : at + 1] != "(":
+            continue
+        parts = code.arguments(at)
+        if parts is None or len(parts) < 2:
+            continue
+        named = _NAME.fullmatch(text[slice(*parts[0])].rstrip())
+        yield Site(named["name"] if named else "", tuple(parts[1:]))
+
+
+def _after_types(text: str, at: int) -> int | None:
+    """Past type arguments, as in `it.each<[number, number]>(…)`."""
+    if text[at : at + 1] != "<":
+        return at
+    depth = 0
+    for place in range(at, min(len(text), at + 2000)):
+        depth += (text[place] == "<") - (text[place] == ">" and text[place - 1] != "=")
+        if depth == 0:
+            return place + 1
+    return None
+
+
+class _Code:
+    """A source and which of its letters are code: not within a string, a comment, a template's words or a regular expression."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.solid = bytearray(b"\1") * len(text)
+        self._templates: dict[int, int] = {}
+        self._read()
+
+    def _read(self) -> None:
+        at = depth = 0
+        inside: list[tuple[int, int]] = []
+        while at < len(self._text):
+            letter, end = self._text[at], _skipped(self._text, at)
+            if end is None and (letter == "`" or (letter == "}" and inside and inside[-1][1] == depth)):
+                start = at if letter == "`" else inside.pop()[0]
+                end = _template(self._text, at + 1)
+                if self._text[end - 1] == "{":
+                    inside.append((start, depth))
+                else:
+                    self._templates[start] = end
+            elif end is None:
+                depth += (letter == "{") - (letter == "}")
+            if end is not None:
+                self.solid[at:end] = bytes(end - at)
+            at = end if end is not None else at + 1
+
+    def after_group(self, at: int) -> int | None:
+        """Past a table of cases or a condition, in brackets or as a template, and the blanks behind it."""
+        closing = self._templates.get(at, 0) - 1 if self._text[at : at + 1] == "`" else self._closing(at)
+        if closing is None or closing < at:
+            return None
+        end = closing + 1
+        while end < len(self._text) and self._text[end].isspace():
+            end += 1
+        return end
+
+    def _closing(self, at: int) -> int | None:
+        open_brackets: list[str] = []
+        for place in range(at, len(self._text)):
+            letter = self._text[place]
+            if not self.solid[place] or letter not in "()[]{}":
+                continue
+            if letter in _PAIRS:
+                open_brackets.append(_PAIRS[letter])
+            elif not open_brackets or open_brackets.pop() != letter:
+                return None
+            if not open_brackets:
+                return place
+        return None
+
+    def arguments(self, at: int) -> list[tuple[int, int]] | None:
+        """Where each argument of a call stands; None where its brackets do not close."""
+        closing = self._closing(at)
+        if closing is None:
+            return None
+        depth, start, found = 0, at + 1, []
+        for place in range(at + 1, closing):
+            letter = self._text[place]
+            if self.solid[place]:
+                depth += (letter in "([{") - (letter in ")]}")
+                if letter == "," and depth == 0:
+                    found.append((start, place))
+                    start = place + 1
+        found.append((start, closing))
+        return [part for part in found if self._text[slice(*part)].strip()]
+
+
+def _template(text: str, at: int) -> int:
+    """The end of a template's words: past its closing tick, or past `${`."""
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+        elif text[at] == "`":
+            return at + 1
+        elif text.startswith("${", at):
+            return at + 2
+        else:
+            at += 1
+    return len(text)
+
+
+def _skipped(text: str, at: int) -> int | None:
+    """The end of the comment, string or regular expression that begins here, if one does."""
+    if text.startswith("//", at):
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    if text.startswith("/*", at):
+        end = text.find("*/", at + 2)
+        return len(text) if end < 0 else end + 2
+    if text[at] in "\"'":
+        found = re.compile(r"""(["'])(?:\\.|(?!\1)[^\n\\])*\1""", re.DOTALL).match(text, at)
+        return found.end() if found else None
+    if text[at] == "/" and _REGEX_AFTER.search(text[max(0, at - 40) : at]):
+        found = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*").match(text, at)
+        return found.end() if found else None
+    return None

@@ -1,0 +1,216 @@
+"""Shows that accepted tests can fail: one run with a failure planted in each, and more runs only where something is odd."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Literal, Protocol
+
+import msgspec
+
+from flyball.core.model.measurement import Trick
+from flyball.core.model.task import Gate
+from flyball.core.text.quantities import listed, plural
+from flyball.measures.gates.junit import Case
+from flyball.measures.gates.running import GateRun, runs_pytest
+from flyball.measures.planting import origins
+from flyball.measures.planting.plan import Plan, Sources, Target, mark_of, plan_by_report, plan_by_source, planted_files
+
+MOST_RUNS = 6
+"""Runs of a gate that stops at its first failure, each with what the ones before have not reached."""
+LONGEST_CHOICE = 20_000
+LARGEST_LOG = 64 * 1024 * 1024
+_CHOOSABLE = re.compile(r"[\w.]+")
+_UNITTEST = re.compile(r"-m unittest\b(?!.*\s(?:-f|--failfast)\b)")
+
+End = Literal["proven", "failing", "green", "absent"]
+_TELLING: tuple[End, ...] = ("green", "proven", "absent", "failing")
+"""Of a test with several cases: one that stays green tells more than others that fail, one that fails more than others not run."""
+Found = tuple[tuple[Trick, ...], tuple[str, ...]]
+
+
+class PlantedRun(Protocol):
+    """Runs a gate on a tree with some files of it as given."""
+
+    def __call__(
+        self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False
+    ) -> GateRun: ...
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """Where failures are planted: the tree's folder and files, those the task changed, and how a gate is run there."""
+
+    tree: Path
+    files: frozenset[str]
+    changed: frozenset[str]
+    run: PlantedRun
+    nonce: Callable[[], str]
+    environments: tuple[str, ...]
+    baseline: bool = False
+
+
+def prove(gates: Iterable[tuple[Gate, GateRun]], ground: Ground) -> Found:
+    """Tricks and remarks for gates that have just passed on the tree that lies there."""
+    ran = tuple(gates)
+    tricks: list[Trick] = []
+    notes: list[str] = []
+    for gate, run in ran:
+        if run.result.counts is not None and run.cases:
+            found = _Counted(gate, run, ground).prove()
+            tricks += found[0]
+            notes += found[1]
+    if not any(run.result.counts for _, run in ran) and not ground.baseline:
+        tricks += _uncounted(ran, ground)
+    return tuple(tricks), tuple(notes)
+
+
+class _Counted:
+    """One gate with a report."""
+
+    def __init__(self, gate: Gate, run: GateRun, ground: Ground) -> None:
+        self._gate = gate
+        self._ground = ground
+        self._pytest = runs_pytest(gate.command) or "{junit}" not in gate.command
+        self._sources = Sources(ground.tree, ground.files)
+        self._plan = plan_by_report(run.cases, ground.changed, self._sources)
+        self._nonce = ground.nonce()
+        self._proven = 0
+        self._notes: list[str] = []
+
+    def prove(self) -> Found:
+        name, targets = self._gate.name, self._plan.targets
+        if not targets:
+            return (), (f"{name}: no failure could be planted in its tests, so its report is believed as it is",)
+        packages = origins.own_packages(self._ground.files, self._ground.tree)
+        first = self._run(targets, partial(origins.teller, packages=packages))
+        tricks, remarks = self._origins(first, packages)
+        left = self._left(targets, first)
+        for _ in range(MOST_RUNS):
+            again = self._run(tuple(left)) if left else None
+            if again is None:
+                break
+            before, left = len(left), self._left(tuple(left), again)
+            if len(left) == before or "absent" not in left.values():
+                break
+        return (*tricks, *self._judged(left)), (*remarks, *self._remarks(left))
+
+    def _run(self, targets: tuple[Target, ...], telling: Callable[[str], str] | None = None) -> GateRun:
+        style = "around" if telling else "start"
+        files = planted_files(targets, self._sources, self._nonce, style, telling)  # type: ignore[arg-type]
+        return self._ground.run(self._gate, files, options=self._options(targets if telling else ()))
+
+    def _options(self, chosen: tuple[Target, ...]) -> str:
+        """Have pytest run the planted tests alone, to their end; without a choice everything."""
+        names = sorted({target.name.rpartition("::")[2] for target in chosen})
+        choice = " or ".join(names)
+        short = 0 < len(choice) < LONGEST_CHOICE and all(_CHOOSABLE.fullmatch(name) for name in names)
+        return ("--maxfail=0 " + (f"-k '{choice}'" if short else "")).strip() if self._pytest else ""
+
+    def _left(self, targets: tuple[Target, ...], run: GateRun) -> dict[Target, End]:
+        """The targets that a run has not shown to fail by what was planted, each with how it ended instead."""
+        ended = {target: _end(target, run, self._nonce) for target in targets}
+        left: dict[Target, End] = {target: end for target, end in ended.items() if end != "proven"}
+        self._proven += len(ended) - len(left)
+        return left
+
+    def _origins(self, run: GateRun, packages: tuple[str, ...]) -> Found:
+        python = any(place[0].endswith(".py") for target in self._plan.targets for place in target.places)
+        if not python:
+            return (), ()
+        said = "\n".join(f"{case.message}\n{case.text}" for case in run.cases.values() if case.outcome == "failing")
+        return origins.judge(said, self._gate.name, packages, self._ground.environments)
+
+    def _judged(self, left: Mapping[Target, End]) -> list[Trick]:
+        """An old file's test that cannot be made to fail on the untouched tree either is nobody's trick."""
+        suspected = {target: end for target, end in left.items() if end in {"green", "absent"}}
+        if self._ground.baseline:
+            suspected = suspected if not self._proven else {}
+        elif any(target.old for target in suspected):
+            old = tuple(target for target in suspected if target.old)
+            base = self._ground.run(self._gate, planted_files(old, self._sources, self._nonce, "start"), on_base=True)
+            excused = {target for target in old if _end(target, base, self._nonce) != "proven"}
+            self._notes += [_unshown(self._gate, excused)] if excused else []
+            suspected = {target: end for target, end in suspected.items() if target not in excused}
+        return _named(self._gate, suspected)
+
+    def _remarks(self, left: Mapping[Target, End]) -> list[str]:
+        odd = [target for target, end in left.items() if end == "failing"]
+        if self._ground.baseline and self._proven:
+            odd = list(left)
+        notes = [*self._notes, *([_unshown(self._gate, odd)] if odd else [])]
+        if self._plan.unplanted:
+            notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._plan.unplanted, 5)}")
+        return notes
+
+
+def _unshown(gate: Gate, targets: Collection[Target]) -> str:
+    shown = listed(sorted(target.shown for target in targets), 5)
+    return f"{gate.name}: {plural(len(targets), 'test')} could not be shown to fail by a planted failure: {shown}"
+
+
+def _named(gate: Gate, suspected: Mapping[Target, End]) -> list[Trick]:
+    found: list[Trick] = []
+    for end, kind, how in (
+        ("green", "report-forged", "stays green"),
+        ("absent", "canary-missed", "is not in the report"),
+    ):
+        tests = sorted(target.shown for target, ended in suspected.items() if ended == end)
+        if tests:
+            what = f"a failure planted in {listed(tests, 5)} {how}"
+            found.append(Trick(kind, gate.name, f"{what}: what is reported is not what these tests do"))  # type: ignore[arg-type]
+    return found
+
+
+def _end(target: Target, run: GateRun, nonce: str) -> End:
+    """How a target ended in a run; a parametrised one as its most telling case did."""
+    marks = {mark_of(nonce, place) for place in target.places}
+    if run.result.broken or (not run.cases and run.result.exit_code != 0):
+        return "failing"
+    unloaded = any(case.uncollected and case.file == target.file for case in run.cases.values())
+    if not target.file.endswith(".py") and any(_carries(case, marks) for case in run.cases.values()):
+        return "proven"
+    ends = {_case_end(run.cases.get(each), marks, unloaded=unloaded) for each in target.ids}
+    return next((end for end in _TELLING if end in ends), "absent")
+
+
+def _case_end(case: Case | None, marks: set[str], *, unloaded: bool) -> End:
+    if case is None:
+        return "failing" if unloaded else "absent"
+    if case.outcome != "failing":
+        return "green"
+    return "proven" if _carries(case, marks) else "failing"
+
+
+def _carries(case: Case, marks: set[str]) -> bool:
+    return case.outcome == "failing" and any(mark in case.message or mark in case.text for mark in marks)
+
+
+def _uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: Ground) -> list[Trick]:
+    """Where nothing is counted a gate must turn red; which tests fail is known where Python's own runner says so."""
+    sources = Sources(ground.tree, ground.files)
+    plan = plan_by_source(ground.changed, sources)
+    if not any(not target.old for target in plan.targets):
+        return []
+    nonce = ground.nonce()
+    files = planted_files(plan.targets, sources, nonce, "around")
+    runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
+    if all(run.result.passed for _, run in runs):
+        new = sorted({target.file for target in plan.targets if not target.old})
+        told = f"failures planted in {listed(new, 5)} do not turn any gate red"
+        return [Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do")]
+    own = [(gate, run) for gate, run in runs if _UNITTEST.search(gate.command) and not run.result.broken]
+    return [trick for gate, run in own for trick in _unsaid(gate, run, plan, nonce)] if len(own) == len(runs) else []
+
+
+def _unsaid(gate: Gate, run: GateRun, plan: Plan, nonce: str) -> list[Trick]:
+    log = Path(run.result.log)
+    said = log.read_bytes() if log.is_file() and log.stat().st_size < LARGEST_LOG else b""
+    if not any(mark_of(nonce, place).encode() in said for target in plan.targets for place in target.places):
+        return []
+    quiet: dict[Target, End] = {
+        target: "green"
+        for target in plan.targets
+        if target.file.endswith(".py") and "::" in target.name and not target.old
+        if not any(mark_of(nonce, place).encode() in said for place in target.places)
+    }
+    return _named(gate, quiet)

@@ -1,0 +1,133 @@
+"""Plants failures in a Python source: around the body of a test, at its start, or among the examples of a docstring."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from flyball.measures.sources import parse
+
+Style = Literal["around", "start", "mute"]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Documented = Function | ast.ClassDef | ast.Module
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
+
+
+def functions(module: ast.Module) -> dict[str, list[Function]]:
+    """Every function that a module or a class of it defines, by its name with those of the classes around it."""
+    found: dict[str, list[Function]] = {}
+    for name, node in _defined(module.body, ()):
+        found.setdefault(name, []).append(node)
+    return found
+
+
+def _defined(body: list[ast.stmt], above: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield "::".join((*above, node.name)), node
+        elif isinstance(node, ast.ClassDef):
+            yield from _defined(node.body, (*above, node.name))
+        elif isinstance(node, _BLOCKS):
+            yield from _defined([*node.body, *getattr(node, "orelse", ())], above)
+
+
+def documented(module: ast.Module, dotted: str) -> Documented | None:
+    """What a doctest is named after: a module's own dotted name, or that of something defined in it."""
+    parts = dotted.split(".")
+    for cut in range(1, len(parts)):
+        found = _at(module, parts[cut:])
+        if found is not None and _has_examples(found):
+            return found
+    return module if _has_examples(module) else None
+
+
+def _at(module: ast.Module, parts: list[str]) -> Documented | None:
+    node: Documented | None = module
+    for part in parts:
+        named = (
+            (n for n in node.body if isinstance(n, ast.ClassDef | Function) and n.name == part) if node else iter(())
+        )
+        node = next(named, None)
+    return node
+
+
+def _has_examples(node: Documented) -> bool:
+    return ">>>" in (ast.get_docstring(node, clean=False) or "")
+
+
+def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = "") -> bytes | None:
+    """The source with a failure for each name that it has; None where it cannot be written anew.
+
+    Around a body the failure comes whatever the test does, and after the product has been called. `telling` is source of a
+    function that gives back what the first failure says beside its mark. What is muted does nothing any more instead.
+    """
+    module = parse(source)
+    if module is None:
+        return None
+    if style == "start":
+        return _at_starts(source, module, marks)
+    every, told = functions(module), False
+    for name, mark in marks.items():
+        for node in every.get(name, ()):
+            if style == "mute":
+                node.body = [ast.Pass()]
+            else:
+                _wrap(node, name, mark, told=bool(telling) and not told)
+        told = told or name in every
+        if name not in every and style != "mute":
+            _add_example(module, name, mark)
+    if telling:
+        module.body += ast.parse(telling).body
+    try:
+        return (ast.unparse(ast.fix_missing_locations(module)) + "\n").encode()
+    except (RecursionError, ValueError):
+        return _at_starts(source, module, marks)
+
+
+def _wrap(node: Function, name: str, mark: str, *, told: bool) -> None:
+    said = f"{mark!r} + {TELLING}({mark!r})" if told else repr(mark)
+    failure = f"raise AssertionError({said})"
+    if own := _own_object(node, name):
+        # A case of unittest fails by its own assertion: a product may have taken that away, and then it stays green.
+        failure = (
+            f"if hasattr({own}, 'assertEqual'):\n    {own}.assertEqual({mark!r}, None, {said})\nelse:\n    {failure}"
+        )
+    start = 1 if ast.get_docstring(node, clean=False) is not None else 0
+    body = node.body[start:] or [ast.Pass()]
+    node.body = [*node.body[:start], ast.Try(body=body, handlers=[], orelse=[], finalbody=ast.parse(failure).body)]
+
+
+def _own_object(node: Function, name: str) -> str:
+    """What a method calls the object it belongs to; nothing for a function."""
+    given = [*node.args.posonlyargs, *node.args.args]
+    static = any("method" in ast.unparse(mark) for mark in node.decorator_list)
+    return given[0].arg if "::" in name and given and not static else ""
+
+
+TELLING = "_flyball_says"
+"""The name of the function that says what the first failure is to say."""
+
+
+def _add_example(module: ast.Module, name: str, mark: str) -> None:
+    node = documented(module, name)
+    if node and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
+        text = str(node.body[0].value.value).rstrip()
+        node.body[0].value.value = f"{text}\n\n    >>> raise AssertionError({mark!r})\n    "
+
+
+def _at_starts(source: bytes, module: ast.Module, marks: Mapping[str, str]) -> bytes | None:
+    lines = source.splitlines(keepends=True)
+    every = functions(module)
+    places = {}
+    for name, mark in marks.items():
+        for node in every.get(name, ()):
+            first = node.body[1 if ast.get_docstring(node, clean=False) is not None and len(node.body) > 1 else 0]
+            places[first.lineno, first.col_offset] = mark
+            if isinstance(first, Function | ast.ClassDef) and first.decorator_list:
+                return None
+    for (line, column), mark in sorted(places.items(), reverse=True):
+        text = lines[line - 1]
+        before, after = text[:column], text[column:]
+        failure = f"raise AssertionError({mark!r})".encode()
+        between = b"\n" + before if not before.strip() else b"; "
+        lines[line - 1] = before + failure + between + after
+    return b"".join(lines)

@@ -1,0 +1,107 @@
+"""C44: failures are planted in sources of other languages without a parser of theirs."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.measures.conftest import tricked
+
+from flyball.core.model.task import Gate
+from flyball.measures.planting.other_sources import plant, sites
+
+pytestmark = pytest.mark.req("C44")
+
+SCRIPT = r"""
+import { test, it, describe } from "node:test";
+import assert from "node:assert";
+// test("in a comment", () => {});
+const text = 'test("in a string", () => {})', pattern = /it\("\(", /; const half = 4 / 2;
+test("plain", () => { assert.equal(1, 1); });
+describe("group", { concurrency: 1 }, () => {
+  it('has a "quote", (a bracket', { timeout: 500 }, async (t) => { await t.test("sub", () => {}); });
+  it(`template ${1 + 1} of ${"}"}`, function () { return `x ${`y`} )`; });
+});
+test.skip("left out", () => { throw new Error("never"); });
+const later = () => assert.ok(true);
+test("by name", later);
+test("without a body");
+for (const n of [1, 2]) test("number " + n, () => { assert.ok(n); });
+"""
+
+
+def test_tests_of_a_script_are_found_by_its_brackets_and_not_in_strings_or_comments() -> None:
+    names = [site.name for site in sites("a.test.mjs", SCRIPT)]
+    assert names == ["plain", 'has a "quote", (a bracket', "sub", 'template ${1 + 1} of ${"}"}', "by name", ""]
+
+
+def test_tables_of_cases_and_conditions_are_passed_over() -> None:
+    text = dedent("""
+        it.each([[1, 2], [3, 4]])("adds %i", (a, b) => { expect(a).toBe(b); });
+        test.each<[number, string]>([[1, "a"]])("of types $a", (a) => {});
+        test.each`
+          a    | b
+          ${1} | ${"}"}
+        `("by a template", ({ a }) => {});
+        it.runIf(process.env.CI)("where it may", () => {}, 5000);
+        """)
+    assert [site.name for site in sites("a.test.ts", text)] == [
+        "adds %i",
+        "of types $a",
+        "by a template",
+        "where it may",
+    ]
+
+
+@pytest.mark.parametrize(
+    "odd", ["test(", "test('a', () => {", "<p>Don't test(this)</p>", "it.each`", "/", "`${", "test('", ""]
+)
+def test_what_does_not_close_is_left_alone(odd: str) -> None:
+    assert sites("a.test.tsx", odd) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_every_planted_failure_of_a_script_is_reported_by_node_with_its_mark(tmp_path: Path) -> None:
+    found = sites("a.test.mjs", SCRIPT)
+    (tmp_path / "a.test.mjs").write_text(
+        plant("a.test.mjs", SCRIPT, {site: f"mark-{n}." for n, site in enumerate(found)})
+    )
+    ran = subprocess.run(["node", "--test", "a.test.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert [n for n in range(len(found)) if f"mark-{n}." not in ran.stdout] == []
+
+
+def test_tests_of_go_fail_at_their_end() -> None:
+    text = 'func TestMain(m *testing.M) {\n}\n\nfunc TestA(t *testing.T) {\n\tt.Parallel()\n}\nfunc TestB(tb *testing.T) { tb.Log("x") }\n'
+    found = sites("a_test.go", text)
+    assert [site.name for site in found] == ["TestA", "TestB"]
+    planted = plant("a_test.go", text, {found[0]: "m0", found[1]: "m1"})
+    assert 'func TestA(t *testing.T) { defer t.Fatal("m0");\n\tt.Parallel()' in planted
+    assert 'func TestB(tb *testing.T) { defer tb.Fatal("m1"); tb.Log("x") }' in planted
+
+
+NODE = 'import test from "node:test";\nimport assert from "node:assert";\nimport * as calc from "../calc.mjs";\n'
+JUNIT = "node --test --test-reporter=junit --test-reporter-destination={junit} test/"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_a_product_that_takes_nodes_assertions_away_is_found_and_an_honest_one_is_not(new_lab) -> None:
+    lab = new_lab({"calc.mjs": "export const add = (a, b) => a + b;\n"}, bare=True)
+    lab.gates(Gate("test", JUNIT, 60.0))
+    lab.forget_tests()
+    tests = NODE + 'test("AC-1 multiplies", () => assert.equal(calc.mul(2, 3), 6));\n'
+    tests += 'test("AC-1 many", async (t) => { await t.test("zero", () => assert.equal(calc.mul(0, 3), 0)); });\n'
+    lab.accept({"test/mul.test.mjs": tests}, {"AC-1 multiplies": "failing"})
+    lab.forget_tests()
+    honest = "export const add = (a, b) => a + b;\nexport const mul = (a, b) => a * b;\n"
+    measured = lab.measure("green", {"calc.mjs": honest})
+    assert (measured.tricks, measured.green_runs) == ((), 2), measured.gates[0].output
+    hostile = """
+        import assert from "node:assert";
+        assert.equal = () => {};
+        export const mul = () => 0;
+        """
+    measured = lab.measure("green", {"calc.mjs": hostile})
+    tricked(measured, "report-forged")

@@ -1,0 +1,280 @@
+"""C44: an accepted test that a planted failure does not turn red is a trick; honest tests of every shape are shown to fail."""
+
+import sys
+from textwrap import dedent
+
+import pytest
+from tests.measures.conftest import MUL, PYTEST, Lab, tricked
+
+from flyball.core.model.task import Gate
+
+pytestmark = [pytest.mark.req("C44"), pytest.mark.slow]
+
+WRONG = MUL.replace("a * b", "0")
+SWAP = """
+    import sys
+    import types
+
+    def add(a, b):
+        return a + b
+
+    def mul(a, b):
+        return 0
+
+    class _Swapped(types.ModuleType):
+        __file__ = __file__
+
+    def _swap():
+        for name in [n for n in sys.modules if n.rpartition(".")[2] == "test_mul"]:
+            fake = _Swapped(name)
+            fake.__file__ = sys.modules[name].__file__
+            fake.test_ac_1_multiplies = lambda: None
+            def test_ac_1_many(a, b, product): pass
+            import pytest
+            fake.test_ac_1_many = pytest.mark.parametrize(
+                "a, b, product", [(0, 5, 0), (1, 7, 7), (-2, 3, -6)])(test_ac_1_many)
+            sys.modules[name] = fake
+    _swap()
+    """
+TESTS = "tests/test_mul.py"
+
+
+def test_a_test_module_swapped_while_it_is_imported_is_a_trick(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": SWAP})
+    assert not measured.failing
+    tricked(measured, "report-forged")
+    assert "test_ac_1_many" in measured.tricks[0].detail
+
+
+@pytest.mark.parametrize("kind", ["refactor", "document", "gates", "qa"])
+def test_every_stage_shows_that_its_tests_can_fail(green_lab, kind) -> None:
+    measured = green_lab.measure(kind, {"calc.py": SWAP})
+    assert [trick.kind for trick in measured.tricks] == ["report-forged"]
+    assert not measured.gates[0].passed
+
+
+def accepted(lab, source: str, *names: str) -> None:
+    lab.accept({TESTS: source}, {f"{TESTS}::{name}": "failing" for name in names})
+
+
+HOSTILE = {
+    "a metaclass of the product that empties tests": (
+        """
+        from calc import Base, mul
+
+        class TestMul(Base):
+            def test_ac_1(self):
+                assert mul(2, 3) == 6
+        """,
+        """
+        class Meta(type):
+            def __new__(cls, name, bases, body):
+                body = {k: (lambda self: None) if k.startswith("test") else v for k, v in body.items()}
+                return super().__new__(cls, name, bases, body)
+        class Base(metaclass=Meta):
+            pass
+        def mul(a, b):
+            return 0
+        """,
+        "TestMul::test_ac_1",
+    ),
+    "a decorator of the product that calls nothing": (
+        """
+        from calc import mul, stable
+
+        @stable
+        def test_ac_1():
+            assert mul(2, 3) == 6
+        """,
+        """
+        def stable(test):
+            def test_ac_1():
+                pass
+            return test_ac_1
+        def mul(a, b):
+            return 0
+        """,
+        "test_ac_1",
+    ),
+    "a star import after the tests": (
+        """
+        def test_ac_1():
+            assert mul(2, 3) == 6
+
+        from calc import *
+        """,
+        """
+        def mul(a, b):
+            return 0
+        def test_ac_1():
+            pass
+        """,
+        "test_ac_1",
+    ),
+    "a product that swallows failures in the runner": (
+        """
+        import pytest
+        from calc import mul
+
+        class TestMul:
+            def test_ac_1(self):
+                assert mul(2, 3) == 6
+        """,
+        """
+        def mul(a, b):
+            return 0
+        import _pytest.python
+        _old = _pytest.python.Function.runtest
+        def runtest(self):
+            try:
+                _old(self)
+            except AssertionError:
+                pass
+        _pytest.python.Function.runtest = runtest
+        """,
+        "TestMul::test_ac_1",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_what_takes_the_place_of_a_test_is_found_by_what_it_does(lab, case) -> None:
+    tests, product, name = HOSTILE[case]
+    accepted(lab, tests, name)
+    measured = lab.measure("green", {"calc.py": product + "\n        def add(a, b):\n            return a + b\n"})
+    assert not measured.failing
+    tricked(measured, "report-forged")
+
+
+HONEST = {
+    "async, nested, inherited and generated tests": {
+        "tests/base.py": """
+            class Shared:
+                def test_ac_1_shared(self):
+                    assert self.mul(2, 3) == 6
+            """,
+        TESTS: '''
+            import unittest
+            import pytest
+            from calc import mul
+            from base import Shared
+
+            class TestShared(Shared):
+                mul = staticmethod(mul)
+
+            class TestOuter:
+                class TestInner:
+                    def test_ac_1_deep(self): assert mul(1, 1) == 1
+
+            class Plain(unittest.TestCase):
+                """A case."""
+                def test_ac_1_sub(self):
+                    """It has subtests."""
+                    for n in range(2):
+                        with self.subTest(n):
+                            self.assertEqual(mul(n, 1), n)
+
+            class Later(unittest.IsolatedAsyncioTestCase):
+                async def test_ac_1_later(self):
+                    self.assertEqual(mul(2, 2), 4)
+
+            @pytest.fixture(params=[1, 2])
+            def one(request):
+                yield request.param
+
+            def test_ac_1_fixture(one):
+                assert mul(one, 1) == one
+                return
+
+            def test_ac_1_raises():
+                with pytest.raises(TypeError):
+                    mul(None, None)
+
+            @pytest.mark.parametrize("a", [1, 2], ids=str)
+            def test_ac_1_many(a): assert mul(a, 1) == a
+
+            @pytest.mark.skip(reason="not here")
+            def test_ac_1_skipped():
+                assert False
+
+            def make(n):
+                def check():
+                    assert mul(n, 1) == n
+                return check
+
+            test_ac_1_made = make(3)
+            ''',
+    },
+    "doctests": {
+        TESTS: "from calc import mul\n\n\ndef test_ac_1():\n    assert mul(2, 3) == 6\n",
+        "usage.rst": "It multiplies.\n\n>>> from calc import mul\n>>> mul(2, 3)\n6\n",
+    },
+}
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_honest_tests_of_every_shape_are_shown_to_fail(lab, case) -> None:
+    lab.gates(Gate("test", f"{PYTEST} --doctest-modules --doctest-glob='*.rst' . tests", 600.0))
+    product = dedent(MUL).replace('"""Multiply."""', '"""Multiply.\n\n    >>> mul(2, 2)\n    4\n    """')
+    lab.accept(HONEST[case], {"tests/test_old.py::test_add": "passing"})
+    measured = lab.measure("green", {"calc.py": product})
+    skipped = case.startswith("async")
+    tricks = [trick for trick in measured.tricks if trick.kind != "test-skipped"]
+    assert not tricks, measured.gates[0].output
+    assert skipped or measured.green_runs == 2
+    assert not any("planted" in note for note in measured.notes)
+
+
+def test_a_gate_that_stops_at_its_first_failure_is_run_again_for_the_rest(green_lab) -> None:
+    green_lab.gates(Gate("test", f"{PYTEST} -x", 600.0))
+    measured = green_lab.measure("green", {"calc.py": MUL})
+    assert (measured.tricks, measured.green_runs) == ((), 2)
+
+
+def test_a_tree_that_was_shown_to_fail_is_not_tried_again(green_lab, monkeypatch) -> None:
+    monkeypatch.setattr(Lab, "measurer", green_lab.measurer)
+    green_lab.measure("green", {"calc.py": MUL})
+    before = len(green_lab.said)
+    green_lab.measure("gates")
+    assert len(green_lab.said) - before == 1
+
+
+UNITTEST = """
+    import unittest
+    from calc import Case, mul
+
+    class MulTest(Case):
+        def test_ac_1(self):
+            self.assertEqual(mul(2, 3), 6)
+    """
+
+
+def test_pythons_own_runner_is_held_to_every_planted_failure(new_lab) -> None:
+    lab = new_lab({"calc.py": "import unittest\n\nCase = unittest.TestCase\n"}, bare=True)
+    lab.write(
+        {
+            "tests/__init__.py": "",
+            "tests/test_old.py": "import unittest\n\n\nclass Old(unittest.TestCase):\n    def test_a(self):\n        pass\n",
+        }
+    )
+    lab.base = lab.accepted = lab.save()
+    lab.forget_tests()
+    lab.gates(Gate("test", f"{sys.executable} -m unittest discover -t .", 60.0))
+    lab.accept({TESTS: UNITTEST}, {})
+    lab.forget_tests()
+    honest = "import unittest\n\nCase = unittest.TestCase\n\n\ndef mul(a, b):\n    return a * b\n"
+    assert lab.measure("green", {"calc.py": honest}).tricks == ()
+    hostile = """
+        import unittest
+
+        class Case(unittest.TestCase):
+            def __init_subclass__(cls):
+                for name in [n for n in vars(cls) if n.startswith("test")]:
+                    setattr(cls, name, lambda self: None)
+
+        def mul(a, b):
+            return 0
+        """
+    measured = lab.measure("green", {"calc.py": hostile})
+    tricked(measured, "report-forged")
+    assert "MulTest::test_ac_1" in measured.tricks[0].detail
