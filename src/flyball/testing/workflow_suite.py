@@ -194,14 +194,14 @@ def _reviewing(workflow: Workflow) -> set[str]:
 
 def left_too_early(simulator: Simulator) -> list[str]:
     """The stages that were left although the last verdict on them had not both gates; a rejection and a person's word may."""
-    judged: Judged | None = None
+    verdicts: dict[str, Judged] = {}
     found = []
     for fact in (event.fact for event in simulator.events):
         if isinstance(fact, Judged):
-            judged = fact
+            verdicts[fact.lane] = fact
         elif isinstance(fact, Moved):
+            judged = verdicts.pop(fact.lane, None)
             early = judged is not None and not (judged.gate_1.held and judged.gate_2) and not judged.rejected
             if early and not (fact.forced or judged is None or judged.batch):
                 found.append(f"{fact.previous}: {fact.reason}")
-            judged = None
     return found

@@ -126,10 +126,10 @@ def _lane_opened(state: State, fact: ev.LaneOpened) -> None:
         (Visit(fact.stage, state.now),),
         base=fact.base,
         item=fact.item,
-        head=fact.base,
+        head=fact.start or fact.base,
         tests_accepted=state.main.tests_accepted,
         tests_ref=state.main.tests_ref,
-        loop=Loop(entry=state.main.loop.entry or state.baseline),
+        loop=Loop(entry=state.main.loop.entry or state.baseline, rungs=fact.rungs, lesson=fact.lesson),
     )
 
 

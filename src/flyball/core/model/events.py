@@ -61,12 +61,19 @@ class Ended(Fact, Generic[Outcome_co], frozen=True, omit_defaults=True, tag="eff
 
 
 class LaneOpened(Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
-    """A line of work begins, from `base`, for one item."""
+    """A line of work begins, from `base`, for one item.
+
+    `start` is the commit its workspace begins with, where earlier work on the item stands on the base already. What was tried before
+    and what it taught go with it (`rungs`, `lesson`).
+    """
 
     lane: str
     stage: str
     base: Commit
     item: str = ""
+    start: Commit = Commit("")
+    rungs: tuple[str, ...] = ()
+    lesson: tuple[str, ...] = ()
 
 
 class LaneClosed(Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
