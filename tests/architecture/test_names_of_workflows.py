@@ -24,6 +24,13 @@ TELLING = {name for name in NAMES if name.isupper() or "-" in name or name == "t
 ALLOWED = {
     ("core/claims/status_block.py", "QA"): "the phase of the status block's format whose blocks hold a review",
     ("core/claims/values.py", "REVIEW"): "a verdict that agents write: APPROVED WITH REVIEW",
+    ("core/advice/batch.py", "plan"): "a kind of loop: items, not a gate",
+    ("core/health/observation.py", "plan"): "a kind of loop: items, not a gate",
+    ("core/claims/report_object.py", "plan"): "a field of the report",
+    ("core/text/criteria.py", "plan"): "a heading that says what kind of document it is",
+    ("core/evaluation/checkpoints.py", "PLAN"): "a key of a track's metadata",
+    ("core/evaluation/structural.py", "plan"): "a document of a track",
+    ("workspace/publish.py", "CHECKPOINT"): "a word to put a checkpoint's name in",
     ("core/model/events.py", "planner"): "the stored word for items that were planned",
     ("core/model/effects.py", "qa"): "a kind of measurement",
     ("core/loop/kernel.py", "qa"): "a kind of measurement",

@@ -239,7 +239,7 @@ def test_what_only_several_keys_together_can_tell_is_said_with_line_and_key(
         ({"agent_command": "a 'b"}, "--agent-command", "has a quotation mark that is not closed"),
         ({"agent_command": "a \\"}, "--agent-command", "ends with a backslash"),
         ({"agent_command": None, "agent": "x"}, "--agent", "there is no agent x"),
-        ({"workflow": "plam"}, "--workflow", "there is no workflow plam; expected one of: tdd"),
+        ({"workflow": "walk"}, "--workflow", "there is no workflow walk; expected one of: tdd"),
         ({"max_turns": 0}, "--max-turns", "expected a whole number from 1, but it is 0"),
         ({"budget_usd": -1.0}, "--budget-usd", "expected a finite number greater than 0"),
         ({"budget_usd": float("inf")}, "--budget-usd", "(leave it out for no limit), but it is inf"),

@@ -6,12 +6,14 @@ from msgspec.structs import replace
 from flyball.core.claims.claims import Claim
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Workflow
+from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Moved
+from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.workflows.backlog.values import Issue
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.testing.backlog_in_memory import BacklogInMemory
-from flyball.testing.simulator import DONE, World
+from flyball.testing.simulator import DONE, World, ok
 from flyball.testing.workflow_suite import Obliging, WorkflowSuite
 
 BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))
@@ -41,6 +43,32 @@ class TestBacklog(WorkflowSuite):
         world = Obliging(*reviews, claim=claim, green=green)
         world.folder = BacklogInMemory(BUG)
         return world
+
+
+PLAN = Claim(
+    status="complete",
+    plan="- [ ] **1.1** lay it out — Files: `a.py` | Acceptance: it imports | `scaffold: true`\n"
+    "- [ ] **1.2** read — Files: `b.py` | Acceptance: it reads\n"
+    "- [ ] **1.3** write — Files: `c.py` | Acceptance: it writes\n",
+    source="report-file",
+)
+
+
+class Planning(Obliging):
+    """As others, but somebody plans first."""
+
+    def work(self, turn: RunAgent, state: State) -> TurnEnded:
+        return ok(PLAN) if turn.role == "planner" else super().work(turn, state)
+
+
+@pytest.mark.req("C40", "C42", "C51")
+class TestPlan(WorkflowSuite):
+    @pytest.fixture
+    def workflow(self) -> Workflow:
+        return WORKFLOWS["plan"]
+
+    def world(self, *reviews: Claim, claim: Claim = DONE, green: bool = True) -> World:
+        return Planning(*reviews, claim=claim, green=green)
 
 
 def test_the_suite_sees_a_workflow_that_believes_the_signal_alone(monkeypatch: pytest.MonkeyPatch) -> None:

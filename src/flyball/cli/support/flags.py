@@ -20,7 +20,7 @@ def _text(help_: str, metavar: str) -> Any:
 
 
 SETTINGS: dict[str, Any] = {
-    "workflow": _text("Workflow: tdd, quick or backlog. Default: tdd; backlog for a .work folder.", "NAME"),
+    "workflow": _text("Workflow: tdd, quick, plan or backlog. Default: tdd; backlog for a .work folder.", "NAME"),
     "agent": _text(
         "Agent to drive: a name in flyball.toml, or one of `flyball agents`. Default: as flyball.toml says.", "NAME"
     ),

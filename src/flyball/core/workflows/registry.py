@@ -6,10 +6,11 @@ from flyball.core.health.breaker import Strikes
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.task import Task
 from flyball.core.workflows.backlog.workflow import WORKFLOW as BACKLOG
+from flyball.core.workflows.plan import WORKFLOW as PLAN
 from flyball.core.workflows.quick import WORKFLOW as QUICK
 from flyball.core.workflows.tdd.workflow import WORKFLOW as TDD
 
-WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, QUICK, BACKLOG)}
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, QUICK, PLAN, BACKLOG)}
 DEFAULT = TDD.name
 UNUSABLE: dict[str, str] = {}
 """Workflows of other packages that cannot be used, and why."""

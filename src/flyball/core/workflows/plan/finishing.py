@@ -1,0 +1,99 @@
+"""FINAL_REVIEW and REPORT: the whole goal is reviewed once more, and what is found wanting is worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.claims.claims import Claim
+from flyball.core.claims.findings import BLOCKING
+from flyball.core.loop import questions, shipping
+from flyball.core.loop.feedback import wishes
+from flyball.core.loop.gates import APPROVING
+from flyball.core.loop.step import Step, record
+from flyball.core.model.effects import Question
+from flyball.core.model.events import Fact, ItemChanged, ItemsSet, Moved, TaskReopened
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Item
+from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.plan import planning
+from flyball.core.workflows.plan.facts import FinalReviewed
+from flyball.core.workflows.plan.prompts import REVIEWER
+from flyball.core.workflows.plan.record import record_of
+from flyball.core.workflows.plan.reviewing import review_by
+
+ROUNDS = 3
+
+
+def final_review(state: State, lane: Lane) -> Step:
+    """One reviewer on what would be delivered."""
+    known = record_of(state)
+    if planning.following(state) != lane.stage:
+        return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
+    if known.final_rounds >= ROUNDS:
+        return questions.put(state, lane, _unapproved(state))
+    said = review_by(state, lane, REVIEWER, commit=lane.head, purpose="final")
+    if isinstance(said, Step):
+        return said
+    return record(*weigh(state, lane, said[0].turn, said[1]))
+
+
+def weigh(state: State, lane: Lane, number: int, claim: Claim) -> Iterator[Fact]:
+    """Approved, or subtasks to be done again and new ones for what no subtask covers."""
+    blocking = [f for f in claim.findings if f.severity in BLOCKING]
+    known = {item.id for item in state.items}
+    again = tuple(each for each in claim.rejected if each.id in known)
+    if claim.verdict in APPROVING and not blocking and not again:
+        yield FinalReviewed(number, True, findings=claim.findings)
+        yield Moved("REPORT", lane.stage, "the final review approved the whole")
+        return
+    wanted = [(f.message, (f.file,) if f.file else ()) for f in blocking]
+    wanted += [(each.reason or each.id, ()) for each in claim.rejected if each.id not in known]
+    if not wanted and not again:
+        wanted = [(claim.summary or "the final review rejected the work and gave no reason", ())]
+    yield from _worked_again(state, lane, FinalReviewed(number, False, again, claim.findings), tuple(wanted))
+
+
+def _worked_again(
+    state: State, lane: Lane, said: FinalReviewed, wanted: tuple[tuple[str, tuple[str, ...]], ...]
+) -> Iterator[Fact]:
+    yield said
+    new = added(state, wanted, "F")
+    yield ItemsSet((*state.items, *new), "document" if state.items_own else "planner")
+    yield from (ItemChanged(each.id, "in-progress") for each in said.reopened)
+    scaffold = any(i.kind == "scaffold" and i.id in {r.id for r in said.reopened} for i in state.items)
+    told = listed([*(each.id for each in said.reopened), *(item.id for item in new)], 5)
+    yield Moved("SCAFFOLD" if scaffold else "EXECUTE", lane.stage, f"the final review asks for {told}", rejected=True)
+
+
+def added(state: State, wanted: tuple[tuple[str, tuple[str, ...]], ...], letter: str) -> tuple[Item, ...]:
+    """New subtasks, numbered after those the plan has of the same letter."""
+    known = sum(item.id.startswith(f"{letter}.") for item in state.items)
+    return tuple(
+        Item(f"{letter}.{number}", " ".join(text.split()), files=files, acceptance=(" ".join(text.split()),))
+        for number, (text, files) in enumerate(wanted, known + 1)
+    )
+
+
+def _unapproved(state: State) -> Question:
+    known = record_of(state)
+    why = [f"{item}: {'; '.join(work.reasons)}" for item, work in known.rework.items()]
+    text = f"The final review asked for changes {plural(known.final_rounds, 'time')}"
+    return Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
+
+
+def report(state: State, lane: Lane) -> Step:
+    """Deliver the branch; what a person left out is named."""
+    done = sum(item.status == "completed" for item in state.items)
+    told = f"gates passed; {plural(done, 'subtask')} reviewed and accepted"
+    left = record_of(state).left_out
+    return shipping.ship(state, lane, f"{told}; left out by a person: {', '.join(left)}" if left else told)
+
+
+def reopened(state: State, lane: Lane) -> Step:
+    """Feedback is new subtasks beside those that are done."""
+    new = added(state, tuple((wish, ()) for wish in wishes(state.feedback)), "R")
+    return record(
+        TaskReopened(state.feedback, tuple(item.id for item in new)),
+        ItemsSet((*state.items, *new), "person"),
+        Moved("GATHER", lane.stage, "reopened by a person"),
+    )

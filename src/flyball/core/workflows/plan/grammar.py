@@ -1,0 +1,225 @@
+"""The grammar of plan.md: read leniently, checked strictly, written back in one form.
+
+    - [ ] **1.2** name — Files: `a.py`, `b/` | Acceptance: text; text | `depends_on: 1.1` | `scaffold: true`
+
+What belongs to a subtask may also stand in bullets below it. Whatever a planner must mend is a problem with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from flyball.core.model.task import Item
+from flyball.core.text.scrubbing import one_line, storable
+
+MOST_PROBLEMS = 12
+SCAFFOLD = "scaffold"
+_BOX = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]{1,3}[.)])[ \t]+\[(?P<mark>[ xX~-])\][ \t]*(?P<rest>.*)$")
+_ID = re.compile(
+    r"^(?:\*\*|__|`)?(?P<id>[A-Za-z]{0,12}[-_]?[0-9]+(?:[.\-][0-9A-Za-z]+)*[a-z]?)(?:\*\*|__|`)?(?:[:.)]|[ \t]|$)[ \t]*(?:\*\*)?"
+)
+_FIELD = re.compile(
+    r"^[-*+\s`*_]*(?P<key>files?|acceptance(?: criteria)?|depends[_ -]?on|dependenc(?:y|ies)|depends|after|scaffold)"
+    r"[`*_]*[ \t]*:[`*_]*[ \t]*(?P<value>.*)$",
+    re.IGNORECASE,
+)
+_DASH = re.compile(r"[ \t]+(?:—|–|--)[ \t]+|[ \t]+-[ \t]+(?=`?(?:files?|acceptance|depends|scaffold)\b)", re.IGNORECASE)
+_PIPE = re.compile(r"(?<!\\)\|")
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
+_STATUS = re.compile(r"^\**status:?\**:?[ \t]*\**(?P<word>[A-Z_ ]+)", re.IGNORECASE)
+_NONE = frozenset({"", "none", "-", "n/a", "nothing"})
+_YES = frozenset({"true", "yes", "1"})
+_QUESTIONS = "open questions"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A subtask with the line it stands on."""
+
+    item: Item
+    line: int
+
+
+class PlanText(msgspec.Struct, frozen=True):
+    """A plan as it was read: its subtasks, its status word, its open questions, and what is wrong with it."""
+
+    entries: tuple[Entry, ...] = ()
+    status: str = ""
+    questions: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return tuple(entry.item for entry in self.entries)
+
+
+class _Draft:
+    """A subtask while its lines are read."""
+
+    def __init__(self, line: int, mark: str, rest: str) -> None:
+        self.line = line
+        self.done = mark in "xX"
+        self.files: list[str] = []
+        self.acceptance: list[str] = []
+        self.depends_on: list[str] = []
+        self.scaffold = False
+        found = _ID.match(rest)
+        self.id = found["id"].rstrip(".") if found else ""
+        name, *tail = _DASH.split(rest[found.end() :] if found else rest, maxsplit=1)
+        segments = _PIPE.split(name)
+        self.name = _plain(segments[0])
+        for segment in (*segments[1:], *(_PIPE.split(tail[0]) if tail else ())):
+            if not self.take(segment) and segment.strip():
+                self.name = f"{self.name} — {_plain(segment)}"
+
+    def take(self, text: str) -> bool:
+        """Whether the text is a field of a subtask; it is kept then."""
+        found = _FIELD.match(text.strip())
+        if found is None:
+            return False
+        key, value = found["key"].lower(), found["value"].strip()
+        if key.startswith("file"):
+            self.files += [one for one in _listed(value) if one not in self.files]
+        elif key.startswith("accept"):
+            self.acceptance += [point for point in map(_plain, value.split(";")) if point.lower() not in _NONE]
+        elif key == SCAFFOLD:
+            self.scaffold = _plain(value).lower() in _YES
+        else:
+            self.depends_on += [one for one in _listed(value) if one not in self.depends_on]
+        return True
+
+    def entry(self) -> Entry:
+        status: str = "completed" if self.done else "not-started"
+        item = Item(
+            self.id,
+            self.name,
+            status,  # type: ignore[arg-type]
+            tuple(self.files),
+            tuple(self.depends_on),
+            tuple(self.acceptance),
+            SCAFFOLD if self.scaffold else "",
+        )
+        return Entry(item, self.line)
+
+
+def parse(text: str) -> PlanText:
+    """The plan in a text, with all that is wrong with it, in the order of its lines."""
+    drafts: list[_Draft] = []
+    questions: list[str] = []
+    status = section = ""
+    in_acceptance = False
+    for number, line in _lines(text):
+        box = _BOX.match(line)
+        if box is not None and section != _QUESTIONS:
+            drafts.append(_Draft(number, box["mark"], box["rest"]))
+            in_acceptance = False
+            continue
+        heading = _HEADING.match(line)
+        if heading is not None:
+            section = heading["title"].strip().lower()
+            continue
+        found = _STATUS.match(line.strip())
+        status = found["word"].strip().upper().replace(" ", "_") if found and not drafts else status
+        if section == _QUESTIONS and line.strip().lstrip("-*+ ").strip().lower() not in _NONE:
+            questions.append(_plain(line.strip().lstrip("-*+ ")))
+        elif drafts and line[:1] in " \t" and line.strip():
+            in_acceptance = _below(drafts[-1], line, in_acceptance=in_acceptance)
+    entries = tuple(draft.entry() for draft in drafts)
+    return PlanText(entries, status, tuple(q for q in questions if q), problems(entries))
+
+
+def _below(draft: _Draft, line: str, *, in_acceptance: bool) -> bool:
+    """A line below a subtask: one of its fields, or a point of the acceptance that was begun."""
+    if draft.take(line):
+        found = _FIELD.match(line.strip())
+        return found is not None and found["key"].lower().startswith("accept")
+    if in_acceptance and line.strip()[:1] in "-*+":
+        draft.acceptance.append(_plain(line.strip().lstrip("-*+ ")))
+    return in_acceptance
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines outside fences, with their numbers."""
+    fenced = False
+    for number, line in enumerate(storable(text).replace("\r\n", "\n").split("\n"), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def problems(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """What must be mended before a plan can be worked to."""
+    return tuple(_problems(entries))[:MOST_PROBLEMS]
+
+
+def _problems(entries: Sequence[Entry]) -> Iterator[str]:
+    if not entries:
+        yield "the plan has no subtask; expected lines such as: - [ ] **1.1** name — Files: `a.py` | Acceptance: text"
+    known: dict[str, int] = {}
+    for entry in entries:
+        item, where = entry.item, f"line {entry.line}"
+        if not item.id:
+            yield f"{where}: the subtask has no id: {item.text[:80]!r}; expected one such as **1.1**"
+            continue
+        if item.id in known:
+            yield f"{where}: the id {item.id} stands on line {known[item.id]} already; every subtask needs its own"
+        known.setdefault(item.id, entry.line)
+        if not item.text:
+            yield f"{where}: {item.id} has no name"
+        if not item.acceptance:
+            yield f"{where}: {item.id} has no acceptance; add: Acceptance: what can be checked when it is done"
+    yield from _wrong_dependencies(entries, known)
+
+
+def _wrong_dependencies(entries: Sequence[Entry], known: dict[str, int]) -> Iterator[str]:
+    for entry in entries:
+        for other in entry.item.depends_on:
+            if other not in known:
+                yield f"line {entry.line}: {entry.item.id} depends on {other}, which is no subtask of the plan"
+    ring = cycle([entry.item for entry in entries])
+    if ring:
+        yield f"line {known[ring[0]]}: the dependencies go round: {' → '.join((*ring, ring[0]))}"
+
+
+def cycle(items: Sequence[Item]) -> tuple[str, ...]:
+    """Subtasks that wait for each other in a ring; none where an order exists."""
+    waiting = {item.id: [d for d in item.depends_on if any(d == other.id for other in items)] for item in items}
+    while free := [id_ for id_, needs in waiting.items() if not any(need in waiting for need in needs)]:
+        for id_ in free:
+            del waiting[id_]
+    if not waiting:
+        return ()
+    path = [next(iter(waiting))]
+    while True:
+        following = next(need for need in waiting[path[-1]] if need in waiting)
+        if following in path:
+            return tuple(path[path.index(following) :])
+        path.append(following)
+
+
+def render_item(item: Item) -> str:
+    """A subtask as the grammar writes it."""
+    mark = "x" if item.status == "completed" else " "
+    parts = [f"Files: {', '.join(f'`{file}`' for file in item.files)}"] if item.files else []
+    parts += [f"Acceptance: {'; '.join(item.acceptance)}"] if item.acceptance else []
+    parts += [f"`depends_on: {', '.join(item.depends_on)}`"] if item.depends_on else []
+    parts += ["`scaffold: true`"] if item.kind == SCAFFOLD else []
+    return f"- [{mark}] **{item.id}** {item.text}" + (f" — {' | '.join(parts)}" if parts else "")
+
+
+def render(items: Sequence[Item]) -> str:
+    return "\n".join(map(render_item, items))
+
+
+def _listed(value: str) -> list[str]:
+    """The words of a list, whatever quotes and brackets they stand in."""
+    words = (word.strip().strip("`*_\"'[]()").strip() for word in re.split(r"[,\s]+", value))
+    return [word for word in words if word.lower() not in _NONE]
+
+
+def _plain(text: str) -> str:
+    return one_line(text.replace("**", "").strip().strip("`").strip())

@@ -1,0 +1,205 @@
+"""GATHER, PLAN and PLAN_REVIEW: from a request or a document to a plan that somebody other than its author has looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from flyball.core.claims.claims import Claim
+from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.loop import kernel, questions
+from flyball.core.loop.answers import AGENT_QUESTION, first_word
+from flyball.core.loop.gates import APPROVING
+from flyball.core.loop.step import Step, record
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import Fact, ItemsSet, LearningRecorded, Moved, PersonSpoke, TurnSetAside
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import EffectId, Item
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.plan import batches, grammar
+from flyball.core.workflows.plan.facts import PlanDrafted, PlanQuestioned, PlanReviewed
+from flyball.core.workflows.plan.grammar import PlanText
+from flyball.core.workflows.plan.prompts import PLAN_REVIEWER, PLANNER, brief
+from flyball.core.workflows.plan.record import record_of
+from flyball.core.workflows.plan.reviewing import review_by
+
+REVISIONS = 3
+CLARIFICATIONS = 3
+NO_PLAN = "there was no plan in the report; give it as markdown in `plan`"
+
+
+def following(state: State) -> str:
+    """The stage in which the next subtasks are worked on, or the review of all when none is left."""
+    left = batches.open_subtasks(state)
+    if not left:
+        return "FINAL_REVIEW"
+    return "SCAFFOLD" if any(item.kind == grammar.SCAFFOLD for item in left) else "EXECUTE"
+
+
+def gather(state: State, lane: Lane) -> Step:
+    """Where to begin, or to go on after a rollback or a reopening: a plan that stands is worked to, any other is made first."""
+    known = record_of(state)
+    if known.approved:
+        return record(Moved(following(state), lane.stage, "the plan is approved"))
+    if not known.drafts:
+        own = own_plan(state)
+        if own is not None:
+            return record(*_taken_over(state, own))
+    if known.drafted:
+        return record(Moved("PLAN_REVIEW", lane.stage, "a plan was drafted"))
+    return record(Moved("PLAN", lane.stage, "there is no plan yet"))
+
+
+def own_plan(state: State) -> PlanText | None:
+    """The plan that the task's document is, if it is one; an acceptance it does not state is the subtask's own text."""
+    read = grammar.parse(state.task.document)
+    if not read.entries or not all(e.item.id for e in read.entries) or not any(e.item.acceptance for e in read.entries):
+        return None
+    whole = tuple(
+        replace(e, item=replace(e.item, acceptance=e.item.acceptance or (e.item.text,))) for e in read.entries
+    )
+    return replace(read, entries=whole, problems=grammar.problems(whole))
+
+
+def _taken_over(state: State, own: PlanText) -> tuple[Fact, ...]:
+    if own.problems:
+        return (PlanDrafted("document", problems=own.problems), Moved("PLAN", "GATHER", own.problems[0]))
+    told = f"{plural(len(own.items), 'subtask')} from the document"
+    approval = () if state.task.settings.approve_plan else (PlanReviewed(True, "person"),)
+    stage = "PLAN_REVIEW" if state.task.settings.approve_plan else "GATHER"
+    return (ItemsSet(own.items, "document"), PlanDrafted("document"), *approval, Moved(stage, "GATHER", told))
+
+
+def plan(state: State, lane: Lane) -> Step:
+    """One turn of the planner at a time, until there is a plan without a problem."""
+    known = record_of(state)
+    if lane.turn is not None:
+        turn = kernel.ended_turn(state, lane)
+        return turn if isinstance(turn, Step) else record(*_read(state, lane.turn.effect.turn, turn))
+    if known.rejections >= REVISIONS:
+        return questions.put(state, lane, _unsettled(state))
+    if known.clarified >= CLARIFICATIONS:
+        return questions.put(state, lane, _unclear(state))
+    return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
+
+
+def _read(state: State, number: int, turn: TurnEnded) -> tuple[Fact, ...]:
+    """What a planner's turn comes to: questions, a plan to be mended, or a plan to be reviewed."""
+    claim = turn.claim
+    if _asks(claim):
+        asked = tuple(
+            Question(f"{AGENT_QUESTION}{number}-{n}", q.text, tuple(Option(o, "") for o in q.options), q.default)
+            for n, q in enumerate(claim.questions, 1)
+        )
+        told = plural(len(asked), "question")
+        return (PlanQuestioned(number, asked), TurnSetAside(number, "planned", told))
+    found = grammar.parse(claim.plan)
+    problems = found.problems if claim.plan.strip() else (NO_PLAN,)
+    if problems:
+        return (
+            PlanDrafted("planner", number, problems),
+            TurnSetAside(number, "planned", plural(len(problems), "problem")),
+        )
+    items = merged(state.items if record_of(state).drafts else (), found.items)
+    told = plural(len(items), "subtask")
+    return (
+        *_decided(state, claim),
+        ItemsSet(items, "planner"),
+        PlanDrafted("planner", number),
+        TurnSetAside(number, "planned", told),
+        Moved("PLAN_REVIEW", "PLAN", told),
+    )
+
+
+def _asks(claim: Claim) -> bool:
+    return bool(claim.questions) and (claim.status == "needs_clarification" or not claim.plan.strip())
+
+
+def _decided(state: State, claim: Claim) -> Iterable[LearningRecorded]:
+    for number, made in enumerate(claim.decisions, state.learned + 1):
+        yield LearningRecorded(
+            number,
+            "decision",
+            made.title,
+            made.context,
+            made.choice,
+            made.alternatives,
+            made.consequences,
+            made.depends_on,
+            made.invalidated_if,
+        )
+
+
+def merged(known: tuple[Item, ...], new: tuple[Item, ...]) -> tuple[Item, ...]:
+    """A revised plan: what is completed stays, whatever a planner made of it, and only code ticks a box."""
+    done = {item.id: item for item in known if item.status == "completed"}
+    statuses = {item.id: item.status for item in known}
+    revised = tuple(done.get(item.id, replace(item, status=statuses.get(item.id, "not-started"))) for item in new)
+    there = {item.id for item in revised}
+    return (*(item for item in done.values() if item.id not in there), *revised)
+
+
+def review(state: State, lane: Lane) -> Step:
+    """Another turn looks at the plan; then a person, where they want to."""
+    known = record_of(state)
+    if known.approved:
+        if state.task.settings.approve_plan and not known.agreed:
+            return questions.put(state, lane, _agreement(state), agreed)
+        return record(Moved(following(state), lane.stage, "the plan was approved"))
+    if not known.drafted:
+        return record(Moved("PLAN", lane.stage, _first(known.findings), rejected=True))
+    said = review_by(state, lane, PLAN_REVIEWER, commit=lane.head, purpose="plan")
+    if isinstance(said, Step):
+        return said
+    return record(*_verdict(state, said[0].turn, said[1]))
+
+
+def _verdict(state: State, number: int, claim: Claim) -> tuple[Fact, ...]:
+    blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
+    if claim.verdict in APPROVING and not blocking:
+        return (PlanReviewed(True, "reviewer", number, claim.findings),)
+    why = blocking or claim.findings or (Finding("major", claim.summary or "the plan was rejected without a reason"),)
+    lesson = LearningRecorded(state.learned + 1, "anti-pattern", "the plan was rejected", _joined(why))
+    return (PlanReviewed(False, "reviewer", number, why), lesson)
+
+
+def _joined(findings: Iterable[Finding]) -> str:
+    return "; ".join(f.message for f in findings)
+
+
+def _first(findings: tuple[Finding, ...]) -> str:
+    return findings[0].message if findings else "the plan is to be revised"
+
+
+def _agreement(state: State) -> Question:
+    options = (
+        Option("yes", "work to this plan"),
+        Option("TEXT", "say what is to change; the planner revises the plan"),
+    )
+    return Question("plan", "Is this the plan?", options, detail=grammar.render(state.items))
+
+
+def agreed(_lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+    """What becomes of a person's word on the plan: anything but yes has it revised."""
+    if first_word(answer) in {"yes", "y", "ok"}:
+        return (PlanReviewed(True, "person"),)
+    return (
+        PersonSpoke("modify", f"The plan: {answer}", question=key),
+        PlanReviewed(False, "person", findings=(Finding("major", answer),)),
+    )
+
+
+def _unsettled(state: State) -> Question:
+    known = record_of(state)
+    why = known.problems or tuple(f.message for f in known.findings)
+    text = f"The plan was sent back {plural(known.rejections, 'time')}: {why[0] if why else 'no reason was given'}"
+    return Question("plan-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
+
+
+def _unclear(state: State) -> Question:
+    known = record_of(state)
+    told = "\n".join(f"{asked} {said}" for asked, said in known.answers)
+    text = f"The planner has asked {plural(known.clarified, 'round')} of questions and made no plan."
+    return Question("plan-unclear", text, questions.FOUR_CHOICES, detail=told)

@@ -1,0 +1,93 @@
+"""The `plan` workflow: GATHER -> PLAN <-> PLAN_REVIEW -> SCAFFOLD/EXECUTE batches -> FINAL_REVIEW -> REPORT.
+
+Each batch goes EXECUTE -> REVIEW -> MONITOR -> CHECKPOINT. The task's own lane does the planning, integrating and reviewing; every
+subtask of a batch is worked on in a lane named after it. GATHER, MONITOR and CHECKPOINT are code.
+
+Where others plug in:
+- a plan from another format: `planning.own_plan` gives the items of the task's document; `planning.gather` takes them over.
+- ticking a user's own file: `settling._settled` records `ItemChanged(…, "completed")`, `finishing` and rollbacks the reverse.
+- learnings in prompts: `prompts.compose` of the kernel shows `state.learnings`; decisions of a batch are recorded by its lanes' turns.
+- integration: `integrating._integrate` reads `Integrated`, `Conflicted` and `NothingToIntegrate`; `Conflicted.detail` (both diffs, the
+  markers) reaches the fixer as it is, and `SubtaskIntegrated.outside` takes the files a subtask had not declared.
+- lanes: `lanes.step` asks for `OpenLane` with the commit to start from, `lanes.close` and `settling._closed` for `CloseLane`.
+"""
+
+from __future__ import annotations
+
+from flyball.core.loop import opening, questions
+from flyball.core.loop.step import Step
+from flyball.core.loop.workflow import Workflow
+from flyball.core.model.events import Moved
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN
+from flyball.core.workflows.plan import (
+    batches,
+    executing,
+    finishing,
+    integrating,
+    lanes,
+    monitoring,
+    planning,
+    settling,
+)
+from flyball.core.workflows.plan.facts import FACTS
+from flyball.core.workflows.plan.fold import FOLDS
+from flyball.core.workflows.plan.percentages import overall_percent, stage_percent
+from flyball.core.workflows.plan.prompts import CARDS, IMPLEMENTER, ROLES, brief
+from flyball.core.workflows.plan.record import EMPTY
+
+STEPS = {
+    "GATHER": planning.gather,
+    "PLAN": planning.plan,
+    "PLAN_REVIEW": planning.review,
+    "SCAFFOLD": executing.execute,
+    "EXECUTE": executing.execute,
+    "REVIEW": integrating.review,
+    "MONITOR": monitoring.monitor,
+    "CHECKPOINT": settling.checkpoint,
+    "FINAL_REVIEW": finishing.final_review,
+    "REPORT": finishing.report,
+}
+
+
+def next_step(state: State, lane: Lane) -> Step:
+    """What comes next in a lane: that of the task, or a subtask's."""
+    if lane.name != MAIN:
+        return lanes.step(state, lane)
+    first = opening.opened(state)
+    if first is not None:
+        return first
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    return STEPS[lane.stage](state, lane)
+
+
+def _skipped(state: State, lane: Lane) -> Moved:
+    """A subtask that is skipped is left out; of the task's own stages those with a judgement can be skipped, the others are code."""
+    told = "skipped by a person"
+    if lane.name != MAIN:
+        return Moved(batches.WAITING, lane.stage, told, forced=True, lane=lane.name)
+    following = {"REVIEW": "MONITOR", "MONITOR": "CHECKPOINT", "FINAL_REVIEW": "REPORT"}.get(lane.stage, lane.stage)
+    if lane.stage in {"PLAN", "PLAN_REVIEW"} and state.items:
+        following = planning.following(state)
+    return Moved(following, lane.stage, told, forced=following != lane.stage)
+
+
+WORKFLOW = Workflow(
+    name="plan",
+    stages=tuple(STEPS),
+    roles=tuple(ROLES),
+    next=next_step,
+    skipped=_skipped,
+    brief=brief,
+    reopened=finishing.reopened,
+    rolled_back_to="GATHER",
+    record=EMPTY,
+    folds=FOLDS,
+    facts=FACTS,
+    cards=CARDS,
+    author=IMPLEMENTER,
+    closing="REPORT",
+    percent=stage_percent,
+    overall=overall_percent,
+)

@@ -1,0 +1,31 @@
+"""Which subtasks are worked on side by side."""
+
+import pytest
+
+from flyball.core.model.task import Item
+from flyball.core.workflows.plan.batches import outside, overlap
+
+
+@pytest.mark.req("O30")
+@pytest.mark.parametrize(
+    ("one", "other", "meet"),
+    [
+        (("a.py",), ("b.py",), False),
+        (("a.py",), ("a.py",), True),
+        (("src/",), ("src/a.py",), True),
+        (("src",), ("src/a.py",), True),
+        (("src/a",), ("src/ab.py",), False),
+        (("src/*.py",), ("src/a.py",), True),
+        ((), ("a.py",), True),
+        ((), (), True),
+    ],
+)
+def test_subtasks_overlap_by_the_files_they_name(one: tuple[str, ...], other: tuple[str, ...], meet: bool) -> None:
+    first, second = Item("1", "a", files=one), Item("2", "b", files=other)
+    assert overlap(first, second) is overlap(second, first) is meet
+
+
+def test_files_a_subtask_had_not_named_are_known() -> None:
+    item = Item("1", "a", files=("src/a.py", "docs/"))
+    assert outside(item, ("src/a.py", "docs/x.md", "src/b.py")) == ("src/b.py",)
+    assert outside(Item("1", "a"), ("src/b.py",)) == ()

@@ -1,0 +1,340 @@
+"""The `plan` workflow on a simulated world: planning, batches, integration, review, checkpoints."""
+
+import pytest
+from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
+
+from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
+from flyball.core.model.effects import Integrate, RunAgent, Save
+from flyball.core.model.events import Begun, ItemChanged, LaneClosed, LaneOpened, LearningRecorded, Moved, PersonSpoke
+from flyball.core.model.outcomes import Conflicted, TurnEnded
+from flyball.core.model.state import State
+from flyball.core.workflows.plan.facts import BatchBegun, BatchReviewed, PlanDrafted, PlanReviewed, SubtaskReturned
+from flyball.testing.simulator import Simulator, ok
+
+ALL = ["1.1", "2.1", "2.2", "2.3", "2.4"]
+
+
+def moves(simulator: Simulator, lane: str = "main") -> list[str]:
+    return [f.stage for f in simulator.of(Moved) if isinstance(f, Moved) and f.lane == lane]
+
+
+def rejecting(**reasons: str) -> Claim:
+    named = tuple(Rejection(id_.replace("_", "."), why) for id_, why in reasons.items())
+    return Claim(verdict="fail", rejected=named, source="report-file")
+
+
+@pytest.mark.req("O32", "O33")
+def test_a_request_is_planned_worked_integrated_reviewed_and_delivered() -> None:
+    world = Team()
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert ids(world.saved[state.main.head]) == ALL
+    assert {item.status for item in state.items} == {"completed"}
+    assert moves(simulator)[:6] == ["PLAN", "PLAN_REVIEW", "SCAFFOLD", "REVIEW", "MONITOR", "CHECKPOINT"]
+    assert moves(simulator)[-2:] == ["FINAL_REVIEW", "REPORT"]
+    assert [f.items for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun)] == [
+        ("1.1",),
+        ("2.1", "2.2"),
+        ("2.3", "2.4"),
+    ]
+    assert list(state.lanes) == ["main"]
+    assert world.together == 2
+
+
+@pytest.mark.req("O30")
+@pytest.mark.parametrize("parallel", [1, 2, 3])
+def test_as_many_subtasks_are_worked_on_at_once_as_was_set(parallel: int) -> None:
+    world = Team()
+    state = simulated(world, a_plan_task(parallel=parallel)).run()
+    assert state.decision == "DONE"
+    assert world.together == parallel
+
+
+@pytest.mark.req("O30")
+def test_a_lane_starts_from_the_tip_of_that_moment() -> None:
+    simulator = simulated(Team())
+    simulator.run()
+    opened = {f.lane: f.base for f in simulator.of(LaneOpened) if isinstance(f, LaneOpened)}
+    assert opened["1.1"] == "base"
+    assert opened["2.1"] == opened["2.2"] == "scaffold@accept/batch-1"
+    assert opened["2.3"] == "batch-2@accept/batch-2"
+
+
+@pytest.mark.req("O44")
+def test_each_accepted_subtask_is_one_commit_and_a_batch_one_checkpoint() -> None:
+    simulator = simulated(Team())
+    state = simulator.run()
+    merges = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Integrate)]
+    assert merges[1].message.splitlines()[0] == "read orders"
+    assert merges[1].message.endswith("Checkpoint: batch-2 - 2.1")
+    saves = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Save)]
+    batch = next(save for save in saves if save.label == "batch-2")
+    assert batch.message.endswith("Checkpoint: batch-2 - 2.2")
+    assert batch.parent == "scaffold@accept/batch-1+EXECUTE@accept/5", "the commit of 2.1 is below it"
+    labels = [c.label for c in state.checkpoints if c.accepted and c.lane == "main"]
+    assert labels == ["start", "scaffold", "batch-2", "batch-3", "report"]
+
+
+@pytest.mark.req("O20")
+def test_a_plan_with_a_defect_goes_back_to_the_planner_with_the_line() -> None:
+    wrong = Claim(plan="- [ ] **1** a — Acceptance: x | `depends_on: 7`", source="report-file")
+    world = Team()
+    said = [wrong]
+    world.say = lambda turn, _state: said.pop() if turn.role == "planner" and said else None
+    simulator = simulated(world)
+    assert simulator.run().decision == "DONE"
+    drafts = [f for f in simulator.of(PlanDrafted) if isinstance(f, PlanDrafted)]
+    assert drafts[0].problems == ("line 1: 1 depends on 7, which is no subtask of the plan",)
+    assert not drafts[1].problems
+    second = [turn for turn in simulator.turns if turn.role == "planner"][1]
+    assert "line 1: 1 depends on 7" in second.prompt
+
+
+@pytest.mark.req("O21")
+@pytest.mark.parametrize(("default", "decision"), [("euro", "DONE"), (None, "BLOCKED")])
+def test_a_planners_question_takes_its_default_or_blocks_where_nobody_is_there(
+    default: str | None, decision: str
+) -> None:
+    asking = Claim(
+        status="needs_clarification",
+        questions=(OpenQuestion("Which currency?", ("euro", "yen"), default),),
+        source="report-file",
+    )
+    said = [asking]
+    world = Team()
+    world.say = lambda turn, _state: said.pop() if turn.role == "planner" and said else None
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.decision == decision
+    if default:
+        learnt = [f for f in simulator.of(LearningRecorded) if isinstance(f, LearningRecorded)]
+        assert (learnt[0].kind, learnt[0].title, learnt[0].choice) == ("decision", "Which currency?", "euro")
+        assert "Which currency? euro" in simulator.turns[1].prompt
+
+
+@pytest.mark.req("O21")
+def test_after_three_rounds_of_questions_a_person_is_asked() -> None:
+    asking = Claim(status="needs_clarification", questions=(OpenQuestion("Which?", (), "a"),), source="report-file")
+    world = Team(plan=asking)
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.reason == "The planner has asked 3 rounds of questions and made no plan."
+    assert sum(turn.role == "planner" for turn in simulator.turns) == 3
+
+
+@pytest.mark.req("O22", "O35")
+def test_a_rejected_plan_is_revised_and_after_three_rejections_a_person_is_asked() -> None:
+    finding = Claim(verdict="fail", findings=(Finding("critical", "no tests are planned"),), source="report-file")
+    world = Team()
+    world.say = lambda turn, _state: finding if turn.role == "plan-reviewer" else None
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.reason == "The plan was sent back 3 times: no tests are planned"
+    planners = [turn for turn in simulator.turns if turn.role == "planner"]
+    assert len(planners) == 3
+    assert "no tests are planned" in planners[1].prompt
+    world.say = lambda _turn, _state: None
+    simulator.append(PersonSpoke("modify", "plan the tests"))
+    assert simulator.run().decision == "DONE"
+
+
+@pytest.mark.req("O22")
+def test_a_person_who_wants_to_sees_the_plan_and_their_edits_reach_the_planner() -> None:
+    world = Team()
+    answers = ["leave out the README", "yes"]
+    world.answer = lambda ask, _state: answers.pop(0) if ask.question.name == "plan" else None
+    simulator = simulated(world, a_plan_task(approve_plan=True))
+    assert simulator.run().decision == "DONE"
+    planners = [turn for turn in simulator.turns if turn.role == "planner"]
+    assert "leave out the README" in planners[1].prompt
+    reviews = [(f.by, f.approved) for f in simulator.of(PlanReviewed) if isinstance(f, PlanReviewed)]
+    assert reviews == [("reviewer", True), ("person", False), ("reviewer", True), ("person", True)]
+
+
+@pytest.mark.req("O37")
+def test_a_plan_of_the_users_own_needs_no_planner() -> None:
+    world = Team()
+    simulator = simulated(world, a_plan_task(SUBTASKS))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert "planner" not in {turn.role for turn in simulator.turns}
+    assert [item.id for item in state.items] == ALL
+
+
+@pytest.mark.req("O31", "O38")
+def test_only_the_rejected_subtask_returns_and_goes_on_from_its_own_work() -> None:
+    world = Team()
+    said = [rejecting(**{"2_1": "an empty order is not read"})]
+
+    def say(turn: RunAgent, state: State) -> Claim | None:
+        return said.pop() if turn.role == "reviewer" and "2.1" in state.lanes and said else None
+
+    world.say = say
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert ids(world.saved[state.main.head]) == ALL
+    ticked = [(f.id, f.status) for f in simulator.of(ItemChanged) if isinstance(f, ItemChanged)]
+    assert ticked.count(("2.1", "in-progress")) == 1, "it stays in progress"
+    assert ticked.index(("2.2", "completed")) < ticked.index(("2.1", "completed"))
+    fixer = next(turn for turn in simulator.turns if turn.role == "fixer")
+    assert (fixer.item, "an empty order is not read" in fixer.prompt) == ("2.1", True)
+    assert "Your earlier work is in this tree" in fixer.prompt
+    assert sum(turn.item == "2.2" for turn in simulator.turns if not turn.copy) == 1
+    measured = [f.effect.id for f in simulator.of(Begun) if isinstance(f, Begun)]
+    assert "measure/2-2-2.2" in measured or "integrate/2-2-2.2" in measured, "integrated anew without the rejected work"
+
+
+@pytest.mark.req("O30")
+def test_a_conflict_sends_the_subtask_back_with_it_and_after_two_rounds_it_runs_alone() -> None:
+    world = Team()
+    met: list[str] = []
+
+    def meet(effect: Integrate) -> Conflicted | None:
+        if effect.id.startswith("integrate/") and effect.id.endswith("-2.2") and len(met) < 2:
+            met.append(effect.id)
+            return Conflicted(("pkg/prices.py",), "<<<<<<< integrated\nours\n=======\ntheirs\n>>>>>>> lane")
+        return None
+
+    world.meet = meet
+    simulator = simulated(world, a_plan_task(parallel=3))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert ids(world.saved[state.main.head]) == ALL
+    back = [f for f in simulator.of(SubtaskReturned) if isinstance(f, SubtaskReturned)]
+    assert [(f.item, f.why, f.start) for f in back] == [("2.2", "conflict", ""), ("2.2", "conflict", "")]
+    fixers = [turn for turn in simulator.turns if turn.role == "fixer"]
+    assert "<<<<<<< integrated" in fixers[0].prompt
+    batches = [f.items for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun)]
+    assert batches[3] == ("2.2",), "alone"
+
+
+@pytest.mark.req("O30", "O31")
+def test_two_green_lanes_that_are_red_together_send_the_second_back() -> None:
+    world = Team()
+    world.red = lambda parts: ("t::both",) if {"2.1", "2.2"} <= parts and not any("@11" in p for p in parts) else ()
+    simulator = simulated(world)
+    state = simulator.run()
+    back = [f for f in simulator.of(SubtaskReturned) if isinstance(f, SubtaskReturned)]
+    assert (back[0].item, back[0].why) == ("2.2", "gates")
+    assert "fails: t::both" in back[0].reasons
+    ticked = [f.id for f in simulator.of(ItemChanged) if isinstance(f, ItemChanged) and f.status == "completed"]
+    assert ticked[:2] == ["1.1", "2.1"], state.stopped
+
+
+@pytest.mark.req("O36")
+def test_a_final_review_that_asks_for_changes_has_the_named_subtask_and_a_new_one_worked_on() -> None:
+    world = Team()
+    said = [
+        Claim(
+            verdict="fail",
+            rejected=(Rejection("2.3", "the bill has no date"),),
+            findings=(Finding("major", "nobody can install it", "pyproject.toml"),),
+            source="report-file",
+        )
+    ]
+    world.say = lambda turn, _state: said.pop() if turn.stage == "FINAL_REVIEW" and said else None
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert [item.id for item in state.items] == [*ALL, "F.1"]
+    assert {item.status for item in state.items} == {"completed"}
+    fixer = next(turn for turn in simulator.turns if turn.role == "fixer")
+    assert "the bill has no date" in fixer.prompt
+    new = next(turn for turn in simulator.turns if turn.item == "F.1")
+    assert "nobody can install it" in new.prompt
+
+
+@pytest.mark.req("O36")
+def test_after_three_final_reviews_that_ask_for_changes_a_person_is_asked() -> None:
+    world = Team()
+    world.say = lambda turn, _state: rejecting(**{"2_3": "no date"}) if turn.stage == "FINAL_REVIEW" else None
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.reason == "The final review asked for changes 3 times"
+
+
+@pytest.mark.req("O35")
+def test_a_scaffold_that_is_rejected_three_times_is_put_to_a_person() -> None:
+    world = Team()
+    world.say = lambda turn, _state: (
+        rejecting(**{"1_1": "it has no types"}) if turn.role == "reviewer" and turn.stage == "REVIEW" else None
+    )
+    state = simulated(world).run()
+    assert state.stopped is not None
+    assert state.stopped.reason == "The scaffold was sent back 3 times"
+
+
+@pytest.mark.req("O34")
+def test_a_process_that_fails_is_started_again_twice_and_the_third_failure_is_the_subtasks() -> None:
+    world = Team()
+    crashed: list[int] = []
+
+    def say(turn: RunAgent, _state: State) -> TurnEnded | None:
+        if turn.item == "2.1" and len(crashed) < 3:
+            crashed.append(turn.turn)
+            return TurnEnded("crashed", "exit 1")
+        return None
+
+    world.say = say
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.decision == "DONE"
+    closed = [(f.lane, f.reason) for f in simulator.of(LaneClosed) if isinstance(f, LaneClosed)]
+    assert ("2.1", "given up") in closed
+    assert "2.2" in [f.id for f in simulator.of(ItemChanged) if isinstance(f, ItemChanged) and f.status == "completed"]
+
+
+@pytest.mark.req("O51")
+def test_a_subtask_that_needs_a_person_is_parked_and_the_rest_goes_on() -> None:
+    world = Team()
+    asking = Claim(questions=(OpenQuestion("Which file?"),), source="report-file")
+    world.say = lambda turn, state: asking if turn.item == "2.1" and not state.guidance else None
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert (state.stopped.kind, state.stopped.reason) == ("blocked", "Which file?")
+    assert {item.id for item in state.items if item.status == "completed"} == {"1.1", "2.2", "2.4"}
+    world.say = lambda _turn, _state: None
+    simulator.append(PersonSpoke("answer", "orders.csv", question=state.stopped.question))
+    assert simulator.run().decision == "DONE"
+    assert simulator.known.main.head
+    assert ids(world.saved[simulator.known.main.head]) == ALL
+
+
+def test_a_subtask_that_a_person_skips_is_left_out_and_named() -> None:
+    world = Team()
+    asking = Claim(questions=(OpenQuestion("Which file?"),), source="report-file")
+    world.say = lambda turn, _state: asking if turn.item == "2.1" else None
+    simulator = simulated(world)
+    simulator.run()
+    simulator.append(PersonSpoke("skip"))
+    state = simulator.run()
+    assert state.stopped is not None
+    assert (state.decision, "left out by a person: 2.1" in state.stopped.reason) == ("DONE", True)
+    assert ids(world.saved[state.main.head]) == ["1.1", "2.2", "2.3", "2.4"]
+
+
+def test_a_reviewer_that_says_nothing_is_asked_again_and_then_a_person() -> None:
+    world = Team()
+    world.say = lambda turn, _state: ok() if turn.role == "reviewer" else None
+    simulator = simulated(world)
+    state = simulator.run()
+    assert state.stopped is not None
+    assert state.stopped.reason == "REVIEW: the reviewer was asked 3 times and gave no verdict."
+    assert not [f for f in simulator.of(BatchReviewed) if isinstance(f, BatchReviewed)]
+
+
+def test_feedback_on_a_finished_task_is_new_subtasks() -> None:
+    world = Team()
+    simulator = simulated(world)
+    simulator.run()
+    simulator.append(PersonSpoke("reopen", "- print the date\n- print the total"))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert [item.id for item in state.items][-2:] == ["R.1", "R.2"]
+    assert {item.status for item in state.items} == {"completed"}
