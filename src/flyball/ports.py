@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from flyball.core.model.effects import Effect, Measure, OpenPullRequest, Question, RunAgent
 from flyball.core.model.events import Event, Fact, Spoken
@@ -77,6 +77,10 @@ class Blobs(Protocol):
     def get(self, ref: str) -> bytes: ...
 
 
+EnvironmentUse = Literal["lent", "pristine", "writable"]
+"""What a command may do to installed dependencies: change those of its own tree, not the user's; none at all; install them."""
+
+
 class Confine(Protocol):
     """Wraps a command so that it sees `tree` at the repository's own path and can write only there and to `writable`,
     of which `read_only` stay as they are.
@@ -93,6 +97,7 @@ class Confine(Protocol):
         writable: Sequence[Path] = (),
         read_only: Sequence[Path] = (),
         read_only_tree: bool = False,
+        environments: EnvironmentUse = "lent",
     ) -> tuple[list[str], Path, dict[str, str]]: ...
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from flyball.core.model.task import Settings
+from flyball.installed import environment_folders
 from flyball.ports import Confine
 from flyball.workspace.sandbox import (
     Confined,
@@ -19,7 +20,6 @@ from flyball.workspace.sandbox import (
     _Real,
     available,
     command,
-    environment_folders,
     secret_paths,
 )
 
@@ -81,6 +81,7 @@ def confine(place):
         hidden=(*secret_paths(place / "person"), place / "home"),
         shown=(place / "person" / ".claude",),
         environments=environment_folders(place / "project", Settings().environment_folders),
+        environment_names=Settings().environment_folders,
     )
 
 
@@ -394,14 +395,45 @@ def test_a_file_a_command_names_can_be_read_wherever_the_sandbox_covers_it(tmp_p
     assert f"--ro-bind {folder} {folder}" in " ".join(argv)
 
 
-def test_environment_folders_are_found_at_the_root_and_one_below(tmp_path):
-    for name in (".venv", "node_modules", "web/node_modules", "a/b/node_modules"):
+@pytest.mark.req("C43")
+def test_environment_folders_are_found_at_any_depth_and_not_within_each_other(tmp_path):
+    for name in (".venv", "node_modules/a/node_modules", "web/node_modules", "a/b/node_modules", ".git/node_modules"):
         (tmp_path / name).mkdir(parents=True)
-    assert environment_folders(tmp_path, Settings().environment_folders) == (
-        ".venv",
-        "node_modules",
-        "web/node_modules",
+    (tmp_path / "venv").symlink_to(tmp_path / ".venv")
+    found = (".venv", "a/b/node_modules", "node_modules", "web/node_modules")
+    assert environment_folders(tmp_path, Settings().environment_folders) == found
+
+
+@works
+@pytest.mark.req("C43")
+@pytest.mark.parametrize("folder", [".venv", "packages/a/node_modules"])
+def test_a_gate_cannot_write_the_environment_of_its_own_tree_but_may_keep_caches_there(confine, place, folder):
+    own = tree_in(place) / folder
+    (own / "lib" / "__pycache__").mkdir(parents=True)
+    (own / "lib" / "__pycache__" / "runner.pyc").write_text("as installed")
+    (own / ".vite").mkdir()
+    (own / "linked").symlink_to("../pkg")
+    script = (
+        f"cd {folder}; cat lib/__pycache__/*; readlink linked; echo x > lib/__pycache__/runner.pyc; rm -r lib; mv lib x"
     )
+    script += "; mkdir -p .vite/deps && echo cached > .vite/deps/a && cat .vite/deps/a; touch new"
+    done = run(confine, tree_in(place), script, environments="pristine")
+    assert done.stdout.split() == ["as", "installed../pkg", "cached"]
+    assert (own / "lib" / "__pycache__" / "runner.pyc").read_text() == "as installed"
+    assert sorted(p.name for p in own.iterdir()) == [".vite", "lib", "linked"]
+    assert list((own / ".vite").iterdir()) == []
+
+
+@works
+@pytest.mark.req("C43")
+def test_in_place_only_set_up_writes_the_users_environment(confine, place):
+    root = place / "project"
+    run(confine, root, "echo x > .venv/installed; touch .venv/new; touch beside")
+    assert (root / ".venv" / "installed").read_text() == "by the user"
+    assert not (root / ".venv" / "new").exists()
+    assert (root / "beside").exists()
+    run(confine, root, "echo -n anew > .venv/installed", environments="writable")
+    assert (root / ".venv" / "installed").read_text() == "anew"
 
 
 def test_no_folder_is_made_through_a_link_that_an_agent_planted(tmp_path):

@@ -27,10 +27,6 @@ from flyball.measures.trees import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
 CANNOT_RUN = "the lint command cannot be run, so nothing was checked"
-_INSTALLS = re.compile(
-    r"\b(?:uv run|uv sync|pip install|npm (?:ci|i|install)|pnpm|yarn|tox|nox|hatch|poetry|pdm|bundle|make|just)\b"
-)
-
 _FORMATS = re.compile(
     r"\b(?:black|isort|prettier|pre-commit|ruff format|gofmt|cargo fmt|--fix|--write|format|fmt|make|just)\b"
 )
@@ -85,6 +81,7 @@ class Examination:
             exits=request.failed_exits,
         )
         self._sha = ""
+        self._written: list[Trick] = []
         self._alone: dict[tuple[str, str], bool] = {}
         self._laid: tuple[str, int] | None = None
         self.index = TreeIndex(())
@@ -109,12 +106,11 @@ class Examination:
         if not self.settings.gates:
             result = GateResult("gates", "", passed=False, broken=NO_GATE)
             return self._weigh(Round((GateRun(result, {}, NO_GATE),)), ())
-        before = self.tree.fingerprint()
         runs = []
         for gate in self.settings.gates:
             self._lay()
             runs.append(self._untouched(gate))
-        trial = self._weigh(Round(tuple(runs)), self._environment(before))
+        trial = self._weigh(Round(tuple(runs)), () if self.request.kind == "baseline" else tuple(self._written))
         return self._without_excuses(trial) if trial.green and self.request.kind != "baseline" else trial
 
     def _without_excuses(self, trial: Trial) -> Trial:
@@ -147,14 +143,14 @@ class Examination:
         target.write_bytes(probe.source)
         target.chmod(probe.mode)
         self._laid = None
-        return self._bench.run(gate, self.index)
+        return self._run(gate)
 
     def _untouched(self, gate: Gate) -> GateRun:
         """Run a gate and see to it that the tests were not rewritten between being laid out and being loaded."""
         holding = {i.partition("::")[0] for i in self.expectations.accepted}
         tests = [f for f in self.index.files if (looks_like_test(f) or f in holding) and is_code(f)]
         before = self.tree.stamps(tests)
-        run = self._bench.run(gate, self.index)
+        run = self._run(gate)
         after = self.tree.stamps(tests)
         rewritten = sorted(f for f in before if before[f] != after.get(f))
         if not rewritten or _FORMATS.search(gate.command):
@@ -171,11 +167,14 @@ class Examination:
             self.tree.lay(self._sha)
             self._laid = laid
 
-    def _environment(self, before: Mapping[str, tuple[int, int, int]]) -> tuple[Trick, ...]:
-        """What the gates wrote into the environment, unless installing is what their commands are for."""
-        if self.request.kind == "baseline" or any(_INSTALLS.search(gate.command) for gate in self.settings.gates):
-            return ()
-        return self.tree.environment_changes(dict(before))
+    def _run(self, gate: Gate, *, options: str = "") -> GateRun:
+        """Run a gate on the tree that lies there and see to it that the environment is as it was."""
+        before = self.tree.fingerprint()
+        run = self._bench.run(gate, self.index, options=options)
+        if changes := self.tree.environment_changes(before):
+            self._written += changes
+            self.tree.set_up(self.commands, always=True)
+        return run
 
     def _weigh(self, gates: Round, tricks: tuple[Trick, ...]) -> Trial:
         expected = self.expectations
@@ -237,7 +236,7 @@ class Examination:
             if path in self.index.files:
                 (self.tree.directory / path).write_bytes(source)
         self._laid = None
-        run = self._bench.run(gate, self.index, options=options)
+        run = self._run(gate, options=options)
         self.use(in_use)
         return run
 

@@ -17,6 +17,8 @@ from typing import Literal
 import msgspec
 
 from flyball import process
+from flyball.installed import CACHES, environment_folders
+from flyball.ports import EnvironmentUse
 
 _SECRETS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".docker", ".kube", ".password-store", ".terraform.d", ".mozilla"),
@@ -46,9 +48,9 @@ _PROFILE = (
 
 
 class Mount(msgspec.Struct, frozen=True):
-    """What is seen at `target`: `source` read-only or writable, an empty folder, or nothing readable."""
+    """What is seen at `target`: `source` read-only or writable, an empty folder, a link to `source`, or nothing readable."""
 
-    kind: Literal["read-only", "writable", "empty", "nothing"]
+    kind: Literal["read-only", "writable", "empty", "link", "nothing"]
     target: Path
     source: Path | None = None
 
@@ -56,6 +58,8 @@ class Mount(msgspec.Struct, frozen=True):
         match self.kind:
             case "empty":
                 return ["--tmpfs", str(self.target)]
+            case "link":
+                return ["--symlink", str(self.source), str(self.target)]
             case "nothing":
                 return ["--ro-bind", "/dev/null", str(self.target)]
             case "read-only":
@@ -105,10 +109,25 @@ def secret_paths(home: Path) -> tuple[Path, ...]:
     return (*(home / name for name in _SECRETS), *(Path(name) for name in _SOCKETS))
 
 
-def environment_folders(root: Path, names: Sequence[str]) -> tuple[str, ...]:
-    """Installed dependencies in the repository or in a folder directly below its root."""
-    found = [path for name in names for path in (root / name, *sorted(root.glob(f"*/{name}"))) if path.is_dir()]
-    return tuple(str(path.relative_to(root)) for path in found)
+_MOST_MOUNTS = 4000
+
+
+def pristine(target: Path, source: Path) -> list[Mount]:
+    """An environment as it is, read-only, in a folder where a run may keep its caches; what it writes there ends with it."""
+    with os.scandir(source) as found:
+        inside = sorted((entry for entry in found if entry.name not in CACHES), key=lambda entry: entry.name)
+    if len(inside) > _MOST_MOUNTS:
+        return [Mount("read-only", target, source)]
+    # A link is made again: followed here it would lead to the user's own files and not to the candidate's.
+    return [
+        Mount("empty", target),
+        *(
+            Mount("link", target / entry.name, Path(os.readlink(entry.path)))
+            if entry.is_symlink()
+            else Mount("read-only", target / entry.name, source / entry.name)
+            for entry in inside
+        ),
+    ]
 
 
 class Unconfined(msgspec.Struct, frozen=True):
@@ -123,6 +142,7 @@ class Unconfined(msgspec.Struct, frozen=True):
         writable: Sequence[Path] = (),  # noqa: ARG002 - the port's word
         read_only: Sequence[Path] = (),  # noqa: ARG002 - the port's word
         read_only_tree: bool = False,  # noqa: ARG002 - the port's word
+        environments: EnvironmentUse = "lent",  # noqa: ARG002 - the port's word
     ) -> tuple[list[str], Path, dict[str, str]]:
         return list(argv), tree, dict(env)
 
@@ -134,7 +154,7 @@ class Confined(msgspec.Struct, frozen=True):
     names they can be read even below /tmp, which is private otherwise. `hidden` is covered (flyball's home must be in it),
     then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` says
     which extra mounts the `.git` of a tree needs. `nested` is asked before each run in the user's own tree for what else in it is
-    git's.
+    git's. `environments` are the user's installed dependencies, `environment_names` what a tree's own are called.
     """
 
     program: str
@@ -146,6 +166,7 @@ class Confined(msgspec.Struct, frozen=True):
     git_dirs: Callable[[Path], tuple[Mount, ...]] = lambda _tree: ()
     nested: Callable[[], tuple[Path, ...]] = tuple
     environments: tuple[str, ...] = ()
+    environment_names: tuple[str, ...] = ()
     network: bool = True
 
     def __call__(
@@ -157,6 +178,7 @@ class Confined(msgspec.Struct, frozen=True):
         writable: Sequence[Path] = (),
         read_only: Sequence[Path] = (),
         read_only_tree: bool = False,
+        environments: EnvironmentUse = "lent",
     ) -> tuple[list[str], Path, dict[str, str]]:
         """The command, the folder to start it in and its whole environment.
 
@@ -170,7 +192,7 @@ class Confined(msgspec.Struct, frozen=True):
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
-            *self._environments(tree),
+            *self._environments(tree, environments),
             *self._git(tree),
             *(Mount("read-only", path) for path in (self.nested() if tree == self.root else ())),
             *(Mount("writable", path) for path in writable),
@@ -179,18 +201,29 @@ class Confined(msgspec.Struct, frozen=True):
         inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")} | _CACHES
         return command(self.program, mounts, argv, folder=self.root, network=self.network), tree, inner
 
-    def _environments(self, tree: Path) -> list[Mount]:
-        """The user's installed dependencies, read-only, where the tree has none of its own."""
-        mounts = []
-        for name in self.environments if tree != self.root else ():
-            source, own = self.root / name, tree / name
-            if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
-                continue
-            # An agent may have put a link there, through which the mount's folder would be made outside the tree.
-            if own.parent.is_dir() and own.parent.resolve().is_relative_to(tree.resolve()):
-                own.mkdir(exist_ok=True)
-                mounts.append(Mount("read-only", self.root / name, source))
+    def _environments(self, tree: Path, use: EnvironmentUse) -> list[Mount]:
+        """Installed dependencies that nobody may write: the user's always, but for set-up in place; a tree's own for gates."""
+        if tree == self.root:
+            lent = () if use == "writable" else self.environments
+            return [mount for name in lent if (tree / name).is_dir() for mount in pristine(tree / name, tree / name)]
+        own = environment_folders(tree, self.environment_names) if use == "pristine" else ()
+        filled = [name for name in own if any((tree / name).iterdir())]
+        mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name)]
+        for name in self.environments:
+            if name not in filled:
+                mounts += self._lent(tree, name)
         return mounts
+
+    def _lent(self, tree: Path, name: str) -> list[Mount]:
+        """The user's installed dependencies where the tree has none of its own."""
+        source, own = self.root / name, tree / name
+        if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
+            return []
+        # An agent may have put a link there, through which the mount's folder would be made outside the tree.
+        if not own.parent.is_dir() or not own.parent.resolve().is_relative_to(tree.resolve()):
+            return []
+        own.mkdir(exist_ok=True)
+        return pristine(self.root / name, source)
 
     def _git(self, tree: Path) -> list[Mount]:
         """The tree's own .git is read-only as a whole: guarding only parts of it is got round by moving it away."""

@@ -216,6 +216,37 @@ def test_setup_runs_at_the_baseline_and_again_only_when_a_manifest_changed(lab) 
     assert count.read_text() == "x\nx\n"
 
 
+@pytest.mark.req("C43")
+@pytest.mark.parametrize("changed", ["requirements/base.txt", "deps/more.txt", "tools/install.sh", "cfg/pins.conf"])
+def test_an_environment_is_built_from_empty_when_what_its_manifests_include_changes(new_lab, changed) -> None:
+    lab = new_lab(
+        {
+            "requirements/dev.txt": "-r base.txt\n-c ../deps/more.txt\n",
+            "requirements/base.txt": "a\n",
+            "deps/more.txt": "b\n",
+            "tools/install.sh": "cat cfg/pins.conf\n",
+            "cfg/pins.conf": "c\n",
+        }
+    )
+    setup = "sh tools/install.sh; : -r requirements/dev.txt; mkdir -p .venv; touch .venv/$(ls .venv | wc -l)"
+    lab.settings = replace(lab.settings, setup=setup, gates=(Gate("ok", "ls .venv; true", 600.0),))
+    lab.measure("baseline")
+    lab.measure("gates", {"calc.py": "X = 1\n"})
+    place = lab.home / "gate" / "task" / ".venv"
+    (place / "dropped").touch()
+    lab.measure("gates", {"calc.py": "X = 2\n"})
+    assert (place / "dropped").exists(), "nothing that matters has changed"
+    lab.measure("gates", {changed: "new\n"})
+    assert [path.name for path in place.iterdir()] == ["0"]
+
+
+@pytest.mark.req("C43")
+def test_what_a_gate_installs_for_itself_is_gone_with_it(lab) -> None:
+    lab.gates(Gate("own", "ls -A; mkdir -p node_modules/a sub/venv", 600.0))
+    lab.measure("gates", {"calc.py": "X = 1\n"})
+    assert "node_modules" not in lab.measure("gates").gates[0].output
+
+
 def test_a_setup_that_fails_is_a_broken_gate(lab) -> None:
     lab.settings = replace(lab.settings, setup="echo no such package; exit 1")
     measured = lab.measure("baseline")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
-from tests.measures.conftest import MUL, PYTEST, RED, TESTS, tricked
+from tests.measures.conftest import ACCEPTED, MUL, PYTEST, RED, TESTS, tricked
 
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Gate
@@ -387,7 +387,27 @@ def test_tests_that_write_into_the_environment_are_named_environment_changed(gre
     lines = MUL + "\n\n    import pathlib\n\n    pathlib.Path('.venv/evil.pth').write_text('import os')\n"
     measured = green_lab.measure("green", {"calc.py": lines})
     tricked(measured, "environment-changed", ".venv/evil.pth")
-    assert not (green_lab.home / "gate" / "task" / ".venv").exists()
+    assert [path.name for path in (green_lab.home / "gate" / "task" / ".venv").iterdir()] == ["marker"], (
+        "it is built anew"
+    )
+
+
+@pytest.mark.req("C43")
+@pytest.mark.parametrize("command", ["{}", "make -s test", "true tox just yarn; {}"])
+def test_without_a_sandbox_a_rewritten_pyc_or_nested_module_is_named_whatever_command_runs(new_lab, command) -> None:
+    lab = new_lab({"Makefile": f"test:\n\t{PYTEST}\n", "web/a.js": "x\n"})
+    lab.accept(RED, ACCEPTED)
+    lab.gates(Gate("test", command.format(PYTEST), 600.0))
+    install = "mkdir -p .venv/__pycache__ web/node_modules/a; echo ok > .venv/__pycache__/a.pyc; echo ok > web/node_modules/a/a.js"
+    lab.settings = replace(lab.settings, setup=install)
+    write = "\n\n    import pathlib\n\n    pathlib.Path({!r}).write_text('worse')\n"
+    pyc, script = ".venv/__pycache__/a.pyc", "web/node_modules/a/a.js"
+    tricked(lab.measure("green", {"calc.py": MUL + write.format(pyc)}), "environment-changed", pyc)
+    tricked(lab.measure("green", {"calc.py": MUL + write.format(script)}), "environment-changed", script)
+    cache = ".venv/__pycache__/new.pyc"
+    measured = lab.measure("green", {"calc.py": MUL + write.format(cache)})
+    assert (measured.tricks, measured.green_runs) == ((), 2)
+    assert not (lab.home / "gate" / "task" / cache).exists()
 
 
 def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_named_test_weakened(green_lab) -> None:

@@ -6,10 +6,11 @@ import pytest
 
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import may_share_environment
+from flyball.installed import environment_folders
 from flyball.measures.gates.commands import cleaned
 from flyball.process import Stop
 from flyball.wiring.run.environments import Environments
-from flyball.workspace.sandbox import Confined, Unconfined, environment_folders
+from flyball.workspace.sandbox import Confined, Unconfined
 
 SETUP = "mkdir -p .venv && echo run >> .venv/runs && echo $UV_LINK_MODE > .venv/links"
 

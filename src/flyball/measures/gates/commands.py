@@ -9,7 +9,7 @@ import msgspec
 from flyball import process
 from flyball.core.text.manifests import OWN_COPIES
 from flyball.core.text.scrubbing import decode, scrub
-from flyball.ports import Confine, Notify, Refusal, Stop
+from flyball.ports import Confine, EnvironmentUse, Notify, Refusal, Stop
 
 SHOWN = 8 * 1024
 LOGGED = 256 * 1024 * 1024
@@ -86,8 +86,9 @@ class Commands:
         timeout_s: float,
         variables: Mapping[str, str] | None = None,
         writable: Sequence[Path] = (),
+        environments: EnvironmentUse = "pristine",
     ) -> CommandRun:
-        """Run a command by the shell, both streams in one log, in order."""
+        """Run a command by the shell, both streams in one log, in order; only set-up writes to environments."""
         self._notify("command", command)
         self.started += 1
         argv, directory, environment = self._confine(
@@ -95,6 +96,7 @@ class Commands:
             tree=tree,
             env=self._environment | dict(variables or {}),
             writable=writable,
+            environments=environments,
         )
         log = folder / "output.log"
         ended = process.run(

@@ -1,13 +1,15 @@
 """The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
 
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
+from flyball.installed import CACHES, environment_folders
 from flyball.measures.gates.commands import Commands
-from flyball.measures.gates.manifests import files_in, installed_from
+from flyball.measures.gates.manifests import installed_from
 from flyball.measures.gates.telling import telling_line
 from flyball.measures.trees import Trees
 
@@ -34,7 +36,9 @@ class GateTree:
     def lay(self, tree: str) -> None:
         """Make the directory that tree and nothing else but environment folders and carried files."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._workspace.export(tree, self.directory, keep=self._settings.environment_folders)
+        # What no set-up command has installed, a gate has: it begins without.
+        kept = self._settings.environment_folders if self._settings.setup else ()
+        self._workspace.export(tree, self.directory, keep=kept)
         for name in self._settings.carry:
             self._carry(name)
         if not self._settings.setup and self._settings.sandbox == "none":
@@ -52,23 +56,24 @@ class GateTree:
 
     def _lend_environment(self) -> None:
         """Without a sandbox nothing mounts the user's installed dependencies here, so they are linked."""
-        for name in self._settings.environment_folders:
+        for name in environment_folders(self._repository, self._settings.environment_folders):
             source, target = self._repository / name, self.directory / name
-            if source.is_dir() and not target.exists() and not target.is_symlink():
+            if target.parent.is_dir() and not target.exists() and not target.is_symlink():
                 target.symlink_to(source, target_is_directory=True)
 
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
-        """Run the setup command when asked to or when a manifest changed since; a result only if it failed."""
+        """Run the setup command, from empty, when asked to or when a manifest changed since; a result only if it failed."""
         command = self._settings.setup
         wanted = installed_from(self.directory, self._settings)
         if not command or (not always and self._mark.is_file() and self._mark.read_text() == wanted):
             return None
-        self._mark.unlink(missing_ok=True)
+        self._discard_environments()
         ran = commands.run(
             command,
             tree=self.directory,
             folder=commands.fresh_folder("setup"),
             timeout_s=self._settings.setup_timeout_s,
+            environments="writable",
         )
         if ran.exit.code == 0:
             self._mark.write_text(wanted)
@@ -92,28 +97,42 @@ class GateTree:
         return found
 
     def fingerprint(self) -> Fingerprint:
-        """Which files the environment folders hold and when each was last written; ctime cannot be set back."""
+        """Which files the environment folders hold and when each was last written; ctime cannot be set back.
+
+        Nothing is asked for where the sandbox mounts them read-only.
+        """
         found: Fingerprint = {}
-        for folder in self._own_environments():
-            for path in files_in(folder):
-                facts = path.lstat()
-                if path.suffix != ".pyc":
+        for folder in self._environments() if self._settings.sandbox == "none" else ():
+            for above, _, names in os.walk(folder):
+                for name in names:
+                    path = Path(above, name)
+                    facts = path.lstat()
                     found[str(path.relative_to(self.directory))] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)
         return found
 
-    def _own_environments(self) -> list[Path]:
-        folders = (self.directory / name for name in self._settings.environment_folders)
-        return [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
+    def _environments(self) -> list[Path]:
+        """The environments of this tree, at any depth, and the user's that are linked into it."""
+        names = self._settings.environment_folders
+        lent = () if self._settings.setup else environment_folders(self._repository, names)
+        linked = [self.directory / name for name in lent if (self.directory / name).is_symlink()]
+        return [*(self.directory / name for name in environment_folders(self.directory, names)), *linked]
 
     def environment_changes(self, before: Fingerprint) -> tuple[Trick, ...]:
-        """What a gate's own run wrote into the environment; such an environment is not used again."""
+        """What a run wrote into the environment: such an environment is not used again. What it cached there is discarded."""
         after = self.fingerprint()
+        for path in [path for path in after if path not in before and CACHES & set(Path(path).parts)]:
+            (self.directory / path).unlink(missing_ok=True)
+            del after[path]
         changed = sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
         if not changed:
             return ()
-        for folder in self._own_environments():
-            shutil.rmtree(folder, ignore_errors=True)
-        self._mark.unlink(missing_ok=True)
+        self._discard_environments()
         shown = ", ".join(changed[1:4])
         detail = "the code under test wrote into the environment" + (f" (also {shown})" if shown else "")
-        return (Trick("environment-changed", changed[0], detail),)
+        return (Trick("environment-changed", changed[0], f"{detail}; it is built anew"),)
+
+    def _discard_environments(self) -> None:
+        self._mark.unlink(missing_ok=True)
+        for folder in self._environments():
+            if not folder.is_symlink():
+                shutil.rmtree(folder, ignore_errors=True)

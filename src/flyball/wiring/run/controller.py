@@ -19,6 +19,7 @@ from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
+from flyball.installed import environment_folders
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, Notify, People, Refusal
@@ -29,7 +30,7 @@ from flyball.wiring.run.holding import Holding, holding
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.site import Site
-from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, environment_folders, secret_paths
+from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, secret_paths
 from flyball.workspace.workspace import GitWorkspace
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -181,6 +182,7 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
         git_dirs=workspace.git_dirs,
         nested=workspace.guard_nested,
         environments=environment_folders(root, settings.environment_folders),
+        environment_names=settings.environment_folders,
         network=settings.network,
     )
 

@@ -13,11 +13,12 @@ from flyball import process
 from flyball.core.loop.opening import ANEW
 from flyball.core.model.task import Settings
 from flyball.core.text.scrubbing import decode, scrub
+from flyball.installed import environment_folders
 from flyball.measures.gates.manifests import files_in, installed_from
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Stop
 from flyball.workspace.files import write_file
-from flyball.workspace.sandbox import Confined, environment_folders
+from flyball.workspace.sandbox import Confined
 
 
 class Environments:
@@ -84,7 +85,9 @@ class Environments:
 
     def _run(self, tree: Path, folder: Path, stop: Stop) -> str:
         folder.mkdir(parents=True, exist_ok=True)
-        argv, cwd, env = self._confine(["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment)
+        argv, cwd, env = self._confine(
+            ["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment, environments="writable"
+        )
         done = process.run(
             argv,
             cwd=cwd,
