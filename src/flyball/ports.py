@@ -11,10 +11,16 @@ from flyball.core.model.effects import Effect, Measure, OpenPullRequest, Questio
 from flyball.core.model.events import Event, Fact, Spoken
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
-from flyball.core.model.task import Commit, Settings, Task, TaskId
+from flyball.core.model.task import MAIN, Commit, Settings, Task, TaskId
 
 Notify = Callable[[str, str], None]
 """Called with a kind and a line, for whoever watches now; nothing is kept."""
+
+
+class Watch(Protocol):
+    """Whoever watches a task now: told a kind, a line and the lane it comes from."""
+
+    def __call__(self, kind: str, line: str, lane: str = MAIN, /) -> None: ...
 
 
 class Refusal(Exception):

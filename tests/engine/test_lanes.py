@@ -131,7 +131,7 @@ def _performer(task: Task, workspace: GitWorkspace, writer: Writer, folder: Path
         setup=NoSetup(),
         clock=SystemClock(),
         folder=folder,
-        notify=lambda _kind, _line: None,
+        notify=lambda *_said: None,
         others={},
         pull_requests=writer,  # type: ignore[arg-type]
     )

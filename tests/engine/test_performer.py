@@ -123,7 +123,7 @@ def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None, **se
         setup=NoSetup(),
         clock=SystemClock(),
         folder=Path("unused"),
-        notify=lambda _kind, _line: None,
+        notify=lambda *_said: None,
         others={},
         pull_requests=NoHost(),
     )

@@ -54,6 +54,7 @@ from flyball.ports import (
     Refusal,
     Setup,
     Stop,
+    Watch,
     Workspace,
 )
 
@@ -75,7 +76,7 @@ class Performer:
         setup: Setup,
         clock: Clock,
         folder: Path,
-        notify: Notify,
+        notify: Watch,
         others: Mapping[type[Effect], Callable[[Any], Outcome]],
         pull_requests: PullRequests,
     ) -> None:
@@ -117,6 +118,10 @@ class Performer:
     def _lane(self, effect: Effect) -> Workspace:
         return self._workspace.lane(effect.lane)
 
+    def _from(self, effect: Effect) -> Notify:
+        """Tells whoever watches what is said in an effect's lane."""
+        return lambda kind, line: self._notify(kind, line, effect.lane)
+
     def _prepare(self, effect: Prepare, stop: Stop) -> Outcome:
         space = self._workspace
         notes = space.prepare()
@@ -155,7 +160,8 @@ class Performer:
         folder = self._folder / "turns" / f"{effect.turn:04d}-{effect.attempt}"
         space = self._lane(effect)
         tree = space.copy(effect.copy, effect.commit) if effect.copy else space.root
-        ended = agent.turn(effect, tree=tree, folder=folder, nonce=self._clock.nonce(), stop=stop, notify=self._notify)
+        nonce, notify = self._clock.nonce(), self._from(effect)
+        ended = agent.turn(effect, tree=tree, folder=folder, nonce=nonce, stop=stop, notify=notify)
         if not effect.copy:
             return ended
         edited = space.discard(effect.copy)
@@ -186,7 +192,7 @@ class Performer:
             workspace=space,
             folder=folder,
             stop=stop,
-            notify=self._notify,
+            notify=self._from(effect),
         )
         if stop.is_set():
             return Interrupted("the measurement was broken off")

@@ -22,9 +22,10 @@ from flyball.cli.screen.painter import Painter, size_of
 from flyball.cli.screen.panel import Moment, View, folded, panel
 from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
-from flyball.core.model.events import Ended, Event, Judged, Moved, PersonSpoke, TaskStopped
+from flyball.core.model.events import Ended, Event, Judged, LaneClosed, Moved, PersonSpoke, TaskStopped
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import PLACE_WIDTH, line
@@ -71,6 +72,7 @@ class LiveScreen:
         self._left: PlainScreen | None = None
         self._view: View | None = None
         self._said: deque[str] = deque(maxlen=REMEMBERED)
+        self._heard: dict[str, str] = {}
         self._command = self._note = ""
         self._failing: tuple[str, ...] = ()
         self._pausing: bool | None = None
@@ -100,12 +102,14 @@ class LiveScreen:
             if text is not None:
                 self._print(*self._hanging(text, _style(event)))
 
-    def notify(self, kind: str, line: str) -> None:
+    def notify(self, kind: str, line: str, lane: str = MAIN, /) -> None:
         with self._lock:
             if self._left is not None:
-                self._left.notify(kind, line)
+                self._left.notify(kind, line, lane)
             elif kind == "stopping":
                 self._print(*folded(Text(line, "bold yellow"), size_of(self._console).width))
+            elif lane != MAIN:
+                self._heard[lane] = line
             elif kind == "command":
                 self._command = line
             elif not self._said or self._said[-1] != line:
@@ -143,6 +147,8 @@ class LiveScreen:
         chronicle, fact = self._chronicle, event.fact
         if isinstance(fact, Ended) and isinstance(fact.outcome, Measured):
             self._failing = fact.outcome.measurement.failing
+        if isinstance(fact, LaneClosed):
+            self._heard.pop(fact.lane, None)
         if isinstance(fact, PersonSpoke):
             self._pausing = None
             self._note = ""
@@ -161,7 +167,14 @@ class LiveScreen:
         if view is None:
             return [Text("starting …", "dim")]
         moment = Moment(
-            system_clock.now(), tuple(self._said), self._command, self._offered(), self._note, self._detail, self._help
+            system_clock.now(),
+            tuple(self._said),
+            self._command,
+            self._offered(),
+            self._note,
+            self._detail,
+            self._help,
+            self._heard.copy(),
         )
         return panel(view, moment, width, height)
 

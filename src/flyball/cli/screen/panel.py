@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from flyball.cli.screen.glossary import help_rows
+from flyball.cli.screen.lanes import LABEL, lane_rows, progress
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import listed, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
@@ -24,7 +26,6 @@ NARROWEST = 24
 WIDEST = 80
 """Lines stay this short on any terminal: they are read at a glance, and a terminal made narrower folds them in two at most."""
 SUDDENLY = 40
-LABEL = 8
 _HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
 _STUCK = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
 _CONSOLE = Console()
@@ -51,6 +52,8 @@ class Moment(msgspec.Struct, frozen=True):
     note: str = ""
     detail: bool = False
     help: bool = False
+    heard: dict[str, str] = {}
+    """What was said last in each lane beside the task's own."""
 
 
 def panel(view: View, moment: Moment, width: int, height: int = 24) -> list[Text]:
@@ -79,9 +82,15 @@ def _rows_if_narrow(lines: list[Text]) -> int:
 def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
     state = view.state
     yield "", _stages(state, width)
-    yield "now", _doing(state, moment)
-    for said in () if moment.detail else moment.said[-1:]:
+    done = progress(state, width)
+    if done is not None:
+        yield "done", done
+    lanes = [*lane_rows(state, moment.heard, moment.now, width)]
+    if not lanes or any(effect.lane == MAIN for effect in state.open.values()) or state.stopped is not None:
+        yield "now", _doing(state, moment)
+    for said in () if moment.detail or lanes else moment.said[-1:]:
         yield " ", Text(plain(said, 160), "dim")
+    yield from lanes
     yield "gates", _gates(view, width)
     yield "health", _health(view)
     yield "stuck", Text(stuck(state), _STUCK[state.main.loop.breaker.state])
@@ -154,8 +163,9 @@ def _doing(state: State, moment: Moment) -> Text:
     text = Text.assemble("iteration ", (str(state.main.loop.iteration + 1), "bold"), " · ")
     if state.stopped is not None:
         return text.append(f"stopped: {plain(state.stopped.reason)}")
-    working = [o for o in state.open.values() if not isinstance(o, Wait | Ask)]
-    waiting = [o for o in state.open.values() if isinstance(o, Wait | Ask)]
+    own = [effect for effect in state.open.values() if effect.lane == MAIN]
+    working = [o for o in own if not isinstance(o, Wait | Ask)]
+    waiting = [o for o in own if isinstance(o, Wait | Ask)]
     if not working and not waiting:
         return text.append("between steps", "dim")
     text.append(_under_way(state, (working or waiting)[0], moment))

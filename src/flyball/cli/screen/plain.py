@@ -14,6 +14,7 @@ from flyball.cli.support.output import no_output, silence, tell, time_of_day
 from flyball.clock import system_clock
 from flyball.core.model.events import Event
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import BEGIN
 from flyball.projections.views.lines import json_line, line
@@ -38,7 +39,7 @@ class PlainScreen:
         if text is not None:
             self.write(f"{time_of_day(event.at)} {text}")
 
-    def notify(self, kind: str, line: str) -> None:
+    def notify(self, kind: str, line: str, _lane: str = MAIN, /) -> None:
         """What agents and gates say meanwhile is in the transcript; plain output keeps to facts and to what a person did."""
         if kind == "stopping":
             self.write(f"{time_of_day(system_clock.now())} {line}")
@@ -75,7 +76,7 @@ class JsonScreen(PlainScreen):
     def listener(self, event: Event, state: State) -> None:  # noqa: ARG002 - the port's word
         self.write(json_line(event).decode())
 
-    def notify(self, kind: str, line: str) -> None:
+    def notify(self, kind: str, line: str, lane: str = MAIN, /) -> None:
         """Programs read facts alone."""
 
     def closing(self, state: State) -> None:

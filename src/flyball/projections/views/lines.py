@@ -12,7 +12,7 @@ from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, Measure, RunAgent
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.state import State
-from flyball.core.model.task import EffectId, Player
+from flyball.core.model.task import MAIN, EffectId, Player
 from flyball.core.text.quantities import listed, plural
 from flyball.core.workflows.backlog.effects import Stale
 from flyball.core.workflows.backlog.facts import (
@@ -51,9 +51,29 @@ def json_line(event: ev.Event) -> bytes:
 
 def _place(state: State, event: ev.Event) -> str:
     fact = event.fact
+    name = lane_name(state, fact)
+    if name != MAIN:
+        lane = state.lanes.get(name)
+        place = f"{name} {lane.stage}" if lane is not None else name
+        return place if len(place) <= PLACE_WIDTH else name[:PLACE_WIDTH]
     if isinstance(fact, ev.Judged):
         return f"{fact.stage} {fact.iteration}"
     return f"{state.main.stage} {state.main.loop.iteration + 1}" if state.main.at_work else state.main.stage
+
+
+def lane_name(state: State, fact: ev.Fact) -> str:
+    """The lane a fact is of; how an effect ended stands where its lane keeps that."""
+    if isinstance(fact, ev.Begun):
+        return str(fact.effect.lane)
+    if not isinstance(fact, ev.Ended):
+        return str(getattr(fact, "lane", "")) or MAIN
+    kind, _, number = fact.id.partition("/")
+    for lane in state.lanes.values():
+        turn = lane.turn.effect.turn if lane.turn is not None else 0
+        failed = lane.failed is not None and lane.failed[0] == fact.id
+        if failed or fact.id in lane.outcomes or (kind in {"turn", "save", "measure"} and number == str(turn)):
+            return lane.name
+    return MAIN
 
 
 def _begun(state: State, fact: ev.Begun) -> str | None:

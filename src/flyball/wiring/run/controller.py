@@ -22,7 +22,7 @@ from flyball.engine.performer import Performer
 from flyball.installed import environment_folders
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
-from flyball.ports import Confine, Notify, People, Refusal
+from flyball.ports import Confine, People, Refusal, Watch
 from flyball.wiring.run.agents import agents_of, hiding_logins
 from flyball.wiring.run.environments import Environments
 from flyball.wiring.run.github import GitHub
@@ -52,7 +52,7 @@ class Controller:
         *,
         environment: Mapping[str, str],
         people: People,
-        notify: Notify,
+        notify: Watch,
         listeners: Sequence[Listener] = (),
     ) -> None:
         self._site = site
@@ -137,7 +137,7 @@ class Controller:
         )
 
 
-async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Notify) -> State:
+async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:
     """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
     loop = asyncio.get_running_loop()
     seen: list[float] = []

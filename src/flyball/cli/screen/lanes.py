@@ -1,0 +1,83 @@
+"""The lanes of a task side by side, one line each, and how far its plan is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from rich.text import Text
+
+from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN
+from flyball.core.text.quantities import plural
+from flyball.projections.views.standing import live_items
+from flyball.projections.wording import duration, plain
+
+LABEL = 8
+"""Cells of the column on the left, a blank included."""
+_NARROW = 60
+
+
+def side_by_side(state: State) -> list[Lane]:
+    """The lanes beside the task's own, in the order of their names."""
+    return sorted((lane for lane in state.lanes.values() if lane.name != MAIN), key=lambda lane: lane.name)
+
+
+def lane_rows(state: State, heard: Mapping[str, str], now: datetime, width: int) -> Iterator[tuple[str, Text]]:
+    """One line for each lane: its stage, what is under way for how long, and what was said last; cut, never folded."""
+    for lane in side_by_side(state):
+        text = Text(lane.stage, "bold").append(f" · {_doing(state, lane, now)}")
+        said = heard.get(lane.name, "")
+        if said:
+            text.append(f" · {plain(said, 160)}", "dim")
+        text.truncate(max(1, width - LABEL), overflow="ellipsis")
+        yield _cut(lane.name), text
+
+
+def progress(state: State, width: int) -> Text | None:
+    """How many subtasks of a plan are done; None where the task is no plan of subtasks with files or an order."""
+    items = live_items(state)
+    if len(state.lanes) == 1 and not any(item.files or item.depends_on for item in items):
+        return None
+    done = sum(item.status == "completed" for item in items)
+    blocked = sum(item.status == "blocked" for item in items)
+    cells = 10 if width <= _NARROW else 24
+    filled = cells * done // max(1, len(items))
+    text = Text("█" * filled, "green").append("░" * (cells - filled), "dim")
+    text.append(f" {done} of {plural(len(items), 'subtask')}")
+    return text.append(f" · {blocked} blocked", "yellow") if blocked else text
+
+
+def _cut(name: str) -> str:
+    return name if len(name) < LABEL else f"{name[: LABEL - 2]}…"
+
+
+def _doing(state: State, lane: Lane, now: datetime) -> str:
+    if lane.failed is not None:
+        return f"parked: {plain(lane.failed[1].detail)}"
+    under_way = [effect for effect in state.open.values() if effect.lane == lane.name]
+    if not under_way:
+        return "waits for the others"
+    effect = min(under_way, key=lambda each: isinstance(each, Wait | Ask))
+    age = duration((now - effect.begun_at).total_seconds())
+    match effect:
+        case RunAgent():
+            model = f", {effect.model}" if effect.model else ""
+            return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {age}"
+        case Measure() if _has_to_wait(state, effect):
+            return f"waits for the gates · {age}"
+        case Measure():
+            return f"measuring ({effect.kind}) · {age}"
+        case Wait():
+            return f"waits: {plain(effect.reason)}"
+        case Ask():
+            return f"asks {effect.id}: {plain(effect.question.text)}"
+    return f"{effect.id} · {age}"
+
+
+def _has_to_wait(state: State, effect: Effect) -> bool:
+    """Whether a measurement that was begun earlier is still under way, and only one may be at a time."""
+    others = (each for each in state.open.values() if isinstance(each, Measure) and each.id != effect.id)
+    earlier = any(each.begun_at < effect.begun_at for each in others)
+    return earlier and not state.task.settings.gates_side_by_side
