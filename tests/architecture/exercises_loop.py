@@ -11,8 +11,15 @@ from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
 from flyball.projections.files.loop_files import phase_status, render
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.pages.diffs import files_of
+from flyball.projections.pages.guidance import Comment, comments_in, guidance
+from flyball.projections.pages.home import home_page
+from flyball.projections.pages.report_page import report_page
+from flyball.projections.pages.summary import Known, Place
+from flyball.projections.pages.task_page import task_page
 from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
+from flyball.projections.views.situation import Seen
 from flyball.projections.views.status import status
 from flyball.testing.builders import short_tdd_run
 from flyball.testing.simulator import Simulator, World, suite
@@ -40,6 +47,18 @@ def exercise_the_screens() -> None:
         assert json_line(event)
         line(event, story.state)
         phase_status(story.state, event)
+
+
+def exercise_the_pages() -> None:
+    story = short_tdd_run()
+    known = Known(Place("r", "r"), story.state, TaskHistory(story.events), (), Seen(False), story.at)
+    page = task_page(known)
+    assert page.failing
+    assert page.course
+    assert home_page([page.summary], story.at).finished
+    assert report_page(known).facts
+    assert comments_in(guidance([Comment("a.py", 1, "no")]))
+    assert files_of("diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n")
 
 
 def exercise_undeclared_edits() -> None:

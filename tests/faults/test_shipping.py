@@ -191,3 +191,14 @@ def test_a_branch_that_was_deleted_is_brought_back_by_the_command_that_is_named(
     world.git("stash", "-q", "--include-untracked")
     world.git("merge", "-q", BRANCH)
     assert shown(world)["state"] == "MERGED"
+
+
+@pytest.mark.req("V20")
+def test_the_report_with_plots_is_kept_beside_the_other_one_where_that_is_set(world: World):
+    ships(world, "report_html = true")
+    assert world.flyball(*world.run_arguments())[0] == 0
+    html = on_branch(world, "report.html")
+    assert "Done: gates passed." in html
+    assert '<svg class="plot' in html
+    assert "<script" not in html
+    assert world.flyball("report", "--format", "html")[1].rstrip().endswith("</html>")

@@ -169,6 +169,7 @@ class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     push: Flag = False
     pull_request: Flag = False
     squash: Flag = False
+    report_html: Flag = False
     author: Author | None = None
 
 

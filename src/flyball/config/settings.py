@@ -114,6 +114,7 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         push=ship.push,
         pull_request=ship.pull_request,
         squash=ship.squash,
+        report_html=ship.report_html,
         author=ship.author or "",
     )
     remark = (f"Sandbox off, as asked: {UNCONFINED}",) if sandbox == "none" else ()

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import shlex
 
-PACKAGES = {"acp": "agent-client-protocol>=0.12", "mcp": "mcp>=2.3", "prices": "genai-prices>=0.2"}
+PACKAGES = {
+    "acp": ("agent-client-protocol>=0.12",),
+    "mcp": ("mcp>=2.3",),
+    "notify": ("apprise>=1.9",),
+    "prices": ("genai-prices>=0.2",),
+    "telemetry": ("opentelemetry-sdk>=1.39", "opentelemetry-exporter-otlp-proto-http>=1.39"),
+    "web": ("starlette>=0.50", "uvicorn>=0.38"),
+}
 """Each extra of pyproject.toml by the packages it stands for: they can be installed wherever flyball came from."""
 
 
 def install_command(extra: str, python: str) -> str:
     """A command line that installs an extra's packages for the Python that runs flyball."""
-    return f"{shlex.quote(python)} -m pip install {shlex.quote(PACKAGES[extra])}"
+    return f"{shlex.quote(python)} -m pip install {shlex.join(PACKAGES[extra])}"

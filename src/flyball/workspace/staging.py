@@ -13,7 +13,7 @@ from flyball.workspace.ignored import Ignored, left_out
 from flyball.workspace.repository import GITLINK
 
 # Of a task's folder only the plan, the learnings and the report are committed (O3).
-_COMMITTED = re.compile(r"(plan\.md|report\.md|learnings/.+)", re.DOTALL)
+_COMMITTED = re.compile(r"(plan\.md|report\.(?:md|html)|learnings/.+)", re.DOTALL)
 _MOST_NOTES = 20
 _WARNING = "warning: "
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,17 +12,28 @@ from flyball.cli.support.arguments import MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
+if TYPE_CHECKING:
+    from flyball.core.model.task import TaskId
+    from flyball.wiring.site import Site
+
 
 class Format(StrEnum):
     """What the report may be written as."""
 
     MD = "md"
+    HTML = "html"
     JSON = "json"
 
 
 def report(
     task: MaybeTask = "",
-    format: Annotated[Format, typer.Option(help="Format: md for people, json for programs. Default: md.")] = Format.MD,
+    format: Annotated[
+        Format,
+        typer.Option(help="Format: md or html (one file with plots) for people, json for programs. Default: md."),
+    ] = Format.MD,
+    open_: Annotated[
+        bool, typer.Option("--open", help="Show the html report in your browser. Default: print it.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
 ) -> None:
     """Report what was done, how it was verified, and what is left."""
@@ -35,8 +46,36 @@ def report(
         site = Site.find(Path.cwd())
         found = chosen(site, task)
         dossier = site.dossier(found)
+        if open_:
+            _open(site, found, _html(site, found))
+            return
+        if format is Format.HTML and not as_json:
+            put(_html(site, found).rstrip("\n"))
+            return
         made = projection.report(dossier.state, dossier.chronicle)
         if as_json or format is Format.JSON:
             put_json(made)
         else:
             put(markdown(made).rstrip("\n"))
+
+
+def _html(site: Site, task: TaskId) -> str:
+    from flyball import __version__
+    from flyball.markup.report_file import html_report
+    from flyball.wiring.tasks.knowing import known
+
+    return html_report(known(site, task), __version__)
+
+
+def _open(site: Site, task: TaskId, html: str) -> None:
+    """Keep the file out of the repository, and hand it to the browser."""
+    import webbrowser
+
+    from flyball.ports import Refusal
+
+    path = site.home.task(task) / "report.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(html, encoding="utf-8")
+    if not webbrowser.open(path.as_uri()):
+        raise Refusal(f"No browser could be started. The report is in {path}")
+    put(f"The report is in {path}")

@@ -161,6 +161,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     push: bool = False
     pull_request: bool = False
     squash: bool = False
+    report_html: bool = False
     author: str = ""
 
     def choice(self, role: str) -> AgentChoice:

@@ -22,6 +22,7 @@ from flyball.core.workflows.tdd.prp_session import PHASES, told
 from flyball.projections.history import records as rec
 from flyball.projections.history.ledgers import BreakerLedger, ErrorLedger
 from flyball.projections.history.recording import judgement, learning, turn_begun, turn_ended, verification
+from flyball.projections.history.timeline import Timeline
 from flyball.projections.wording import plain, short
 
 MOST_NOTES = 100
@@ -61,6 +62,7 @@ class TaskHistory:
         self.notes: dict[str, None] = {}
         self.breaker = BreakerLedger()
         self.errors = ErrorLedger()
+        self.timeline = Timeline()
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
         self._turn_of: dict[str, int] = {}
@@ -75,6 +77,7 @@ class TaskHistory:
         apply = self._facts.get(type(event.fact))
         if apply is not None:
             apply(self, event.at, event.fact)
+        self.timeline.add(event)
         if shows(event):
             self.last_activity = event.at
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from flyball import __version__
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.events import Event, SessionStarted
 from flyball.core.model.naming import LOOP
@@ -15,7 +16,10 @@ from flyball.core.model.task import TaskId
 from flyball.core.workflows.registry import works_on_issues
 from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
+from flyball.markup.report_file import html_report
 from flyball.projections.files.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
+from flyball.projections.pages.summary import Known, Place
+from flyball.projections.views.situation import AT_WORK
 from flyball.projections.views.standing import finished
 from flyball.wiring.presence import lock_of
 from flyball.wiring.site import Site
@@ -71,6 +75,10 @@ class Rendering:
 
     def _render(self, state: State) -> None:
         files = render(state, self._chronicle)
+        if state.task.settings.report_html and "report.md" in files:
+            place = Place(self._site.home.name, self._site.repository.root.name)
+            known = Known(place, state, self._chronicle, (), AT_WORK, state.now)
+            files["report.html"] = html_report(known, __version__)
         for folder in self._present():
             folder.render(files)
         self._govern(state, files[VERDICT])

@@ -1,0 +1,136 @@
+"""Items and stages as pages show them, whatever the workflow: what is done, under way, asked, given back, to come."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.state import State
+from flyball.core.model.task import MAIN, Item
+from flyball.core.workflows.registry import workflow_of
+from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.history.timeline import Mark
+from flyball.projections.pages.chips import Chip
+from flyball.projections.plots.graph import Node
+from flyball.projections.views.standing import forced_stages, live_items
+from flyball.projections.wording import plain
+
+ACCEPTED = Chip("accepted", "accepted", "green")
+RUNNING = Chip("running", "running", "blue")
+ASKS = Chip("asks you", "asks", "brass")
+REJECTED = Chip("rejected, to redo", "rejected", "red")
+ROLLED_BACK = Chip("rolled back, to redo", "rolled-back", "violet")
+BLOCKED = Chip("blocked", "blocked", "red")
+TO_COME = Chip("to come", "to-come", "quiet")
+SKIPPED = Chip("skipped, unverified", "skipped", "brass")
+_ORDER = {ASKS: 0, RUNNING: 1, BLOCKED: 2, REJECTED: 3, ROLLED_BACK: 4, TO_COME: 5, SKIPPED: 6, ACCEPTED: 7}
+
+
+class ItemShown(msgspec.Struct, frozen=True):
+    """One item with what is the case with it."""
+
+    id: str
+    name: str
+    chip: Chip
+    depends_on: tuple[str, ...]
+    acceptance: tuple[str, ...]
+
+    @property
+    def done(self) -> bool:
+        return self.chip == ACCEPTED
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """One stage on the rail."""
+
+    name: str
+    chip: Chip
+    detail: str = ""
+
+
+def items_shown(state: State, history: TaskHistory) -> tuple[ItemShown, ...]:
+    """In the order of the plan."""
+    working = _at_work(state)
+    asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
+    last: dict[str, Mark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
+    return tuple(
+        ItemShown(
+            item.id,
+            plain(item.text, 400),
+            _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked),
+            item.depends_on,
+            tuple(plain(each, 300) for each in item.acceptance),
+        )
+        for item in live_items(state)
+    )
+
+
+def _at_work(state: State) -> set[str]:
+    running = {effect.item for effect in state.open.values() if isinstance(effect, RunAgent)}
+    lanes = {lane.item for lane in state.lanes.values() if lane.name != MAIN} if state.stopped is None else set()
+    return (running | lanes) - {""}
+
+
+def _chip(item: Item, mark: Mark | None, *, at_work: bool, asks: bool) -> Chip:
+    if item.status == "completed":
+        return ACCEPTED
+    if asks:
+        return ASKS
+    if at_work:
+        return RUNNING
+    if item.status == "blocked":
+        return BLOCKED
+    if mark is not None and mark.kind == "rolled back":
+        return ROLLED_BACK
+    if mark is not None and mark.kind == "rejected":
+        return REJECTED
+    return RUNNING if item.status == "in-progress" else TO_COME
+
+
+def by_need(items: tuple[ItemShown, ...]) -> tuple[ItemShown, ...]:
+    """What asks first, what is accepted last."""
+    return tuple(sorted(items, key=lambda item: _ORDER.get(item.chip, 5)))
+
+
+def nodes(items: tuple[ItemShown, ...], base: str) -> list[Node]:
+    """The same for the graph; each leads to what was changed for it."""
+    return [
+        Node(
+            item.id,
+            item.name,
+            item.chip.word,
+            item.chip.glyph,
+            item.chip.style,
+            item.depends_on,
+            item.done,
+            f"{base}#item-{item.id}",
+        )
+        for item in items
+    ]
+
+
+def rail(state: State) -> tuple[Stop, ...]:
+    """The stages of the workflow in order."""
+    names = workflow_of(state.task).stages
+    done = {visit.stage: visit.iterations for visit in state.main.visits if visit.completed_at is not None}
+    forced = set(forced_stages(state))
+    over = state.decision == "DONE"
+    stops = []
+    for name in names:
+        if name == state.main.stage and not over:
+            stopped = state.stopped is not None
+            chip = Chip("stopped here", "paused", "grey") if stopped else RUNNING
+            stops.append(Stop(name, chip, str(state.main.loop.iteration or 1)))
+        elif name in forced:
+            stops.append(Stop(name, SKIPPED, "skipped, unverified"))
+        elif name in done or over:
+            stops.append(Stop(name, ACCEPTED, str(done.get(name) or "") if name in done else ""))
+        else:
+            stops.append(Stop(name, TO_COME))
+    return tuple(stops)
+
+
+def place_on_rail(stops: tuple[Stop, ...]) -> str:
+    """The rail in words, for narrow pages: `EXECUTE, stage 2 of 4`."""
+    here = next((n for n, stop in enumerate(stops) if stop.chip.glyph in {"running", "paused"}), len(stops) - 1)
+    return f"{stops[here].name}, stage {here + 1} of {len(stops)}"

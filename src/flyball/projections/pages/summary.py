@@ -1,0 +1,302 @@
+"""A task in a few lines, for every list of tasks: whether it needs a person, whether it moves, what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from flyball.core.loop.guards import limit_reached
+from flyball.core.model.effects import Ask, RunAgent, Wait
+from flyball.core.model.events import PersonSpoke
+from flyball.core.model.state import State
+from flyball.core.text.quantities import plural
+from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.history.timeline import Mark
+from flyball.projections.pages.chips import Chip, state_chip
+from flyball.projections.plots.spending import dollars
+from flyball.projections.views.situation import Seen, Word
+from flyball.projections.views.status import QuestionShown, Status, status
+from flyball.projections.wording import clock_time, duration, guard_name, plain
+
+Group = Literal["needs", "under way", "finished"]
+NEARLY = 0.9
+"""A budget of which more than this is spent is nearly gone."""
+_NEEDY = frozenset({"NEEDS YOU", "BLOCKED", "LIMIT", "LOST CONTACT"})
+_OVER = frozenset({"DONE", "MERGED", "ABORTED"})
+ANSWERS = {"reset": "Try again", "skip": "Skip the stage", "abort": "Abort", "modify": "Give guidance…"}
+FREE = "TEXT"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer that may be chosen: what it is called on a button, its key, and whether it is taken by itself."""
+
+    label: str
+    key: str
+    meaning: str = ""
+    default: bool = False
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a task is: the folder of its repository in flyball's home, and the repository's name."""
+
+    repo: str
+    name: str
+
+    def path(self, task: str) -> str:
+        return f"/t/{self.repo}/{task}"
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Everything a summary is made from."""
+
+    place: Place
+    state: State
+    history: TaskHistory
+    said: Sequence[PersonSpoke]
+    seen: Seen
+    now: datetime
+    holder: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """One task, wherever it stands in a list."""
+
+    place: Place
+    task: str
+    number: str
+    title: str
+    workflow: str
+    word: Word
+    chips: tuple[Chip, ...]
+    group: Group
+    headline: str
+    evidence: str
+    line: str
+    command: str
+    status: Status
+    question: QuestionShown | None
+    answers: tuple[Answer, ...]
+    marks: Sequence[Mark]
+    failing: int | None
+    failing_was: int | None
+    spent: str
+    spent_usd: float
+    cap: float | None
+    at_work_s: float
+    since: datetime
+    updated_at: datetime
+
+    @property
+    def path(self) -> str:
+        return self.place.path(self.task)
+
+    @property
+    def used(self) -> float:
+        """Which part of the budget is spent; 0 where there is none."""
+        return min(1.0, self.spent_usd / self.cap) if self.cap else 0.0
+
+
+def title_of(request: str) -> str:
+    """The first line of what was asked for."""
+    return plain(next((line for line in request.splitlines() if line.strip()), request).lstrip("# "), 120)
+
+
+def summarize(known: Known) -> Summary:
+    """The task as of its last fact."""
+    state, history = known.state, known.history
+    shown = status(state, history, known.said, seen=known.seen)
+    question = shown.questions[0] if shown.questions else None
+    counts = [mark.failing for mark in history.timeline.marks if mark.failing is not None]
+    headline, evidence = _told(known, shown, question)
+    return Summary(
+        place=known.place,
+        task=shown.task,
+        number=shown.task.partition("-")[0],
+        title=title_of(shown.request),
+        workflow=shown.workflow,
+        word=shown.state,
+        chips=_chips(known, shown),
+        group=_group(shown),
+        headline=headline,
+        evidence=evidence,
+        line=line_beside(known, shown),
+        command=shown.next_command or f"flyball resume {shown.task}",
+        status=shown,
+        question=question,
+        answers=answers_of(question) if question else (),
+        marks=history.timeline.marks,
+        failing=counts[-1] if counts else None,
+        failing_was=counts[0] if counts else None,
+        spent=spent(state),
+        spent_usd=state.known_usd,
+        cap=state.task.settings.limits.budget_usd,
+        at_work_s=at_work(known),
+        since=history.last_activity or state.now,
+        updated_at=state.now,
+    )
+
+
+def at_work(known: Known) -> float:
+    """Seconds a controller has worked on the task."""
+    state = known.state
+    seconds = state.elapsed.total_seconds()
+    if state.stopped is None and known.seen.controlled:
+        seconds += max(0.0, (known.now - state.now).total_seconds())
+    return seconds
+
+
+def spent(state: State) -> str:
+    """Money as it is known: a dash where nobody says, "about" where it was estimated, a lower bound where a part is known."""
+    usage = state.usage
+    if usage.usd is not None:
+        return ("about " if usage.estimated and usage.usd else "") + f"${usage.usd:.2f}" if state.turns else "$0.00"
+    return f"at least ${state.known_usd:.2f}" if state.known_usd else "–"
+
+
+def _group(shown: Status) -> Group:
+    if shown.state in _NEEDY:
+        return "needs"
+    if shown.state in _OVER:
+        return "finished"
+    cap = shown.limits.budget_usd
+    return "needs" if cap and shown.usage.known_usd >= NEARLY * cap and shown.state == "RUNNING" else "under way"
+
+
+def _chips(known: Known, shown: Status) -> tuple[Chip, ...]:
+    state = known.state
+    many = len(shown.running_turns)
+    match shown.state:
+        case "RUNNING":
+            return (state_chip("RUNNING", plural(many, "turn") if many > 1 else ""),)
+        case "NEEDS YOU" if many:
+            return (state_chip("NEEDS YOU"), state_chip("RUNNING", plural(many, "turn") if many > 1 else ""))
+        case "WAITING":
+            until = shown.held.until if shown.held else None
+            return (state_chip("WAITING", f"until {short_time(until, known.now)}" if until else ""),)
+        case "PAUSED":
+            stopped = known.history.stops[-1][0] if known.history.stops else known.state.now
+            by = "by you, " if state.stopped is not None and "person" in state.stopped.reason else ""
+            return (state_chip("PAUSED", f"{by}{short_time(stopped, known.now)}"),)
+    return (state_chip(shown.state),)
+
+
+def short_time(at: datetime, now: datetime) -> str:
+    """`15:40` today, `Tue 01:31` within a week, else the date."""
+    at, now = at.astimezone(UTC), now.astimezone(UTC)
+    if at.date() == now.date():
+        return f"{at:%H:%M}"
+    return f"{at:%a %H:%M}" if abs((at - now).days) < 6 else f"{at:%d %b %Y}"
+
+
+def answers_of(question: QuestionShown) -> tuple[Answer, ...]:
+    """What may be chosen; free words have a field of their own."""
+    return tuple(
+        Answer(ANSWERS.get(option.key, option.key), option.key, option.meaning, option.key == question.default)
+        for option in question.options
+        if option.key != FREE
+    )
+
+
+def _told(known: Known, shown: Status, question: QuestionShown | None) -> tuple[str, str]:
+    """What stands out of a card: a question or a reason, and the evidence below it."""
+    state = known.state
+    if question is not None and shown.state in {"NEEDS YOU", "BLOCKED"}:
+        return plain(question.text, 400), plain(question.detail.replace("\n", " · ") or shown.reason, 400)
+    stopped = shown.stopped
+    if shown.state == "LOST CONTACT":
+        last = known.history.last_activity or state.now
+        held = f"{known.holder}; " if known.holder else ""
+        return (
+            "The controller is gone. Nothing acknowledged is lost; it goes on when it is resumed.",
+            f"{held}last fact at {last:%H:%M:%S} UTC.",
+        )
+    if stopped is not None:
+        evidence = "; ".join(stopped.evidence) or _weakness(shown) + _measured(known)
+        return sentence(stopped.reason), plain(evidence, 400)
+    if _group(shown) == "needs":
+        cap = shown.limits.budget_usd or 0.0
+        return f"The budget is nearly gone: {dollars(shown.usage.known_usd)} of {dollars(cap)}.", shown.reason
+    return sentence(shown.reason), ""
+
+
+def sentence(text: str) -> str:
+    """A reason as a sentence of its own."""
+    text = plain(text, 400).rstrip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!", "…")) else ".")
+
+
+def _weakness(shown: Status) -> str:
+    """What weakens a claim comes first."""
+    told = [f"{forced.stage} skipped, unverified" for forced in shown.forced]
+    told += [f"check {check.name} was not made" for check in shown.unverified]
+    return "; ".join(told) + "; " if told else ""
+
+
+def _measured(known: Known) -> str:
+    measured = known.history.measured
+    counted = (
+        [f"{measured.counts.passing} passed, {measured.counts.failing} failed"]
+        if measured and measured.counts.total
+        else []
+    )
+    checks = known.history.checked.checks if known.history.checked else ()
+    if checks:
+        counted.append(f"{sum(c.status == 'pass' for c in checks)} of {plural(len(checks), 'check')}")
+    if known.state.false_claims:
+        counted.append(f"{plural(known.state.false_claims, 'false claim')} refused")
+    return "; ".join(counted)
+
+
+def line_beside(known: Known, shown: Status) -> str:
+    """The sentence beside a state's word."""
+    state = known.state
+    match shown.state:
+        case "RUNNING":
+            return _doing(known)
+        case "NEEDS YOU":
+            asked = shown.questions[0]
+            if asked.default is None or asked.deadline_at is None:
+                return f"{asked.id} waits for you"
+            return f"{asked.id} asks; {asked.default} is taken at {clock_time(asked.deadline_at, known.now)}"
+        case "WAITING":
+            held = shown.held
+            assert held is not None
+            return f"{guard_name(held.guard)}: {held.reason}; no call is made before then"
+        case "DONE" | "MERGED":
+            told = f"{_weakness(shown)}{_measured(known)}" or "gates passed"
+            where = f"merged into {shown.merged_into}" if shown.merged_into else shown.next_command
+            return f"{told}; {where}"
+        case "ABORTED":
+            kept = plural(len(shown.checkpoints), "checkpoint")
+            stays = "stays" if len(shown.checkpoints) == 1 else "stay"
+            return f"by a person after {plural(shown.iterations, 'iteration')}; {kept} {stays}"
+        case "LOST CONTACT":
+            last = known.history.last_activity or state.now
+            held_by = f"{known.holder}, " if known.holder else ""
+            return f"{held_by}last fact {last:%H:%M:%S}; nothing acknowledged is lost; flyball resume {shown.task}"
+    reason = shown.stopped.reason if shown.stopped else shown.reason
+    return f"{plain(reason)}; {shown.next_command}" if shown.next_command else plain(reason)
+
+
+def _doing(known: Known) -> str:
+    """What happens now, from the effects under way."""
+    state = known.state
+    working = [effect for effect in state.open.values() if not isinstance(effect, Ask | Wait)]
+    turns = [effect for effect in working if isinstance(effect, RunAgent)]
+    place = f"{state.main.stage} {state.main.loop.iteration + 1}"
+    if turns:
+        turn = turns[0]
+        since = duration((known.now - turn.begun_at).total_seconds())
+        more = f" · and {plural(len(turns) - 1, 'more turn')}" if turns[1:] else ""
+        return f"{turn.stage} {turn.iteration} · turn {turn.turn} {turn.role} ({turn.agent}) · {since}{more}"
+    if working:
+        return f"{place} · {working[0].id.partition('/')[0]} · {duration((known.now - working[0].begun_at).total_seconds())}"
+    return f"{place} · between steps"
+
+
+def limit_option(state: State) -> str:
+    """Which limit stopped the loop, by its name among the settings; empty where none did."""
+    return limit_reached(state)[0] if state.stopped is not None and state.stopped.kind == "limit" else ""

@@ -1,0 +1,324 @@
+"""The page of a task: whether it goes anywhere, and whether it waits for somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from flyball.core.health.breaker import Breaker
+from flyball.core.model.state import Lane, State
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.registry import workflow_of
+from flyball.projections.history.records import Judgement
+from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.history.timeline import Mark
+from flyball.projections.pages import subtasks
+from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
+from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
+from flyball.projections.plots.failing import WIDTHS, failing_plot, failing_story, lane_name
+from flyball.projections.plots.graph import graph
+from flyball.projections.plots.spending import Asked, Course, course_plot, dollars, waited
+from flyball.projections.views.standing import stuck
+from flyball.projections.wording import duration
+
+FEW, PAGE = 14, 50
+MOST_TABLE_ROWS = 600
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """One number with its name and what it is to be read with."""
+
+    name: str
+    value: str
+    of: str = ""
+    note: str = ""
+    meter: float | None = None
+    gauge: float | None = None
+
+
+class IterationShown(msgspec.Struct, frozen=True):
+    """A row of the list of iterations."""
+
+    number: int
+    item: str
+    lane: str
+    stage: str
+    verdict: Chip
+    health: Chip
+    evidence: str
+    missing: tuple[str, ...]
+    failing: int | None
+    delta: str
+    passed: int | None
+    turn: int
+    turn_note: str
+    at: datetime
+    wrong: bool
+
+
+class Plot(msgspec.Struct, frozen=True):
+    """A picture at each width, the sentence it tells, and a name for its parts."""
+
+    id: str
+    pictures: tuple[str, ...]
+    story: str
+
+
+class TaskPage(msgspec.Struct, frozen=True):
+    """Everything of one task, in the order it is read."""
+
+    summary: Summary
+    decision: str
+    sentence: str
+    agent: str
+    figures: tuple[Figure, ...]
+    rail: tuple[subtasks.Stop, ...]
+    rail_words: str
+    items: tuple[subtasks.ItemShown, ...]
+    graph: str
+    failing: Plot | None
+    course: Plot | None
+    marks: Sequence[Mark]
+    iterations: tuple[IterationShown, ...]
+    earlier: int
+    wrong: int
+    lanes: tuple[str, ...]
+    facts: int
+    stuck: str
+
+
+def task_page(known: Known) -> TaskPage:
+    """The page as of the last fact."""
+    summary = summarize(known)
+    state, history = known.state, known.history
+    rows = iterations_shown(history)
+    items = subtasks.items_shown(state, history)
+    stops = subtasks.rail(state)
+    return TaskPage(
+        summary,
+        summary.status.decision,
+        _sentence(summary, items),
+        _agent(state),
+        figures(known, items),
+        stops,
+        subtasks.place_on_rail(stops),
+        subtasks.by_need(items),
+        graph(subtasks.nodes(items, summary.path), label="subtasks-caption"),
+        failing_of(history),
+        course_of(known),
+        history.timeline.marks[-MOST_TABLE_ROWS:],
+        tuple(reversed(rows[-FEW:])),
+        max(0, len(rows) - FEW),
+        sum(row.wrong for row in rows),
+        tuple(history.timeline.lanes),
+        state.seq,
+        stuck(state),
+    )
+
+
+def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
+    """One line of evidence beside the decision; what weakens it first."""
+    if summary.group != "under way":
+        return summary.headline if summary.group == "needs" else summary.line
+    parts = []
+    if items:
+        parts.append(f"{sum(item.done for item in items)} of {plural(len(items), 'item')} accepted")
+    if summary.failing is not None:
+        parts.append(f"{plural(summary.failing, 'test')} {'fails' if summary.failing == 1 else 'fail'}")
+    return "; ".join([*parts, summary.line]) + "."
+
+
+def _agent(state: State) -> str:
+    choice = state.task.settings.choice("default")
+    fallback = f", fallback {', '.join(choice.fallback)}" if choice.fallback else ""
+    return f"{choice.agent}{f', {choice.model}' if choice.model else ''}{fallback}"
+
+
+def figures(known: Known, items: tuple[subtasks.ItemShown, ...]) -> tuple[Figure, ...]:
+    """The six numbers of a task."""
+    state, history = known.state, known.history
+    marks = [mark for mark in history.timeline.marks if mark.failing is not None]
+    lane = _worst(state)
+    return (
+        _failing_figure(marks, history),
+        _items_figure(items),
+        Figure(
+            "Iterations",
+            str(state.iterations) if state.turns else "–",
+            note=f"{plural(state.turns, 'turn')}, {plural(state.false_claims, 'false claim')}",
+        ),
+        _money_figure(state),
+        Figure("Time", duration(at_work(known)), note=_waiting(known)),
+        _breaker_figure(state, lane),
+    )
+
+
+def _failing_figure(marks: list[Mark], history: TaskHistory) -> Figure:
+    if not marks:
+        note = "the gate counts no tests" if history.timeline.marks else "not measured yet"
+        return Figure("Failing tests", "–", note=note)
+    counts = marks[-1].counts
+    was = f"; was {marks[0].failing}" if len(marks) > 1 else ""
+    return Figure("Failing tests", str(counts.failing), note=f"of {counts.total}{was}")
+
+
+def _items_figure(items: tuple[subtasks.ItemShown, ...]) -> Figure:
+    if not items:
+        return Figure("Items accepted", "–", note="none planned yet")
+    done = sum(item.done for item in items)
+    words: dict[str, int] = {}
+    for item in items:
+        if not item.done and item.chip != subtasks.TO_COME:
+            name = item.chip.word.partition(",")[0]
+            words[name] = words.get(name, 0) + 1
+    told = ", ".join(f"{count} {name}" for name, count in words.items())
+    return Figure(
+        "Items accepted",
+        str(done),
+        f"of {len(items)}",
+        told or (f"{len(items) - done} to come" if done < len(items) else "all"),
+    )
+
+
+def _money_figure(state: State) -> Figure:
+    cap = state.task.settings.limits.budget_usd
+    amount = spent(state)
+    if amount == "–":
+        return Figure("Spent", "–", note="agent reports none")
+    note = f"{state.usage.tokens:,} tokens" if state.usage.tokens else ""
+    if cap is None:
+        return Figure("Spent", amount, note=note)
+    return Figure("Spent", amount, f"of {dollars(cap)}", meter=min(1.0, state.known_usd / cap))
+
+
+def _waiting(known: Known) -> str:
+    seconds = waited(known.history.timeline.pauses, known.now).total_seconds()
+    return f"{duration(seconds)} of it waiting" if seconds >= 60 else f"since {known.state.task.opened_at:%H:%M} UTC"
+
+
+def _worst(state: State) -> Lane:
+    return max(
+        state.lanes.values(), key=lambda lane: (lane.loop.breaker.state == "OPEN", lane.loop.breaker.no_progress)
+    )
+
+
+def _breaker_figure(state: State, lane: Lane) -> Figure:
+    """Arms at 30° and up: at the top the collar has shut the valve."""
+    breaker: Breaker = lane.loop.breaker
+    own = workflow_of(state.task).strikes.get(lane.stage)
+    allowed = state.task.settings.breaker.strikes(lane.stage, own).no_progress
+    struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)
+    names = {"CLOSED": "closed", "HALF_OPEN": "half open", "OPEN": "open"}
+    note = f"{struck} of {allowed} without progress"
+    return Figure("Breaker", names[breaker.state], note=note, gauge=30 + 50 * struck / max(1, allowed))
+
+
+def failing_of(history: TaskHistory) -> Plot | None:
+    marks = history.timeline.marks
+    if not marks:
+        return None
+    pictures = tuple(failing_plot(marks, width, label="failing-story") for width in WIDTHS)
+    return Plot("failing", pictures, failing_story(marks))
+
+
+def course_of(known: Known) -> Plot | None:
+    """Time and money."""
+    state, timeline = known.state, known.history.timeline
+    if not timeline.bars:
+        return None
+    deadlines = {key: asked.question.deadline_at for key, asked in state.questions.items()}
+    asked = [
+        Asked(put.id, put.asked_at, put.answered_at, deadlines.get(key)) for key, put in known.history.questions.items()
+    ]
+    dearest = state.dearest_turn.usd
+    course = Course(
+        known.now,
+        state.stopped is None and known.seen.controlled,
+        timeline.bars,
+        timeline.marks,
+        timeline.pauses,
+        timeline.sittings,
+        timeline.money,
+        timeline.progress,
+        asked,
+        state.task.settings.limits.budget_usd,
+        dearest,
+    )
+    pictures = tuple(course_plot(course, width, label="course-story") for width in WIDTHS)
+    return Plot("course", pictures, _course_story(known))
+
+
+def _course_story(known: Known) -> str:
+    state = known.state
+    lanes = len(known.history.timeline.lanes)
+    in_lanes = f" in {lanes} lanes" if lanes > 1 else ""
+    waiting = waited(known.history.timeline.pauses, known.now).total_seconds()
+    told = f"{duration(at_work(known))} at work{in_lanes} since {state.task.opened_at:%H:%M} UTC"
+    told += f", {duration(waiting)} of it waiting" if waiting >= 60 else ""
+    cap = state.task.settings.limits.budget_usd
+    money = spent(state)
+    if money == "–":
+        return f"{told}. The agent reports no money."
+    return f"{told}. {money}{f' of {dollars(cap)}' if cap else ''} spent."
+
+
+def iterations_shown(history: TaskHistory, *, only_wrong: bool = False) -> list[IterationShown]:
+    """All of them, oldest first."""
+    lanes = list(history.timeline.lanes)
+    before: dict[str, int] = {}
+    rows = []
+    for mark, judged in zip(history.timeline.marks, history.judgements, strict=True):
+        row = _row(mark, judged, history, lanes, before.get(mark.lane))
+        if mark.failing is not None:
+            before[mark.lane] = mark.failing
+        if row.wrong or not only_wrong:
+            rows.append(row)
+    return rows
+
+
+def _row(mark: Mark, judged: Judgement, history: TaskHistory, lanes: list[str], before: int | None) -> IterationShown:
+    turn = history.turn(mark.turn)
+    note = ""
+    if turn is not None and turn.outcome:
+        usd = turn.usage.usd
+        note = duration(turn.seconds) + (f" · ${usd:.2f}" if usd else "")
+    health = health_chip(judged.health)
+    return IterationShown(
+        mark.number,
+        mark.item or f"{mark.stage} {judged.iteration}",
+        lane_name(mark.lane, lanes.index(mark.lane)) if len(lanes) > 1 and mark.lane in lanes else "",
+        mark.stage,
+        verdict_chip(mark.kind),
+        health,
+        _evidence(mark, judged),
+        judged.missing,
+        mark.failing,
+        _delta(mark, before),
+        mark.counts.passing if mark.counts.total else None,
+        mark.turn,
+        note,
+        mark.at,
+        mark.kind in {"rejected", "rolled back", "false claim", "asks you"} or health.style != "quiet",
+    )
+
+
+def _evidence(mark: Mark, judged: Judgement) -> str:
+    if judged.false_claim:
+        first = judged.missing[0] if judged.missing else judged.evidence
+        return f"says done; measured: {first}"
+    if judged.can_exit:
+        return "the gate passed and the agent says that it is done"
+    first = f"; {judged.missing[0]}" if judged.missing and mark.kind == "rejected" else ""
+    rung = f"; cure: {judged.rung}" if judged.rung else ""
+    return f"{judged.evidence}{first}{rung}"
+
+
+def _delta(mark: Mark, before: int | None) -> str:
+    if mark.kind == "rolled back":
+        return "back"
+    if mark.failing is None or before is None:
+        return ""
+    change = mark.failing - before
+    return "±0" if not change else f"+{change}" if change > 0 else f"−{-change}"

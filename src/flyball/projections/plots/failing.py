@@ -1,0 +1,286 @@
+"""Failing tests by iteration: a step line, a glyph for each verdict, and under it who worked on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
+
+import msgspec
+
+from flyball.core.model.task import MAIN
+from flyball.projections.history.timeline import GRAVITY, Kind, Mark
+from flyball.projections.plots.scale import steps
+from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
+from flyball.projections.wording import duration
+
+WIDTHS = (1136, 680, 311)
+WIDEST_STEP, NARROWEST_STEP = 48.0, 11.0
+LONG_WAIT_S = 15 * 60
+MOST_LANES = 6
+MOST_LABELS = 4
+GLYPHS: dict[Kind, str] = {
+    "accepted": "accepted",
+    "rejected": "rejected",
+    "rolled back": "rolled-back",
+    "false claim": "false-claim",
+    "asks you": "asks",
+    "continue": "dot",
+}
+_GRAVE = GRAVITY[:4]
+
+
+class Bin(msgspec.Struct, frozen=True):
+    """One iteration, or several where there is no room: its last value, all it lies between, and the gravest verdict."""
+
+    first: int
+    last: Mark
+    value: int | None
+    low: int
+    high: int
+    mark: Mark
+    grave: int
+    wait_s: float
+
+
+def bins(marks: Sequence[Mark], room: float) -> list[Bin]:
+    """As few iterations in each as fit."""
+    size = max(1, ceil(len(marks) * NARROWEST_STEP / room))
+    return [_bin(marks[start : start + size]) for start in range(0, len(marks), size)]
+
+
+def _bin(marks: Sequence[Mark]) -> Bin:
+    counted = [mark.failing for mark in marks if mark.failing is not None]
+    gravest = min(marks, key=lambda mark: GRAVITY.index(mark.kind))
+    return Bin(
+        marks[0].number,
+        marks[-1],
+        counted[-1] if counted else None,
+        min(counted, default=0),
+        max(counted, default=0),
+        gravest,
+        sum(mark.kind in _GRAVE for mark in marks),
+        max(mark.wait_s for mark in marks),
+    )
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """Where things stand in a picture of this width."""
+
+    width: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    step: float
+    highest: float
+
+    def x(self, place: int) -> float:
+        return self.left + self.step * place
+
+    def y(self, value: float) -> float:
+        return self.bottom - (self.bottom - self.top) * value / self.highest
+
+
+def failing_plot(marks: Sequence[Mark], width: int, *, label: str) -> str:
+    """The picture; nothing is averaged, and no rollback can hide in it."""
+    left, right = (46.0, width - 22.0) if width > 400 else (30.0, width - 16.0)
+    found = bins(marks, right - left)
+    counted = any(each.value is not None for each in found)
+    top, bottom = 34.0, (34.0 + (150.0 if width > 400 else 110.0)) if counted else 34.0
+    step = min(WIDEST_STEP, (right - left) / len(found))
+    axis = steps(max((each.high for each in found), default=1))
+    frame = Frame(width, left, right, top, bottom, step, axis[-1])
+    parts = [_axes(frame, axis), *_notches(frame, found), *_line(frame, found)] if counted else []
+    parts += _strip(frame, found)
+    lanes = list(_brackets(frame, found, marks))
+    height = frame.bottom + 50 + 15 * max((row for row, _ in lanes), default=0) + (18 if lanes else 0)
+    parts += [part for _, part in lanes]
+    return picture(width, height, parts, label=label)
+
+
+def spark(marks: Sequence[Mark], *, label: str, width: int = 176, height: int = 44) -> str:
+    """The same line, small: with the gravest verdict on it, and no axes."""
+    if not any(mark.failing is not None for mark in marks):
+        return ""
+    found = bins(marks, (width - 12) * 3)
+    highest = max(1, *(each.high for each in found))
+    frame = Frame(width, 2, width - 10, 10, height - 8, (width - 12) / len(found), highest)
+    parts = [*_line(frame, found, marks_shown=False)]
+    gravest = min(found, key=lambda each: GRAVITY.index(each.mark.kind))
+    if gravest.mark.kind in _GRAVE and gravest.value is not None:
+        where = frame.x(found.index(gravest)) + frame.step / 2
+        parts.append(glyph(GLYPHS[gravest.mark.kind], where, frame.y(gravest.value), 12))
+    last = next(each for each in reversed(found) if each.value is not None)
+    parts.append(element("circle", cx=frame.x(len(found)), cy=frame.y(last.value or 0), r=3, cls="p-end"))
+    parts.insert(0, element("path", d=f"M{frame.left} {number(frame.bottom)}H{number(width - 4)}", cls="p-zero"))
+    return picture(width, height, parts, label=label)
+
+
+def _axes(frame: Frame, axis: Iterable[float]) -> str:
+    parts = [words(2, frame.top - 18, "failing", "p-name")]
+    for value in axis:
+        y = frame.y(value)
+        cls = "p-zero" if not value else "p-grid"
+        parts.append(element("path", d=f"M{number(frame.left)} {number(y)}H{number(frame.right)}", cls=cls))
+        parts.append(words(frame.left - 8, y + 4, number(value), "p-tick", "end"))
+    return "".join(parts)
+
+
+def _notches(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
+    """Waits of over a quarter of an hour: the line does not stand for a time in which nothing was measured."""
+    told = float("-inf")
+    for place, each in enumerate(found):
+        if each.wait_s < LONG_WAIT_S:
+            continue
+        x = frame.x(place)
+        size = {"y": frame.top, "width": 6, "height": frame.bottom - frame.top}
+        yield element("rect", x=x - 3, **size, fill="url(#hatch)", cls="p-wait")
+        name = f"{duration(each.wait_s)} wait"
+        if x - told > wide(name) + 12 and x + wide(name) < frame.right:
+            told = x
+            yield words(x + 6, frame.bottom - 5, name, "p-note")
+
+
+def _line(frame: Frame, found: Sequence[Bin], *, marks_shown: bool = True) -> Iterator[str]:
+    runs: list[list[tuple[int, Bin]]] = [[]]
+    for place, each in enumerate(found):
+        if each.value is None:
+            runs.append([])
+        else:
+            runs[-1].append((place, each))
+    for run in filter(None, runs):
+        first, last = frame.x(run[0][0]), frame.x(run[-1][0] + 1)
+        path = f"M{number(first)} {number(frame.y(run[0][1].value or 0))}"
+        for place, each in run:
+            path += f"V{number(frame.y(each.value or 0))}H{number(frame.x(place + 1))}"
+        base = number(frame.bottom)
+        yield element("path", d=f"{path}V{base}H{number(first)}Z", cls="p-area")
+        bands = "".join(
+            f"M{number(frame.x(p))} {number(frame.y(e.high))}h{number(frame.step)}V{number(frame.y(e.low))}h-{number(frame.step)}z"
+            for p, e in run
+            if e.high > e.low
+        )
+        if bands:
+            yield element("path", d=bands, cls="p-band")
+        yield element("path", d=path, cls="p-line")
+        if marks_shown:
+            yield from _marks(frame, run)
+            if run[-1][0] == len(found) - 1:
+                y = frame.y(run[-1][1].value or 0)
+                yield words(
+                    min(last + 4, frame.width - 2),
+                    y - 6,
+                    str(run[-1][1].value),
+                    "p-last",
+                    "end" if last + 24 > frame.width else None,
+                )
+
+
+def _marks(frame: Frame, run: Sequence[tuple[int, Bin]]) -> Iterator[str]:
+    taken: list[tuple[float, float, float]] = []
+    ranked = sorted((p for p in run if p[1].mark.kind in _GRAVE), key=lambda p: GRAVITY.index(p[1].mark.kind))
+    labels = 0
+    for place, each in ranked:
+        if labels == MOST_LABELS:
+            break
+        x, y = frame.x(place) + frame.step / 2, max(12.0, frame.y(each.value or 0) - 26)
+        text = _said(each)
+        end = x + 8 + wide(text)
+        if end > frame.width or any(abs(y - other) < 15 and x < right and end > start for start, right, other in taken):
+            continue
+        labels += 1
+        taken.append((x - 8, end + 8, y))
+        low = number(frame.y(each.value or 0) - 8)
+        yield element("path", d=f"M{number(x)} {low}V{number(y)}h5", cls="p-leader")
+        yield words(x + 8, y + 4, text, "p-note")
+    for place, each in run:
+        if each.mark.kind != "continue":
+            x = frame.x(place) + frame.step / 2
+            title = f"iteration {each.mark.number}: {each.mark.kind}, {each.mark.note}"
+            yield glyph(GLYPHS[each.mark.kind], x, frame.y(each.value or 0), 14, title)
+
+
+def _said(each: Bin) -> str:
+    if each.mark.kind == "false claim":
+        failing = each.mark.failing
+        return f"says done, {failing} fail" if failing else "says done"
+    return str(each.mark.kind)
+
+
+def _strip(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
+    """One glyph for each, whatever the line shows."""
+    y = frame.bottom + 22
+    yield element("rect", x=frame.left, y=y, width=frame.step * len(found), height=17, rx=5, cls="p-strip")
+    size = 11.0 if frame.step < 14 else 13.0
+    last = float("-inf")
+    for place, each in enumerate(found):
+        x = frame.x(place) + frame.step / 2
+        yield glyph(GLYPHS[each.mark.kind], x, y + 8.5, size)
+        if each.grave > 1:
+            yield words(x, y + 29, str(each.grave), "p-tick", "middle")
+        name = str(each.first if place < len(found) - 1 else each.last.number)
+        wanted = place == 0 or place == len(found) - 1 or each.first % _every(frame, found) == 0
+        room = place == len(found) - 1 or frame.x(len(found)) - x > 40
+        if wanted and x - last > wide(name) + 10 and room:
+            last = x
+            yield words(x, frame.bottom + 16, name, "p-tick", "middle")
+
+
+def _every(frame: Frame, found: Sequence[Bin]) -> int:
+    total = found[-1].last.number
+    room = frame.step * len(found)
+    return next(
+        (n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if room / max(1, total / n) > 44), 10000
+    )
+
+
+def _brackets(frame: Frame, found: Sequence[Bin], marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
+    """What each lane was on: a stage, or the item of a lane of its own."""
+    size = max(1, ceil(len(marks) / len(found)))
+    lanes = list(dict.fromkeys(mark.lane for mark in marks))
+    for row, lane in enumerate(lanes[:MOST_LANES]):
+        y = frame.bottom + 64 + 15 * row + (10 if any(each.grave > 1 for each in found) else 0)
+        if len(lanes) > 1 and frame.left > 20:
+            yield row + 1, words(frame.left - 8, y + 3, lane_name(lane, row), "p-tick", "end")
+        for name, first, last in _runs([mark for mark in marks if mark.lane == lane]):
+            left = frame.x((first - 1) // size) + 1
+            right = frame.x((last - 1) // size + 1) - 2
+            yield row + 1, element("path", d=f"M{number(left)} {number(y + 4)}H{number(right)}", cls="p-bracket")
+            if wide(name) < right - left + 4:
+                yield row + 1, words(left, y, name, "p-item")
+    if len(lanes) > MOST_LANES:
+        y = frame.bottom + 64 + 15 * MOST_LANES
+        yield MOST_LANES + 1, words(frame.left, y, f"and {len(lanes) - MOST_LANES} more lanes", "p-tick")
+
+
+def _runs(marks: Iterable[Mark]) -> Iterator[tuple[str, int, int]]:
+    name, first, last = "", 0, 0
+    for mark in marks:
+        own = mark.item or mark.stage
+        if own != name:
+            if name:
+                yield name, first, last
+            name, first = own, mark.number
+        last = mark.number
+    if name:
+        yield name, first, last
+
+
+def lane_name(lane: str, place: int) -> str:
+    """A letter for each lane; the one every task has keeps its name."""
+    return lane if lane == MAIN else chr(65 + place % 26)
+
+
+def failing_story(marks: Sequence[Mark]) -> str:
+    """What the picture tells, in one sentence with its numbers."""
+    counted = [mark.failing for mark in marks if mark.failing is not None]
+    told = f"{counted[0]} failing at the start, {counted[-1]} now." if counted else "The gate counts no tests."
+    many = {kind: sum(mark.kind == kind for mark in marks) for kind in _GRAVE}
+    names = {
+        "rolled back": ("rollback", "rollbacks"),
+        "rejected": ("rejection", "rejections"),
+        "false claim": ("false claim", "false claims"),
+        "asks you": ("question", "questions"),
+    }
+    parts = [f"{count} {names[kind][count > 1]}" for kind, count in many.items() if count]
+    return f"{told} {', '.join(parts)}." if parts else told

@@ -1,0 +1,237 @@
+"""Time and money on one axis: each lane a chain of turns, gates and reviews, people's questions, items done, and the spend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from flyball.projections.history.timeline import Amount, Bar, Mark, Pause, Progress, Sitting
+from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, MOST_LANES, lane_name
+from flyball.projections.plots.scale import TimeScale, small_steps, time_scale
+from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
+from flyball.projections.wording import duration
+
+ROW = 33.0
+MONEY = 76.0
+_THIN = 2.0
+_HEIGHTS = {"turn": (4.0, 15.0), "gate": (4.0, 15.0), "review": (11.0, 8.0), "held": (1.0, 18.0)}
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question and how long it was, or is, open."""
+
+    id: str
+    asked_at: datetime
+    answered_at: datetime | None
+    deadline_at: datetime | None = None
+
+
+class Course(msgspec.Struct, frozen=True):
+    """Everything the picture is drawn from."""
+
+    now: datetime
+    running: bool
+    bars: Sequence[Bar]
+    marks: Sequence[Mark]
+    pauses: Sequence[Pause]
+    sittings: Sequence[Sitting]
+    money: Sequence[Amount]
+    progress: Sequence[Progress]
+    questions: Sequence[Asked]
+    cap: float | None = None
+    dearest: float | None = None
+
+
+def course_plot(course: Course, width: int, *, label: str) -> str:
+    """The picture, or nothing where nothing has happened."""
+    if not course.sittings:
+        return ""
+    left, right = (66.0, width - 46.0) if width > 400 else (30.0, width - 14.0)
+    spans = [(each.begun_at, each.last_at) for each in course.sittings]
+    if course.running:
+        spans[-1] = (spans[-1][0], max(course.now, spans[-1][1]))
+    scale = time_scale(spans, left, right)
+    lanes = list(dict.fromkeys(bar.lane for bar in course.bars))
+    shown = lanes[:MOST_LANES]
+    rows = len(shown) + bool(course.questions)
+    top = 28.0
+    bottom = top + ROW * rows
+    parts = [*_times(scale, bottom, left, narrow=width < 400), *_breaks(scale, bottom)]
+    for row, lane in enumerate(shown):
+        parts += _lane(course, scale, lane, top + ROW * row, lane_name(lane, row), narrow=width < 400)
+    parts += _waits(course, scale, top, top + ROW * len(shown))
+    if course.questions:
+        parts += _people(course, scale, top + ROW * len(shown), width)
+    if len(lanes) > MOST_LANES:
+        parts.append(words(left, bottom + 12, f"and {len(lanes) - MOST_LANES} more lanes", "p-tick"))
+        bottom += 16
+    if course.money:
+        parts += _money(course, scale, bottom + 26, width)
+        bottom += 26 + MONEY
+    if course.running:
+        x = scale.x(course.now)
+        parts.append(element("path", d=f"M{number(x)} {number(top)}V{number(bottom)}", cls="p-now"))
+        parts.append(words(min(x, width - 26), bottom + 14, f"now {course.now:%H:%M}", "p-item", "middle"))
+    return picture(width, bottom + 20, parts, label=label)
+
+
+def _times(scale: TimeScale, bottom: float, left: float, *, narrow: bool) -> Iterator[str]:
+    yield words(left - 8, 14, "UTC", "p-name", "end")
+    for x, name in scale.ticks(76.0 if narrow else 96.0):
+        yield element("path", d=f"M{number(x)} 22V{number(bottom)}", cls="p-grid")
+        yield words(x, 14, name, "p-tick", "middle")
+
+
+def _breaks(scale: TimeScale, bottom: float) -> Iterator[str]:
+    """Nobody ran the task between these times."""
+    for before, after in zip(scale.pieces, scale.pieces[1:], strict=False):
+        title = element("title", f"not run for {duration((after.begin - before.end).total_seconds())}")
+        middle = (before.right + after.left) / 2
+        yield element("g", title, element("path", d=f"M{number(middle)} 22V{number(bottom)}", cls="p-break"))
+
+
+def _lane(course: Course, scale: TimeScale, lane: str, y: float, name: str, *, narrow: bool) -> Iterator[str]:
+    shown = name if narrow or len(name) > 1 else f"Lane {name}"
+    yield words(0 if narrow else 4, y + 15, shown, "p-tick")
+    bars = [bar for bar in course.bars if bar.lane == lane]
+    for kind in ("turn", "review", "gate", "held"):
+        path = _rects([bar for bar in bars if _kind(bar) == kind], scale, course.now, y, kind)
+        if path:
+            yield element("path", d=path, cls=f"b-{kind}")
+    yield from _items(bars, scale, y)
+    ends = {bar.turn: bar.ended_at for bar in bars if bar.kind != "gate"}
+    last = float("-inf")
+    for mark in course.marks:
+        end = ends.get(mark.turn)
+        if mark.lane != lane or mark.kind in {"continue", "accepted"} or end is None:
+            continue
+        x = scale.x(end)
+        if x - last >= 9:
+            last = x
+            yield glyph(GLYPHS[mark.kind], x, y + 20, 11, f"iteration {mark.number}: {mark.kind}")
+
+
+def _kind(bar: Bar) -> str:
+    return "held" if bar.kind == "gate" and bar.held else bar.kind
+
+
+def _rects(bars: Sequence[Bar], scale: TimeScale, now: datetime, y: float, kind: str) -> str:
+    """All bars of a kind as one path; those that would lie on one another are one."""
+    down, height = _HEIGHTS[kind]
+    spans: list[list[float]] = []
+    for bar in bars:
+        left = scale.x(bar.begun_at)
+        right = max(left + _THIN, scale.x(bar.ended_at or now) - 0.6)
+        if spans and left - spans[-1][1] < 0.5:
+            spans[-1][1] = max(spans[-1][1], right)
+        else:
+            spans.append([left, right])
+    return "".join(
+        f"M{number(left)} {number(y + down)}h{number(right - left)}v{number(height)}H{number(left)}z"
+        for left, right in spans
+    )
+
+
+def _items(bars: Sequence[Bar], scale: TimeScale, y: float) -> Iterator[str]:
+    """The names of what a lane was on, above its bars."""
+    item, last = "", float("-inf")
+    for bar in bars:
+        if not bar.item or bar.item == item:
+            continue
+        item, left = bar.item, scale.x(bar.begun_at)
+        if left - last > 3:
+            last = left + wide(item)
+            yield words(left + 1, y, item, "p-item")
+
+
+def _waits(course: Course, scale: TimeScale, top: float, bottom: float) -> Iterator[str]:
+    seen: set[tuple[datetime, str]] = set()
+    for pause in course.pauses:
+        end = pause.ended_at or min(pause.until, course.now)
+        key = (pause.begun_at.replace(second=0, microsecond=0), pause.reason)
+        if (end - pause.begun_at).total_seconds() < LONG_WAIT_S or key in seen:
+            continue
+        seen.add(key)
+        left, right = scale.x(pause.begun_at), scale.x(end)
+        size = {"x": left, "y": top - 4, "width": max(2.0, right - left), "height": bottom - top}
+        title = element("title", f"{duration((end - pause.begun_at).total_seconds())} wait")
+        yield element("g", title, element("rect", **size, fill="url(#hatch)", cls="p-wait"))
+        middle, y = (left + right) / 2, (top + bottom) / 2
+        for line, cls in (
+            (_brief(pause.reason, right - left), "p-item"),
+            (f"{pause.begun_at:%H:%M} to {end:%H:%M}", "p-note"),
+        ):
+            if line and wide(line) < right - left - 4:
+                yield words(middle, y, line, cls, "middle")
+                y += 14
+
+
+def _brief(reason: str, room: float) -> str:
+    first = reason.split(":", maxsplit=1)[0].split(";", maxsplit=1)[0]
+    return first if wide(first) < room - 4 else "wait"
+
+
+def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterator[str]:
+    yield words(4 if width > 400 else 0, y + 15, "You", "p-tick")
+    for asked in course.questions:
+        left = scale.x(asked.asked_at)
+        right = scale.x(asked.answered_at or course.now)
+        yield element("rect", x=left, y=y + 4, width=max(14.0, right - left), height=15, rx=3, cls="b-person")
+        yield glyph("asks", left + 8, y + 11.5, 11, f"{asked.id} asked at {asked.asked_at:%H:%M} UTC")
+        told = f"{asked.id}, open {duration(((asked.answered_at or course.now) - asked.asked_at).total_seconds())}"
+        if wide(told) + 20 < right - left:
+            yield words(left + 18, y + 15.5, told, "p-person")
+        if asked.answered_at is None and asked.deadline_at is not None:
+            yield element("path", d=f"M{number(right)} {number(y + 11.5)}H{number(width - 8)}", cls="p-deadline")
+
+
+def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterator[str]:
+    """A step line against what may be spent."""
+    spent = course.money[-1].usd
+    axis = small_steps(max(spent, course.cap or 0.0))
+    left, right, bottom = scale.pieces[0].left, scale.pieces[-1].right, top + MONEY
+
+    def y(usd: float) -> float:
+        return bottom - MONEY * usd / axis[-1]
+
+    for value in axis:
+        cls = "p-zero" if not value else "p-grid"
+        yield element("path", d=f"M{number(left)} {number(y(value))}H{number(right)}", cls=cls)
+    few = axis if len(axis) < 4 else [axis[0], axis[len(axis) // 2], axis[-1]]
+    for value in few:
+        yield words(left - 8, y(value) + 4, dollars(value), "p-tick", "end")
+    if course.cap is not None:
+        yield element("path", d=f"M{number(left)} {number(y(course.cap))}H{number(right)}", cls="p-cap")
+        told = f"cap {dollars(course.cap)}"
+        if course.dearest and width > 400:
+            told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
+        yield words(left + 4, y(course.cap) - 5, told, "p-note")
+    path = f"M{number(left)} {number(bottom)}"
+    points = course.money if len(course.money) <= 400 else course.money[:: len(course.money) // 400 + 1]
+    for each in [*points, course.money[-1]]:
+        path += f"H{number(scale.x(each.at))}V{number(y(each.usd))}"
+    end = scale.x(course.now) if course.running else right
+    path += f"H{number(end)}"
+    yield element("path", d=f"{path}V{number(bottom)}Z", cls="p-area")
+    yield element("path", d=path, cls="p-line")
+    yield element("circle", cx=end, cy=y(spent), r=3, cls="p-end")
+    yield words(end - 6, y(spent) - 7, dollars(spent), "p-last", "end")
+
+
+def dollars(usd: float) -> str:
+    """An amount as pages write it: whole dollars without cents."""
+    return f"${usd:.0f}" if usd == int(usd) else f"${usd:.2f}"
+
+
+def waited(pauses: Sequence[Pause], now: datetime) -> timedelta:
+    """How long guards kept the task waiting, whichever lanes they kept."""
+    spans = sorted((p.begun_at, p.ended_at or min(p.until, now)) for p in pauses)
+    whole, until = timedelta(0), None
+    for begin, end in spans:
+        start = begin if until is None else max(begin, until)
+        if end > start:
+            whole += end - start
+            until = end
+    return whole

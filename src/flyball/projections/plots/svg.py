@@ -1,0 +1,62 @@
+"""Elements of a picture as text; whatever comes from elsewhere is escaped, and its control characters are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from flyball.projections.visible import visible
+
+Attribute = str | float | None
+
+
+def element(name: str, *children: str, **attributes: Attribute) -> str:
+    """One element; `cls` is its class, an underscore in a name is a hyphen, and None leaves an attribute out."""
+    written = "".join(
+        f' {"class" if key == "cls" else key.replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inner = "".join(children)
+    return f"<{name}{written}>{inner}</{name}>" if inner else f"<{name}{written}/>"
+
+
+def words(x: float, y: float, text: str, cls: str = "", anchor: str | None = None) -> str:
+    """A text that is nobody's markup."""
+    return element("text", escape(visible(text), quote=False), x=x, y=y, cls=cls or None, text_anchor=anchor)
+
+
+def glyph(name: str, x: float, y: float, size: float = 14, title: str = "") -> str:
+    """A glyph of the page's sheet, its middle at a point."""
+    told = element("title", escape(visible(title), quote=False)) if title else ""
+    half = size / 2
+    use = element("use", href=f"#g-{name}", x=x - half, y=y - half, width=size, height=size)
+    return element("g", told, use, cls=f"c-{name}") if told else element("g", use, cls=f"c-{name}")
+
+
+def picture(width: float, height: float, parts: Iterable[str], *, label: str) -> str:
+    """The whole; it is one image to whoever does not see it, told by the caption it is labelled by."""
+    return element(
+        "svg",
+        "".join(parts),
+        cls=f"plot w{round(width)}",
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=width,
+        height=height,
+        role="img",
+        aria_labelledby=label,
+    )
+
+
+def number(value: float) -> str:
+    """As few digits as a picture needs."""
+    return f"{value:.1f}".rstrip("0").rstrip(".") if value % 1 else str(int(value))
+
+
+def _value(value: str | float) -> str:
+    return escape(visible(value)) if isinstance(value, str) else number(value)
+
+
+def wide(text: str, size: float = 11.5) -> float:
+    """About how wide a text is; a little more than it is."""
+    return len(text) * size * 0.58

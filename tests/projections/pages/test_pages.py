@@ -1,0 +1,176 @@
+"""Home, task and report as values: what needs a person first, and nothing that nobody measured."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.health.breaker import Breaker
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import Held, TaskStopped
+from flyball.core.model.task import Commit, Limits
+from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.pages.home import home_page
+from flyball.projections.pages.report_page import report_page
+from flyball.projections.pages.subtasks import rail
+from flyball.projections.pages.summary import Known, Place, Summary, summarize
+from flyball.projections.pages.task_page import iterations_shown, task_page
+from flyball.projections.views.situation import Seen
+from flyball.testing.builders import Story, short_tdd_run, tdd_task
+
+QUESTION = Question(
+    "rounding", "Which rounding?", (Option("half-even", "as banks do"), Option("TEXT", "")), "half-even"
+)
+PLACE = Place("ledger-1", "ledger")
+
+
+def known(story: Story, *, controlled: bool = True, merged: str = "", later_s: float = 60) -> Known:
+    history = TaskHistory(story.events)
+    return Known(PLACE, story.state, history, (), Seen(controlled, merged), story.at + timedelta(seconds=later_s))
+
+
+def asking(**changes: object) -> Story:
+    return Story().start().ask(replace(QUESTION, **changes))
+
+
+def stopped(kind: str, reason: str = "so it is") -> Story:
+    return Story().start().iterate().add(TaskStopped(kind, reason))  # type: ignore[arg-type]
+
+
+CASES = {
+    "RUNNING": (Story().start, {}, "RED 1 · between steps", "under way"),
+    "NEEDS YOU": (asking, {}, "ask/1 waits for you", "needs"),
+    "PAUSED": (lambda: stopped("paused", "paused by a person"), {}, "flyball resume 007-parse-rows", "under way"),
+    "DONE": (short_tdd_run, {}, "git merge flyball/007-parse-rows", "finished"),
+    "MERGED": (short_tdd_run, {"merged": "main"}, "merged into main", "finished"),
+    "BLOCKED": (lambda: stopped("blocked", "every cure was tried"), {}, "every cure was tried", "needs"),
+    "LIMIT": (lambda: stopped("limit", "the budget is used up"), {}, "the budget is used up", "needs"),
+    "ABORTED": (lambda: stopped("aborted"), {}, "by a person after 1 iteration; 2 checkpoints stay", "finished"),
+    "LOST CONTACT": (Story().start, {"controlled": False}, "nothing acknowledged is lost; flyball resume", "needs"),
+}
+
+
+@pytest.mark.parametrize("word", CASES)
+def test_each_state_has_its_word_its_line_and_its_group(word: str) -> None:
+    make, around, line, group = CASES[word]
+    shown = summarize(known(make(), **around))  # type: ignore[arg-type]
+    assert shown.word == word
+    assert shown.chips[0].word == word
+    assert line in shown.line
+    assert shown.group == group
+
+
+def test_a_wait_says_for_what_and_until_when() -> None:
+    story = Story().start()
+    story.add(Held("provider", "usage limit of claude", story.at + timedelta(hours=1)))
+    shown = summarize(known(story))
+    assert shown.chips[0].word == "WAITING"
+    assert shown.chips[0].detail == "until 10:00"
+    assert "usage limit of claude; no call is made before then" in shown.line
+
+
+def test_every_state_has_a_glyph_of_its_own() -> None:
+    from flyball.projections.pages.chips import STATES
+    from flyball.projections.views.situation import WORDS
+
+    assert set(STATES) == set(WORDS)
+    assert len({glyph for glyph, _ in STATES.values()}) == len(WORDS)
+
+
+def test_home_puts_the_nearest_deadline_first_then_what_stopped_longest_and_shows_no_task_twice() -> None:
+    now = Story().at + timedelta(days=1)
+    soon = summarize(known(asking(deadline_at=now + timedelta(minutes=40))))
+    later = summarize(known(asking(deadline_at=now + timedelta(hours=4))))
+    old, new = (summarize(known(stopped("blocked"))) for _ in range(2))
+    new = replace(new, since=new.since + timedelta(hours=3))
+    tasks: list[Summary] = [new, later, summarize(known(short_tdd_run())), old, soon, summarize(known(Story().start()))]
+    page = home_page(tasks, now, spent_today=9.31)
+    assert page.heading == "4 tasks need you"
+    assert page.needs == (soon, later, old, new)
+    assert len(page.under_way) == 1
+    assert len(page.finished) == 1
+    assert page.sentence == "1 task runs. Spent today: $9.31 in 1 repository."
+
+
+def test_home_without_a_task_and_without_a_need_says_so() -> None:
+    empty = home_page((), Story().at)
+    assert (empty.heading, empty.sentence) == ("Nothing needs you", "No task runs in any repository on this machine.")
+    calm = home_page([summarize(known(Story().start()))], Story().at)
+    assert calm.heading == "Nothing needs you"
+
+
+def test_a_budget_that_is_nearly_gone_needs_somebody() -> None:
+    task = tdd_task()
+    task = replace(task, settings=replace(task.settings, limits=Limits(budget_usd=0.052)))
+    shown = summarize(known(Story(task).start().iterate()))
+    assert shown.group == "needs"
+    assert "nearly gone" in shown.headline
+
+
+def test_unknown_money_is_a_dash_and_never_nothing() -> None:
+    from flyball.core.model.outcomes import Usage
+
+    story = Story().start()
+    story.turn(usage=Usage(10, 1))
+    figures = {figure.name: figure for figure in task_page(known(story)).figures}
+    assert figures["Spent"].value == "–"
+    assert figures["Spent"].note == "agent reports none"
+    assert figures["Failing tests"].value == "–"
+
+
+def test_a_task_page_has_figures_rail_plots_and_iterations_with_their_change() -> None:
+    story = Story().start()
+    story.iterate(failing=("a::b", "a::c"), missing=("fails: a::b",))
+    story.iterate(failing=("a::b",), breaker=Breaker("HALF_OPEN", 2, 1))
+    page = task_page(known(story))
+    figures = {figure.name: figure for figure in page.figures}
+    assert (figures["Failing tests"].value, figures["Failing tests"].note) == ("1", "of 12; was 2")
+    assert figures["Breaker"].value == "half open"
+    assert figures["Breaker"].gauge is not None
+    assert figures["Breaker"].gauge > 60
+    assert page.failing is not None
+    assert len(page.failing.pictures) == 3
+    assert [row.delta for row in page.iterations] == ["−1", ""]
+    assert page.rail_words == "RED, stage 1 of 6"
+
+
+def test_before_the_first_verdict_there_is_no_plot_and_no_number() -> None:
+    page = task_page(known(Story()))
+    assert page.failing is None
+    assert page.course is None
+    assert page.figures[0].value == "–"
+
+
+def test_only_what_went_wrong_leaves_out_what_is_healthy() -> None:
+    story = Story().start().iterate().iterate(restore_to=Commit("base0000"))
+    rows = iterations_shown(TaskHistory(story.events), only_wrong=True)
+    assert [row.verdict.word for row in rows] == ["rolled back"]
+    assert rows[0].delta == "back"
+
+
+def test_a_skipped_stage_is_marked_on_the_rail_and_stands_first_in_what_is_told() -> None:
+    story = Story().start().iterate().leave("GREEN", forced=True, reason="a person skipped it")
+    stops = {stop.name: stop for stop in rail(story.state)}
+    assert stops["RED"].detail == "skipped, unverified"
+    done = story.iterate(held=True, signal=True).leave("REFACTOR").iterate(held=True, signal=True).leave("DOCUMENT")
+    done.iterate(held=True, signal=True).leave("QA").iterate(held=True, signal=True).leave("SHIP").ship()
+    assert summarize(known(done)).line.startswith("RED skipped, unverified")
+
+
+def test_the_report_page_holds_what_was_done_verified_claimed_and_left() -> None:
+    page = report_page(known(short_tdd_run()))
+    assert page.chip.word == "DONE"
+    assert page.merge == "git merge flyball/007-parse-rows"
+    assert page.figures[3].value == "1"
+    assert [item.id for item in page.items] == ["AC-1", "AC-2"]
+    assert page.sentence.startswith("Check changelog was not made")
+    assert isinstance(page.summary.status.request, str)
+
+
+def test_a_summary_reads_a_state_of_any_workflow() -> None:
+    from flyball.core.workflows.registry import WORKFLOWS
+
+    for workflow in WORKFLOWS.values():
+        task = replace(tdd_task(), workflow=workflow.name)
+        page = task_page(known(Story(task, workflow.stages[0])))
+        assert page.rail[0].name == workflow.stages[0]
