@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from flyball.core.model import effects as ef, events as ev, outcomes as oc
+from flyball.core.model import batch_events as be, effects as ef, events as ev, outcomes as oc
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Event, Fact
 from flyball.core.model.outcomes import Outcome
@@ -22,7 +22,7 @@ def outcomes() -> tuple[type[Outcome], ...]:
 
 
 def facts() -> tuple[type[Fact], ...]:
-    return (*_kinds(ev, Fact), *(kind for workflow in WORKFLOWS.values() for kind in workflow.facts))
+    return (*_kinds(ev, Fact), *_kinds(be, Fact), *(kind for workflow in WORKFLOWS.values() for kind in workflow.facts))
 
 
 def fact_type() -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from flyball.core.fold import batches
 from flyball.core.fold.effects import begun, ended
 from flyball.core.fold.lanes import JournalOutOfOrder, lane_of, withdraw
 from flyball.core.fold.people import consented, items_set, person_spoke, question_closed, settings_changed
@@ -168,7 +169,7 @@ def _checkpoint_of(measured: Measurement | None, state: State) -> Checkpoint | N
 def _judged(state: State, fact: ev.Judged) -> None:
     lane = lane_of(state, fact.lane)
     loop = lane.loop
-    loop.last = _last_measured(lane)
+    loop.last = batches.proven(state, fact) or _last_measured(lane)
     _weigh_tricks(state, lane, fact)
     loop.judged = fact
     loop.judged_at = state.now
@@ -196,6 +197,7 @@ def _judged(state: State, fact: ev.Judged) -> None:
     lane.crashes = lane.overloads = 0
     _end_turn(lane)
     lane.attempts = {}
+    batches.judged(state, fact)
     state.iterations += 1
     state.false_claims += fact.false_claim
 
@@ -251,6 +253,8 @@ def _set_aside(state: State, fact: ev.TurnSetAside) -> None:
 def _moved(state: State, fact: ev.Moved) -> None:
     lane = lane_of(state, fact.lane)
     loop = lane.loop
+    if fact.forced:
+        batches.skipped(state, fact)
     left = replace(
         lane.visits[-1],
         completed_at=state.now,
@@ -376,4 +380,5 @@ _TABLE: dict[type, Callable[[State, Any], None]] = {
     ev.TaskReopened: _task_reopened,
     ev.WorkspaceRemoved: _workspace_removed,
     ev.TaskStopped: _stopped,
+    **batches.TABLE,
 }

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from flyball.core.fold import batches
 from flyball.core.fold.lanes import lane_of, withdraw
 from flyball.core.health.breaker import CLOSED
 from flyball.core.health.observation import begin_loop
@@ -86,9 +87,15 @@ def person_spoke(state: State, fact: PersonSpoke) -> None:
         case "skip" | "accept" | "reset" | "modify" | "rollback":
             if fact.word not in {"skip", "accept"} and fact.text:
                 state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
-            for lane in _meant(state, fact):
-                _STEERING[fact.word](state, lane)
-            _unblock(state)
+            _steer(state, fact)
+
+
+def _steer(state: State, fact: PersonSpoke) -> None:
+    if fact.word in {"reset", "modify"}:
+        batches.begin_anew(state)
+    for lane in _meant(state, fact):
+        _STEERING[fact.word](state, lane)
+    _unblock(state)
 
 
 def _meant(state: State, fact: PersonSpoke) -> list[Lane]:

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.health.observation import History
+from flyball.core.model.batches import Batches
 from flyball.core.model.effects import Effect, Question, RunAgent
 from flyball.core.model.events import Held, Judged, LearningRecorded, LimitHit, TaskStopped
 from flyball.core.model.measurement import Measurement, Trick
@@ -203,6 +204,7 @@ class State(msgspec.Struct):
     now: datetime
     lanes: dict[str, Lane]
     record: Record = Record()
+    batches: Batches = Batches()
     seq: int = 0
     epoch: int = 0
     session_began_at: datetime | None = None

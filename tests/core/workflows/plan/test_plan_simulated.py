@@ -4,11 +4,12 @@ import pytest
 from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
+from flyball.core.model.batch_events import BatchBegun, BatchReviewed, SubtaskReturned
 from flyball.core.model.effects import Integrate, RunAgent, Save
 from flyball.core.model.events import Begun, ItemChanged, LaneClosed, LaneOpened, LearningRecorded, Moved, PersonSpoke
 from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
-from flyball.core.workflows.plan.facts import BatchBegun, BatchReviewed, PlanDrafted, PlanReviewed, SubtaskReturned
+from flyball.core.workflows.plan.facts import PlanDrafted, PlanReviewed
 from flyball.testing.simulator import Simulator, ok
 
 ALL = ["1.1", "2.1", "2.2", "2.3", "2.4"]
@@ -205,7 +206,7 @@ def test_a_conflict_sends_the_subtask_back_with_it_and_after_two_rounds_it_runs_
     assert state.decision == "DONE"
     assert ids(world.saved[state.main.head]) == ALL
     back = [f for f in simulator.of(SubtaskReturned) if isinstance(f, SubtaskReturned)]
-    assert [(f.item, f.why, f.start) for f in back] == [("2.2", "conflict", ""), ("2.2", "conflict", "")]
+    assert [(f.item, f.why, f.commit) for f in back] == [("2.2", "conflict", ""), ("2.2", "conflict", "")]
     fixers = [turn for turn in simulator.turns if turn.role == "fixer"]
     assert "<<<<<<< integrated" in fixers[0].prompt
     batches = [f.items for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING
 from flyball.core.loop import questions, shipping
+from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.feedback import wishes
 from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.step import Step, record
@@ -17,9 +18,8 @@ from flyball.core.model.task import Item
 from flyball.core.text.quantities import listed, plural
 from flyball.core.workflows.plan import planning
 from flyball.core.workflows.plan.facts import FinalReviewed
-from flyball.core.workflows.plan.prompts import REVIEWER
+from flyball.core.workflows.plan.prompts import REVIEWER, brief
 from flyball.core.workflows.plan.record import record_of
-from flyball.core.workflows.plan.reviewing import review_by
 
 ROUNDS = 3
 
@@ -31,7 +31,7 @@ def final_review(state: State, lane: Lane) -> Step:
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
     if known.final_rounds >= ROUNDS:
         return questions.put(state, lane, _unapproved(state))
-    said = review_by(state, lane, REVIEWER, commit=lane.head, purpose="final")
+    said = review_by(state, lane, brief, REVIEWER, commit=lane.head, purpose="final")
     if isinstance(said, Step):
         return said
     return record(*weigh(state, lane, said[0].turn, said[1]))
@@ -76,7 +76,7 @@ def added(state: State, wanted: tuple[tuple[str, tuple[str, ...]], ...], letter:
 
 def _unapproved(state: State) -> Question:
     known = record_of(state)
-    why = [f"{item}: {'; '.join(work.reasons)}" for item, work in known.rework.items()]
+    why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
     text = f"The final review asked for changes {plural(known.final_rounds, 'time')}"
     return Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
 
@@ -85,7 +85,7 @@ def report(state: State, lane: Lane) -> Step:
     """Deliver the branch; what a person left out is named."""
     done = sum(item.status == "completed" for item in state.items)
     told = f"gates passed; {plural(done, 'subtask')} reviewed and accepted"
-    left = record_of(state).left_out
+    left = state.batches.left_out
     return shipping.ship(state, lane, f"{told}; left out by a person: {', '.join(left)}" if left else told)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from flyball.core.loop.batches.choosing import SCAFFOLD
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import one_line, storable
 
 MOST_PROBLEMS = 12
-SCAFFOLD = "scaffold"
 _BOX = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]{1,3}[.)])[ \t]+\[(?P<mark>[ xX~-])\][ \t]*(?P<rest>.*)$")
 _ID = re.compile(
     r"^(?:\*\*|__|`)?(?P<id>[A-Za-z]{0,12}[-_]?[0-9]+(?:[.\-][0-9A-Za-z]+)*[a-z]?)(?:\*\*|__|`)?(?:[:.)]|[ \t]|$)[ \t]*(?:\*\*)?"
@@ -36,7 +36,7 @@ _YES = frozenset({"true", "yes", "1"})
 _QUESTIONS = "open questions"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class PlanLine(msgspec.Struct, frozen=True):
     """A subtask with the line it stands on."""
 
     item: Item
@@ -46,7 +46,7 @@ class Entry(msgspec.Struct, frozen=True):
 class PlanText(msgspec.Struct, frozen=True):
     """A plan as it was read: its subtasks, its status word, its open questions, and what is wrong with it."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PlanLine, ...] = ()
     status: str = ""
     questions: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class _Draft:
             self.depends_on += [one for one in _listed(value) if one not in self.depends_on]
         return True
 
-    def entry(self) -> Entry:
+    def entry(self) -> PlanLine:
         status: str = "completed" if self.done else "not-started"
         item = Item(
             self.id,
@@ -102,7 +102,7 @@ class _Draft:
             tuple(self.acceptance),
             SCAFFOLD if self.scaffold else "",
         )
-        return Entry(item, self.line)
+        return PlanLine(item, self.line)
 
 
 def parse(text: str) -> PlanText:
@@ -151,12 +151,12 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def problems(entries: Sequence[Entry]) -> tuple[str, ...]:
+def problems(entries: Sequence[PlanLine]) -> tuple[str, ...]:
     """What must be mended before a plan can be worked to."""
     return tuple(_problems(entries))[:MOST_PROBLEMS]
 
 
-def _problems(entries: Sequence[Entry]) -> Iterator[str]:
+def _problems(entries: Sequence[PlanLine]) -> Iterator[str]:
     if not entries:
         yield "the plan has no subtask; expected lines such as: - [ ] **1.1** name — Files: `a.py` | Acceptance: text"
     known: dict[str, int] = {}
@@ -175,7 +175,7 @@ def _problems(entries: Sequence[Entry]) -> Iterator[str]:
     yield from _wrong_dependencies(entries, known)
 
 
-def _wrong_dependencies(entries: Sequence[Entry], known: dict[str, int]) -> Iterator[str]:
+def _wrong_dependencies(entries: Sequence[PlanLine], known: dict[str, int]) -> Iterator[str]:
     for entry in entries:
         for other in entry.item.depends_on:
             if other not in known:

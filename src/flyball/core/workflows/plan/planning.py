@@ -10,6 +10,8 @@ from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING, Finding
 from flyball.core.loop import kernel, questions
 from flyball.core.loop.answers import AGENT_QUESTION, first_word
+from flyball.core.loop.batches import choosing
+from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.step import Step, record
 from flyball.core.model.effects import Option, Question
@@ -18,12 +20,11 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.plan import batches, grammar
+from flyball.core.workflows.plan import grammar
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanQuestioned, PlanReviewed
 from flyball.core.workflows.plan.grammar import PlanText
 from flyball.core.workflows.plan.prompts import PLAN_REVIEWER, PLANNER, brief
 from flyball.core.workflows.plan.record import record_of
-from flyball.core.workflows.plan.reviewing import review_by
 
 REVISIONS = 3
 CLARIFICATIONS = 3
@@ -32,10 +33,12 @@ NO_PLAN = "there was no plan in the report; give it as markdown in `plan`"
 
 def following(state: State) -> str:
     """The stage in which the next subtasks are worked on, or the review of all when none is left."""
-    left = batches.open_subtasks(state)
+    if not record_of(state).approved:
+        return "PLAN"
+    left = choosing.open_subtasks(state)
     if not left:
         return "FINAL_REVIEW"
-    return "SCAFFOLD" if any(item.kind == grammar.SCAFFOLD for item in left) else "EXECUTE"
+    return "SCAFFOLD" if any(item.kind == choosing.SCAFFOLD for item in left) else "EXECUTE"
 
 
 def gather(state: State, lane: Lane) -> Step:
@@ -150,7 +153,7 @@ def review(state: State, lane: Lane) -> Step:
         return record(Moved(following(state), lane.stage, "the plan was approved"))
     if not known.drafted:
         return record(Moved("PLAN", lane.stage, _first(known.findings), rejected=True))
-    said = review_by(state, lane, PLAN_REVIEWER, commit=lane.head, purpose="plan")
+    said = review_by(state, lane, brief, PLAN_REVIEWER, commit=lane.head, purpose="plan")
     if isinstance(said, Step):
         return said
     return record(*_verdict(state, said[0].turn, said[1]))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flyball.core.loop import prompts
+from flyball.core.loop.batches import choosing
 from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role
+from flyball.core.model.batches import Batch, Rework
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
-from flyball.core.workflows.plan import batches, grammar
-from flyball.core.workflows.plan.record import Batch, Rework, record_of
+from flyball.core.workflows.plan import grammar
+from flyball.core.workflows.plan.record import record_of
 
 PLANNER, PLAN_REVIEWER = "planner", "plan-reviewer"
 SCAFFOLDER, IMPLEMENTER, FIXER, REVIEWER = "scaffolder", "implementer", "fixer", "reviewer"
@@ -132,26 +134,26 @@ def _working(state: State, lane: Lane) -> Iterator[str]:
     yield f"## Goal of the whole task\n{_short(state.task.request)}"
     yield _subtask(item)
     yield prompts.listed("Answers of a person", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
-    beside = [other for other in batches.subtask_lanes(state) if other.name != lane.name]
+    beside = [other for other in choosing.subtask_lanes(state) if other.name != lane.name]
     yield prompts.listed("Worked on at the same time; leave these to others", tuple(_beside(state, beside)))
-    rework = record_of(state).rework.get(item.id)
+    rework = state.batches.rework.get(item.id)
     if rework is not None:
-        yield from _sent_back(rework)
+        yield from _sent_back(rework, goes_on=lane.head != lane.base)
 
 
 def _reviewing(state: State, lane: Lane) -> Iterator[str]:
     if lane.name != MAIN:
         yield from _working(state, lane)
         return
-    known = record_of(state)
-    if lane.stage == "FINAL_REVIEW" or known.batch is None:
+    batch = state.batches.current
+    if lane.stage == "FINAL_REVIEW" or batch is None:
         yield prompts.request(state)
         yield _plan("The plan, with what was accepted", state.items)
         return
     yield f"## Goal of the whole task\n{_short(state.task.request)}"
-    for result in known.batch.taken:
-        yield _subtask(batches.find(state.items, result.item))
-    yield prompts.listed("Changed beside the files a subtask had named", tuple(_outside(known.batch)))
+    for result in batch.taken:
+        yield _subtask(choosing.find(state.items, result.item))
+    yield prompts.listed("Changed beside the files a subtask had named", tuple(_outside(batch)))
     yield _plan("The plan", state.items)
 
 
@@ -168,8 +170,8 @@ _CONTEXTS = {
 def subtask_of(state: State, lane: Lane) -> Item | None:
     """The subtask a lane is for; of the task's own lane, as somebody may ask for its prompt, the first that is open."""
     if lane.item:
-        return batches.find(state.items, lane.item)
-    return next(iter(batches.open_subtasks(state)), None)
+        return choosing.find(state.items, lane.item)
+    return next(iter(choosing.open_subtasks(state)), None)
 
 
 def _subtask(item: Item) -> str:
@@ -186,7 +188,7 @@ def _plan(title: str, items: tuple[Item, ...]) -> str:
 
 def _beside(state: State, lanes: list[Lane]) -> Iterator[str]:
     for lane in lanes:
-        item = batches.find(state.items, lane.item)
+        item = choosing.find(state.items, lane.item)
         yield f"{item.id}: {item.text} ({', '.join(item.files) or 'no file named'})"
 
 
@@ -194,19 +196,20 @@ def _outside(batch: Batch) -> Iterator[str]:
     return (f"{each.item}: {', '.join(each.outside)}" for each in batch.taken if each.outside)
 
 
-def _sent_back(rework: Rework) -> Iterator[str]:
+def _sent_back(rework: Rework, *, goes_on: bool) -> Iterator[str]:
     told = {
         "review": "The review sent it back",
         "conflict": "It could not be integrated: another subtask changed the same lines",
         "gates": "Integrated with the others' work, the gates failed",
         "failed": "The last attempt at it was given up",
+        "undone": "It was accepted or finished and then undone",
     }
     yield prompts.listed(told[rework.why], rework.reasons)
     if rework.detail:
         yield f"```\n{rework.detail[:DETAIL_SHOWN].strip()}\n```"
     kept = "Your earlier work is in this tree, brought onto what was accepted since."
     fresh = "This tree is what was accepted so far, without your earlier work."
-    yield kept if rework.start else fresh
+    yield kept if goes_on else fresh
 
 
 def _short(text: str) -> str:

@@ -3,48 +3,40 @@
 Each batch goes EXECUTE -> REVIEW -> MONITOR -> CHECKPOINT. The task's own lane does the planning, integrating and reviewing; every
 subtask of a batch is worked on in a lane named after it. GATHER, MONITOR and CHECKPOINT are code.
 
-Where others plug in:
+Batches are the kernel's (`core/loop/batches`); `batching.RULES` is what the plan brings to them. Where others plug in:
 - a plan from another format: `planning.own_plan` gives the items of the task's document; `planning.gather` takes them over.
-- ticking a user's own file: `settling._settled` records `ItemChanged(…, "completed")`, `finishing` and rollbacks the reverse.
-- learnings in prompts: `prompts.compose` of the kernel shows `state.learnings`; decisions of a batch are recorded by its lanes' turns.
-- integration: `integrating._integrate` reads `Integrated`, `Conflicted` and `NothingToIntegrate`; `Conflicted.detail` (both diffs, the
-  markers) reaches the fixer as it is, and `SubtaskIntegrated.outside` takes the files a subtask had not declared.
-- lanes: `lanes.step` asks for `OpenLane` with the commit to start from, `lanes.close` and `settling._closed` for `CloseLane`.
+- ticking a user's own file: `ItemChanged` is recorded by `core/loop/batches/settling.py`; `RULES.kept` names files lanes must not change.
+- learnings in prompts: `compose` of the kernel shows them; decisions of a batch are recorded by its lanes' turns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from flyball.core.loop import opening, questions
+from flyball.core.loop.batches import integrating, lanes, monitoring, settling
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
-from flyball.core.workflows.plan import (
-    batches,
-    executing,
-    finishing,
-    integrating,
-    lanes,
-    monitoring,
-    planning,
-    settling,
-)
+from flyball.core.workflows.plan import batching, finishing, planning
 from flyball.core.workflows.plan.facts import FACTS
 from flyball.core.workflows.plan.fold import FOLDS
 from flyball.core.workflows.plan.percentages import overall_percent, stage_percent
 from flyball.core.workflows.plan.prompts import CARDS, IMPLEMENTER, ROLES, brief
 from flyball.core.workflows.plan.record import EMPTY
 
-STEPS = {
+STEPS: dict[str, Callable[[State, Lane], Step]] = {
     "GATHER": planning.gather,
     "PLAN": planning.plan,
     "PLAN_REVIEW": planning.review,
-    "SCAFFOLD": executing.execute,
-    "EXECUTE": executing.execute,
-    "REVIEW": integrating.review,
-    "MONITOR": monitoring.monitor,
-    "CHECKPOINT": settling.checkpoint,
+    "SCAFFOLD": batching.execute,
+    "EXECUTE": batching.execute,
+    "REVIEW": partial(integrating.integrate, batching.RULES),
+    "MONITOR": partial(monitoring.monitor, batching.RULES),
+    "CHECKPOINT": partial(settling.settle, batching.RULES),
     "FINAL_REVIEW": finishing.final_review,
     "REPORT": finishing.report,
 }
@@ -53,7 +45,7 @@ STEPS = {
 def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a subtask's."""
     if lane.name != MAIN:
-        return lanes.step(state, lane)
+        return lanes.step(batching.RULES, state, lane)
     first = opening.opened(state)
     if first is not None:
         return first
@@ -66,7 +58,7 @@ def _skipped(state: State, lane: Lane) -> Moved:
     """A subtask that is skipped is left out; of the task's own stages those with a judgement can be skipped, the others are code."""
     told = "skipped by a person"
     if lane.name != MAIN:
-        return Moved(batches.WAITING, lane.stage, told, forced=True, lane=lane.name)
+        return Moved(batching.RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
     following = {"REVIEW": "MONITOR", "MONITOR": "CHECKPOINT", "FINAL_REVIEW": "REPORT"}.get(lane.stage, lane.stage)
     if lane.stage in {"PLAN", "PLAN_REVIEW"} and state.items:
         following = planning.following(state)

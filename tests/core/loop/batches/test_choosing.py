@@ -2,8 +2,8 @@
 
 import pytest
 
+from flyball.core.loop.batches.choosing import overlap
 from flyball.core.model.task import Item
-from flyball.core.workflows.plan.batches import outside, overlap
 
 
 @pytest.mark.req("O30")
@@ -23,9 +23,3 @@ from flyball.core.workflows.plan.batches import outside, overlap
 def test_subtasks_overlap_by_the_files_they_name(one: tuple[str, ...], other: tuple[str, ...], meet: bool) -> None:
     first, second = Item("1", "a", files=one), Item("2", "b", files=other)
     assert overlap(first, second) is overlap(second, first) is meet
-
-
-def test_files_a_subtask_had_not_named_are_known() -> None:
-    item = Item("1", "a", files=("src/a.py", "docs/"))
-    assert outside(item, ("src/a.py", "docs/x.md", "src/b.py")) == ("src/b.py",)
-    assert outside(Item("1", "a"), ("src/b.py",)) == ()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 
+from flyball.core.loop.undeclared import is_declared
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
-from flyball.core.workflows.plan.grammar import SCAFFOLD
-from flyball.core.workflows.plan.record import record_of
 
-WAITING = "REVIEW"
-"""The stage of a lane whose work is done and waits for the others of its batch."""
+SCAFFOLD = "scaffold"
+"""The kind of items that all others build on: while one is open, nothing else begins."""
 PARALLEL = 2
 """How many lanes there are where nobody has said."""
 ROUNDS = 2
@@ -20,29 +18,30 @@ ROUNDS = 2
 
 def open_subtasks(state: State) -> tuple[Item, ...]:
     """What is still to be done: neither completed nor left out by a person."""
-    left = record_of(state).left_out
+    left = state.batches.left_out
     return tuple(item for item in state.items if item.status != "completed" and item.id not in left)
 
 
+def waits_for(state: State, item: Item) -> tuple[str, ...]:
+    """The subtasks that must be accepted before this one."""
+    pending = {each.id for each in open_subtasks(state)}
+    return tuple(other for other in item.depends_on if other in pending)
+
+
 def ready(state: State) -> tuple[Item, ...]:
-    """Open subtasks that nobody works on and whose dependencies are complete; scaffold ones first and alone."""
-    open_ = open_subtasks(state)
-    pending = {item.id for item in open_}
-    scaffold = [item for item in open_ if item.kind == SCAFFOLD]
-    return tuple(
-        item
-        for item in scaffold or open_
-        if item.id not in state.lanes and item.status != "blocked" and not pending.intersection(item.depends_on)
-    )
+    """Open subtasks that nobody works on and that wait for none; scaffold ones before all others."""
+    left = open_subtasks(state)
+    first = [item for item in left if item.kind == SCAFFOLD]
+    free = (item for item in first or left if item.id not in state.lanes and item.status != "blocked")
+    return tuple(item for item in free if not waits_for(state, item))
 
 
 def next_batch(state: State) -> tuple[Item, ...]:
     """The ready subtasks to begin now, in the order of the plan: no two touch the same file, and one that names none runs alone."""
     found = ready(state)
-    rework = record_of(state).rework
-    alone = [item for item in found if item.id in rework and rework[item.id].rounds >= ROUNDS]
-    if alone:
-        return (alone[0],)
+    alone = next((item for item in found if _runs_alone(state, item)), None)
+    if alone is not None:
+        return (alone,)
     chosen: list[Item] = []
     for item in found:
         if len(chosen) < (state.task.settings.parallel or PARALLEL) and not any(overlap(item, each) for each in chosen):
@@ -50,45 +49,21 @@ def next_batch(state: State) -> tuple[Item, ...]:
     return tuple(chosen)
 
 
+def _runs_alone(state: State, item: Item) -> bool:
+    work = state.batches.rework.get(item.id)
+    return work is not None and (work.rounds >= ROUNDS or "smaller-scope" in work.rungs)
+
+
 def overlap(one: Item, other: Item) -> bool:
     """Whether two subtasks may touch the same file; what names no file touches all of them."""
     if not one.files or not other.files:
         return True
-    return any(_meet(a, b) for a in one.files for b in other.files)
-
-
-def _meet(one: str, other: str) -> bool:
-    return one == other or _covers(one, other) or _covers(other, one)
-
-
-def _covers(pattern: str, path: str) -> bool:
-    folder = pattern.rstrip("/") + "/"
-    return path.startswith(folder) or fnmatchcase(path, pattern)
-
-
-def names(files: Iterable[str], path: str) -> bool:
-    """Whether a path is among declared files and folders."""
-    return any(_meet(path, declared) for declared in files)
-
-
-def outside(item: Item, changed: Iterable[str]) -> tuple[str, ...]:
-    """The changed files that a subtask had not declared; one that declared none may touch all."""
-    if not item.files:
-        return ()
-    return tuple(path for path in changed if not names(item.files, path))
+    return any(is_declared(a, (b,)) or is_declared(b, (a,)) for a in one.files for b in other.files)
 
 
 def subtask_lanes(state: State) -> list[Lane]:
     """The lanes subtasks are worked on in."""
     return [lane for lane in state.lanes.values() if lane.name != MAIN]
-
-
-def is_at_work(state: State, lane: Lane) -> bool:
-    """Whether something is still to come of a lane without a person's word: turns, or that it is closed."""
-    known = record_of(state)
-    if lane.item in known.left_out or lane.item in known.failures:
-        return True
-    return lane.stage != WAITING and not is_parked(state, lane)
 
 
 def is_parked(state: State, lane: Lane) -> bool:
@@ -97,6 +72,16 @@ def is_parked(state: State, lane: Lane) -> bool:
         return True
     unanswered = [key for key, asked in state.questions.items() if asked.lane == lane.name and asked.answer is None]
     return any(key not in state.open or state.task.settings.attended for key in unanswered)
+
+
+def is_dropped(state: State, lane: Lane) -> str:
+    """Why a lane is to be closed without its work, or an empty string."""
+    if lane.item in state.batches.left_out:
+        return "left out by a person"
+    if lane.item in state.batches.failures:
+        return "given up"
+    waiting = waits_for(state, find(state.items, lane.item))
+    return f"it waits for {', '.join(waiting)}" if waiting else ""
 
 
 def in_order(state: State, ids: Iterable[str]) -> tuple[str, ...]:

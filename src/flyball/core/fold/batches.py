@@ -1,0 +1,180 @@
+"""What batches add to what is known: pieces of work on the candidate tip, reviews, what goes back, what was accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from flyball.core.health.observation import begin_loop, observe
+from flyball.core.model import batch_events as be
+from flyball.core.model.batches import AcceptedBatch, Batch, Batches, Returning, Rework
+from flyball.core.model.events import Judged, Moved
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Measured
+from flyball.core.model.state import State
+from flyball.core.model.task import MAIN, EffectId
+
+REASONS_KEPT = 6
+
+
+def keep(state: State, **changes: Any) -> Batches:
+    state.batches = replace(state.batches, **changes)
+    return state.batches
+
+
+def _begun(state: State, fact: be.BatchBegun) -> None:
+    keep(state, number=fact.number)
+
+
+def _ended(state: State, fact: be.BatchEnded) -> None:
+    keep(state, current=Batch(fact.number, fact.items, fact.items))
+    written = (author for item in fact.items for author in state.lanes[item].authors)
+    state.main.authors = tuple(dict.fromkeys(written)) or state.main.authors
+
+
+def _current(state: State) -> Batch:
+    assert state.batches.current is not None
+    return state.batches.current
+
+
+def _integrated(state: State, fact: be.SubtaskIntegrated) -> None:
+    batch, returning = _current(state), _current(state).returning
+    if fact.result in {"conflicted", "red"}:
+        why: be.Why = "conflict" if fact.result == "conflicted" else "gates"
+        reasons = tuple(line for line in fact.detail.splitlines() if line.strip())[:REASONS_KEPT]
+        returning = {**returning, fact.item: Returning(why, reasons, fact.detail)}
+    proven = _measurement(state, fact) if fact.result == "integrated" else state.batches.proven
+    keep(state, current=replace(batch, results={**batch.results, fact.item: fact}, returning=returning), proven=proven)
+
+
+def _measurement(state: State, fact: be.SubtaskIntegrated) -> Measurement | None:
+    made = state.main.outcomes.get(EffectId(fact.measured))
+    return made.measurement if isinstance(made, Measured) else state.lanes[fact.item].loop.entry
+
+
+def _reviewed(state: State, fact: be.BatchReviewed) -> None:
+    """What was rejected goes back; what was integrated on top of it is integrated anew without it."""
+    batch = _current(state)
+    turned_down = {each.id: each.reason for each in (*fact.rejected, *fact.reopened)}
+    standing: dict[str, be.SubtaskIntegrated] = {}
+    for item in batch.items:
+        if item in turned_down:
+            break
+        if item in batch.results:
+            standing[item] = batch.results[item]
+    approved = tuple(item for item in batch.items if item in fact.approved)
+    batch = replace(
+        batch,
+        reviewed=fact,
+        items=approved,
+        results={item: standing[item] for item in approved if item in standing},
+        returning={**batch.returning, **{id_: Returning("review", (why,)) for id_, why in turned_down.items()}},
+        round=2 if any(item not in standing for item in approved) else batch.round,
+    )
+    keep(state, current=batch, unread=0)
+
+
+def _unread(state: State, _fact: be.ReviewUnread) -> None:
+    """The seat is free again; nothing of the answer is kept."""
+    keep(state, unread=state.batches.unread + 1)
+    state.main.panel = None
+
+
+def _failed(state: State, fact: be.SubtaskFailed) -> None:
+    keep(state, failures={**state.batches.failures, fact.item: fact})
+
+
+def _deferred(state: State, fact: be.SubtaskDeferred) -> None:
+    state.items = tuple(
+        replace(item, depends_on=tuple(dict.fromkeys((*item.depends_on, *fact.until))), status="not-started")
+        if item.id == fact.item
+        else item
+        for item in state.items
+    )
+
+
+def _returned(state: State, fact: be.SubtaskReturned) -> None:
+    before = state.batches.rework.get(fact.item, Rework(fact.why))
+    rounds = before.rounds + (fact.why in {"conflict", "gates"})
+    rungs = (*before.rungs, fact.rung) if fact.rung else before.rungs
+    work = Rework(fact.why, fact.reasons, fact.detail, fact.commit, fact.base, rounds, rungs)
+    keep(state, rework={**state.batches.rework, fact.item: work})
+
+
+def _settled(state: State, fact: be.BatchSettled) -> None:
+    known = state.batches
+    proven = known.proven.tests_ref if known.proven else ""
+    tree = next((c.tree for c in reversed(state.checkpoints) if c.commit == fact.commit), state.main.tree)
+    new = AcceptedBatch(fact.label, fact.accepted, fact.commit, tree, proven)
+    keep(
+        state,
+        current=None,
+        failures={},
+        rework={key: work for key, work in known.rework.items() if key not in fact.accepted},
+        accepted=(*known.accepted, new) if fact.accepted else known.accepted,
+        recoveries={} if fact.accepted else known.recoveries,
+    )
+
+
+def _undone(state: State, fact: be.BatchesUndone) -> None:
+    """The tests that were accepted with what is undone are no longer protected."""
+    left = tuple(each for each in state.batches.accepted if each.label not in fact.labels)
+    keep(state, accepted=left, proven=None, restored=True)
+    state.main.tests_accepted = state.main.head
+    state.main.tests_ref = left[-1].tests_ref if left else state.baseline.tests_ref if state.baseline else ""
+
+
+def judged(state: State, fact: Judged) -> None:
+    """A verdict on a whole batch, on top of what every verdict adds."""
+    known = state.batches
+    if known.current is None or not fact.batch:
+        return
+    recoveries = known.recoveries
+    if fact.rung.startswith("rollback"):
+        recoveries = {**recoveries, fact.verdict.health: recoveries.get(fact.verdict.health, 0) + 1}
+    keep(
+        state,
+        history=observe(known.history, fact.observation),
+        recoveries=recoveries,
+        restored=fact.rung.startswith("rollback"),
+        rung=fact.rung,
+        evidence=fact.verdict.evidence,
+    )
+
+
+def proven(state: State, fact: Judged) -> Measurement | None:
+    """What a verdict on a whole batch is about: the newest integrated tree."""
+    known = state.batches
+    return known.proven if fact.batch and known.current is not None else None
+
+
+def skipped(state: State, fact: Moved) -> None:
+    """What a person skips: a subtask is left out, a batch is taken without its review."""
+    if fact.lane != MAIN:
+        keep(state, left_out=(*state.batches.left_out, state.lanes[fact.lane].item))
+        return
+    batch = state.batches.current
+    if batch is not None and batch.reviewed is None:
+        taken = tuple(each.item for each in batch.taken)
+        keep(state, current=replace(batch, items=taken, reviewed=be.BatchReviewed(0, taken, by="person")))
+
+
+def begin_anew(state: State) -> None:
+    """A person's word clears what was counted against the batches."""
+    keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history))
+
+
+TABLE: dict[type, Callable[[State, Any], None]] = {
+    be.BatchBegun: _begun,
+    be.BatchEnded: _ended,
+    be.SubtaskIntegrated: _integrated,
+    be.BatchReviewed: _reviewed,
+    be.ReviewUnread: _unread,
+    be.SubtaskFailed: _failed,
+    be.SubtaskDeferred: _deferred,
+    be.SubtaskReturned: _returned,
+    be.BatchSettled: _settled,
+    be.BatchesUndone: _undone,
+}

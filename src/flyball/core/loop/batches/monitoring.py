@@ -1,0 +1,148 @@
+"""The health of the work as a whole, batch by batch, and the remedy; before anything of the batch is on the branch.
+
+STALLED tries each remedy once with the subtasks that failed; REGRESSING drops the batch; FLIP-FLOPPING undoes two. When none is left, a
+person is asked.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
+from flyball.core.health.monitor import Cure, Health, Verdict, change_cure, follow
+from flyball.core.loop import questions
+from flyball.core.loop.batches.lanes import REPLAN
+from flyball.core.loop.batches.rules import BatchRules
+from flyball.core.loop.step import Step, record
+from flyball.core.model.batches import Batch
+from flyball.core.model.effects import Question
+from flyball.core.model.events import GateVerdict, Judged, Moved
+from flyball.core.model.state import Lane, State
+
+RUNGS = ("fresh-context", "other-agent", "smaller-scope", REPLAN)
+ROLLBACK, ROLLBACK_TWO = "rollback", "rollback-two"
+RECOVERIES = 2
+
+
+def monitor(rules: BatchRules, state: State, lane: Lane) -> Step:
+    """Judge the batch once; go on, or ask where no remedy is left."""
+    batch, judged = state.batches.current, lane.loop.judged
+    assert batch is not None
+    if judged is None:
+        return record(judge(rules, state, lane, batch))
+    if judged.verdict.cure in {Cure.STOP, Cure.ASK} and not lane.loop.reset:
+        return questions.put(state, lane, _spent(state, judged))
+    return record(Moved(rules.settling, lane.stage, judged.verdict.evidence))
+
+
+def result_of(state: State, batch: Batch) -> BatchResult:
+    """The batch as the monitor reads it: only what the review approved and the gates held has passed."""
+    passed = tuple(each.item for each in batch.taken)
+    failed = {item: "\n".join(back.reasons) for item, back in batch.returning.items()}
+    failed |= {item: gone.detail for item, gone in state.batches.failures.items()}
+    attempted = tuple(dict.fromkeys((*batch.attempted, *failed)))
+    rejected = tuple(item for item in attempted if item not in passed)
+    return BatchResult(
+        batch=attempted,
+        review=Review("CHANGES REQUESTED" if rejected else "APPROVED", passed, rejected),
+        passed=passed,
+        failed=tuple(Failure(item, text) for item, text in failed.items()),
+        restored=state.batches.restored,
+    )
+
+
+def judge(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Judged:
+    """The verdict on a batch, and the remedy that follows."""
+    result = result_of(state, batch)
+    seen = of_batch(result, state.batches.history.iterations + 1)
+    missing = tuple(f"{each.id}: {each.error}" for each in result.failed)
+    held = not missing
+    seen = replace(seen, gate_held=held)
+    _, verdict = follow(state.batches.history, seen, state.task.settings.monitor)
+    verdict, rung = remedy(rules, state, result, verdict)
+    return Judged(
+        stage=lane.stage,
+        iteration=lane.loop.iteration + 1,
+        turn=batch.reviewed.turn if batch.reviewed else 0,
+        gate_1=GateVerdict(
+            held,
+            "the gates hold on the integrated tree and the review approves every subtask",
+            missing,
+            {"subtasks": len(result.batch), "subtasks_accepted": len(result.passed)},
+        ),
+        gate_2=held,
+        observation=seen,
+        verdict=verdict,
+        breaker=lane.loop.breaker,
+        progress=bool(result.passed),
+        can_exit=held,
+        score=float(len(result.passed)),
+        rejected=not held,
+        rung=rung,
+        lesson=(verdict.evidence,) if rung else (),
+        findings=batch.reviewed.findings if batch.reviewed else (),
+        batch=True,
+    )
+
+
+def remedy(rules: BatchRules, state: State, result: BatchResult, verdict: Verdict) -> tuple[Verdict, str]:
+    """What is tried next; the verdict says STOP where nothing is left."""
+    spent = [gone.detail for gone in state.batches.failures.values() if gone.spent]
+    if spent:
+        told = spent[0].partition("\n")[0]
+        return change_cure(verdict, _fresh(verdict), f"every remedy inside the lane was tried: {told}"), REPLAN
+    if verdict.cure is Cure.CONTINUE or verdict.cure in {Cure.STOP, Cure.ASK}:
+        return verdict, ""
+    rung = _rolled_back(state, verdict) if verdict.health in _ROLLED_BACK else _next_rung(rules, state, result)
+    return (verdict, rung) if rung else (change_cure(verdict, Cure.STOP, "every remedy was tried"), "")
+
+
+_ROLLED_BACK = {Health.REGRESSING, Health.FLIP_FLOPPING}
+
+
+def _fresh(verdict: Verdict) -> Cure:
+    return Cure.ASK if verdict.health is Health.BLOCKED else Cure.FRESH_CONTEXT
+
+
+def _rolled_back(state: State, verdict: Verdict) -> str:
+    """A regressing batch is dropped, at most twice; a flip-flop takes back two, once."""
+    used = state.batches.recoveries.get(verdict.health, 0)
+    if verdict.health is Health.REGRESSING:
+        return ROLLBACK if used < RECOVERIES else ""
+    return ROLLBACK_TWO if not used else ""
+
+
+def _next_rung(rules: BatchRules, state: State, result: BatchResult) -> str:
+    """The first remedy that was not tried with any of the subtasks that failed."""
+    failed = [state.batches.rework.get(each.id) for each in result.failed]
+    tried = {rung for work in failed if work is not None for rung in work.rungs}
+    possible = (rung for rung in RUNGS if rung not in tried)
+    return next((rung for rung in possible if _is_possible(rules, state, rung)), "")
+
+
+def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
+    if rung == REPLAN:
+        return rules.replans
+    roles = {lane.turn.effect.role for lane in state.lanes.values() if lane.turn is not None}
+    fallbacks = [state.task.settings.choice(role).fallback for role in (*roles, "default")]
+    return rung != "other-agent" or any(fallbacks)
+
+
+def _spent(state: State, judged: Judged) -> Question:
+    """What a person is asked when no remedy is left, with the whole story."""
+    text = f"The plan does not move: {judged.verdict.health}: {judged.verdict.evidence}"
+    story = list(judged.gate_1.missing)
+    for item, work in state.batches.rework.items():
+        tried = f"; tried: {', '.join(work.rungs)}" if work.rungs else ""
+        story.append(f"{item} was sent back ({work.why}): {'; '.join(work.reasons)}{tried}")
+    story += [f"{health}: {times} of {RECOVERIES} recoveries" for health, times in state.batches.recoveries.items()]
+    if judged.verdict.health is Health.FLIP_FLOPPING:
+        story += _both_sides(state, judged)
+    return Question("batches-stalled", text, questions.FOUR_CHOICES, detail="\n".join(story))
+
+
+def _both_sides(state: State, judged: Judged) -> list[str]:
+    """Where to see the changes that undo each other: the last trees of the subtasks that reversed."""
+    ids = set(judged.observation.batch)
+    turns = [c.label for c in state.checkpoints if c.lane in ids and c.label.startswith("turn-")]
+    return [f"compare the changes: flyball diff {state.task.id} {label}" for label in turns[-2:]]

@@ -1,0 +1,87 @@
+"""What is known of items that are worked on side by side: the batch that is being integrated, and what went back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.health.observation import History
+from flyball.core.model.batch_events import BatchReviewed, SubtaskFailed, SubtaskIntegrated, Why
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Commit
+
+
+class Rework(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a subtask went back, the work it goes on from (`commit` since `base`), how often it could not be integrated (`rounds`), and the
+    remedies tried with it.
+    """
+
+    why: Why
+    reasons: tuple[str, ...] = ()
+    detail: str = ""
+    commit: Commit = Commit("")
+    base: Commit = Commit("")
+    rounds: int = 0
+    rungs: tuple[str, ...] = ()
+
+
+class Returning(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A subtask of the batch that will go back, and why."""
+
+    why: Why
+    reasons: tuple[str, ...] = ()
+    detail: str = ""
+
+
+class Batch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The batch that is being integrated: what became of each subtask's work, and what the review says.
+
+    `items` are those whose work is wanted: all that were `attempted`, then the approved ones. `round` is 2 while these are integrated anew,
+    without the rejected ones.
+    """
+
+    number: int
+    items: tuple[str, ...] = ()
+    attempted: tuple[str, ...] = ()
+    results: dict[str, SubtaskIntegrated] = msgspec.field(default_factory=dict)
+    returning: dict[str, Returning] = msgspec.field(default_factory=dict)
+    reviewed: BatchReviewed | None = None
+    round: int = 1
+
+    @property
+    def taken(self) -> tuple[SubtaskIntegrated, ...]:
+        """The integrated work in its order, each on top of the one before."""
+        found = (self.results.get(item) for item in self.items)
+        return tuple(each for each in found if each is not None and each.result in {"integrated", "empty"})
+
+
+class AcceptedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A batch on the branch, with the tests that were accepted with it."""
+
+    label: str
+    items: tuple[str, ...]
+    commit: Commit
+    tree: str
+    tests_ref: str = ""
+
+
+class Batches(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of all batches.
+
+    `history` is the monitor's, `proven` the measurement of the newest integrated tree, `failures` are those of the batch under way.
+    `rung` and `evidence` are the remedy for the batch that was judged last, and why.
+    `recoveries` counts the rollbacks by health since a batch was last accepted; `restored` is whether one was made since the last verdict.
+    """
+
+    number: int = 0
+    current: Batch | None = None
+    failures: dict[str, SubtaskFailed] = msgspec.field(default_factory=dict)
+    rework: dict[str, Rework] = msgspec.field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    unread: int = 0
+    history: History = History()
+    proven: Measurement | None = None
+    accepted: tuple[AcceptedBatch, ...] = ()
+    recoveries: dict[str, int] = msgspec.field(default_factory=dict)
+    restored: bool = False
+    rung: str = ""
+    evidence: str = ""
