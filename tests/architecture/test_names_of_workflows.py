@@ -23,6 +23,7 @@ TELLING = {name for name in NAMES if name.isupper() or "-" in name or name == "t
 
 ALLOWED = {
     ("core/claims/status_block.py", "QA"): "the phase of the status block's format whose blocks hold a review",
+    ("core/claims/status_block.py", "REFACTOR"): "the phase of the status block's format whose blocks list patterns",
     ("core/claims/values.py", "REVIEW"): "a verdict that agents write: APPROVED WITH REVIEW",
     ("core/advice/batch.py", "plan"): "a kind of loop: items, not a gate",
     ("core/health/observation.py", "plan"): "a kind of loop: items, not a gate",

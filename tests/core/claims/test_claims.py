@@ -445,6 +445,21 @@ def test_metrics_mappings_are_read_beside_the_block():
     assert claim.metrics["tests_total"] == 4
 
 
+@pytest.mark.req("C70")
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"final": BLOCK.replace("BLOCKERS:", "PATTERNS_APPLIED:\n  - extract function\n  - rename\nBLOCKERS:", 1)},
+        {"final": f"{BLOCK}\nREFACTOR_PHASE_METRICS:\n  patterns_applied:\n    - extract function\n    - rename\n"},
+        {"report": {"nonce": NONCE, "metrics": {"patterns_applied": ["extract function", "rename"]}}},
+    ],
+    ids=["block", "metrics", "report"],
+)
+def test_patterns_are_read_wherever_an_agent_names_them(said):
+    claim = read(said.get("final", ""), report=said.get("report"))
+    assert claim.metrics["patterns_applied"] == "extract function, rename"
+
+
 def test_decisions_are_read_as_list_entries_or_under_headings():
     claim = read(
         """## Decisions

@@ -198,3 +198,19 @@ def test_coverage_an_agent_reports_is_held_against_what_was_measured(
     claim = Claim(metrics=metrics)
     assert judged(turn=ok(claim), measured=measured).disagreements == expected
     assert judged(turn=ok(claim)).disagreements == (), "nothing is held against a number nobody measured"
+
+
+@pytest.mark.req("C70")
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        ({"patterns_applied": "extract function, inline variable"}, ("extract function", "inline variable")),
+        ({"patterns_applied": "x" * 500}, ("x" * 120,)),
+        ({"patterns_applied": 3}, ()),
+        ({}, ()),
+    ],
+)
+def test_patterns_an_agent_says_it_applied_are_kept_as_its_words(
+    metrics: dict[str, Any], expected: tuple[str, ...]
+) -> None:
+    assert judged(turn=ok(Claim(metrics=metrics))).patterns_applied == expected

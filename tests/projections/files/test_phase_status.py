@@ -6,7 +6,7 @@ from flyball.core.claims.status_block import deviations, parse, render
 from flyball.core.claims.status_fields import StatusBlock
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.events import TaskStopped
+from flyball.core.model.events import LearningRecorded, TaskStopped
 from flyball.core.model.measurement import Counts, Measurement
 from flyball.core.model.state import State
 from flyball.projections.files.phase_status import current_block, phase_status
@@ -134,10 +134,28 @@ def test_every_block_has_all_fields_of_the_seed():
                 {"QA_METRICS", "MEMORY_CONTEXT", "VERDICT", "ATTEMPT"} if "PHASE: QA" in text else {"TESTS", "FILES"}
             )
             assert other <= set(keys(text)) or "no iteration of QA" in text
+            assert ("PATTERNS_APPLIED" in keys(text)) == ("PHASE: REFACTOR" in text)
             assert "  HOURLY: " in text
             assert "  5H_LIMIT: OK" in text
             assert "  GATE_1: " in text
             assert "  - none" in text
+
+
+def test_a_block_of_refactor_lists_the_patterns_the_agent_named():
+    story = Story().start().iterate(held=True, signal=True).leave("REFACTOR")
+    story.iterate(patterns_applied=("extract function", "inline variable"))
+    story.iterate()
+    assert [b.patterns_applied for b in blocks(story)] == [(), ("extract function", "inline variable"), ()]
+    assert "PATTERNS_APPLIED:\n  - none\n" in current_block(story.state)
+
+
+def test_a_review_counts_the_learnings_its_prompt_showed():
+    story = Story().start().iterate(held=True, signal=True).leave("QA")
+    story.add(LearningRecorded(1, "decision", "one"), LearningRecorded(2, "anti-pattern", "two"))
+    story.add(LearningRecorded(3, "decision", "three")).iterate()
+    memory = blocks(story)[-1].memory_context
+    assert memory is not None
+    assert (memory.patterns_identified, memory.historical_bugs_found) == (2, 1)
 
 
 def test_the_block_on_request_is_the_one_that_was_written_last():

@@ -165,6 +165,8 @@ def _numbers(block: StatusBlock) -> Iterator[tuple[str, Metric]]:
     for prefix, section in (("tests_", block.tests), ("files_", block.files), ("", block.qa_metrics)):
         for name, value in msgspec.structs.asdict(section).items() if section else ():
             yield f"{prefix}{name}", value
+    if block.patterns_applied:
+        yield "patterns_applied", clean(", ".join(block.patterns_applied))
 
 
 def _questions(prose: list[str]) -> Iterator[str]:

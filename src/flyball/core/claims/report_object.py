@@ -205,9 +205,12 @@ class _ReportFields:
         fields = self.object("metrics")
         kept: dict[str, values.Metric] = {}
         for name, value in fields._raw.items() if fields else ():  # noqa: SLF001 - the same class
-            metric = clean(value) if isinstance(value, str) else value
+            words = isinstance(value, list) and value and all(isinstance(word, str) for word in value)
+            metric = clean(", ".join(value) if words else value) if words or isinstance(value, str) else value
             if not _is_metric(metric):
-                self._note(f"metrics.{clean(name, 80)}", f"is {_named(value)}; expected a number, text, true or false")
+                self._note(
+                    f"metrics.{clean(name, 80)}", f"is {_named(value)}; expected a number, text, texts, true or false"
+                )
             elif len(kept) >= values.MAX_METRICS:
                 self._note("metrics", f"has more than {values.MAX_METRICS} entries; the rest is left out")
                 break

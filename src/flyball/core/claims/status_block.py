@@ -22,6 +22,8 @@ BEGIN = "---PRP_PHASE_STATUS---"
 END = "---END_PRP_PHASE_STATUS---"
 MAX_LINES = 500
 MAX_VALUE = 2000
+REFACTOR_PHASE = "REFACTOR"
+"""The phase whose blocks list the patterns that were applied, by the format."""
 REVIEW_PHASE = "QA"
 """The phase whose blocks hold the numbers of a review instead of those of tests and files, by the format."""
 
@@ -195,7 +197,11 @@ def _known(block: StatusBlock, leftovers: dict[str, FieldEntry]) -> Iterator[Fie
         value = getattr(block, field.name)
         if field.kind is tuple:
             items = tuple(f"- {item}" for item in _items(map(as_value, value)))
-            if items or field.name == "blockers":
+            if (
+                items
+                or field.name == "blockers"
+                or (field.name == "patterns_applied" and block.phase == REFACTOR_PHASE)
+            ):
                 yield FieldEntry(field.key, body=items or ("- none",))
         elif value is None or value == "":
             continue

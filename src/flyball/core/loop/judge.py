@@ -20,6 +20,8 @@ from flyball.core.model.task import Commit
 
 COVERAGE_TOLERANCE = 1.0
 """Percentage points by which a reported coverage may be off."""
+PATTERNS_SHOWN = 20
+PATTERN_SHOWN = 120
 PROBLEMS_SHOWN = 6
 PROBLEM_SHOWN = 300
 """So many problems of a report, and so many characters of each, are told to the next turn."""
@@ -75,6 +77,7 @@ def judge(
         lesson=_lesson(lane, turn, weighed, verdict, failure) if recovery.rung else (),
         findings=weighed.findings,
         disagreements=_disagreements(claim, weighed, measured),
+        patterns_applied=_patterns_applied(claim),
         report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
         questions=() if held and signal else _asked(effect, turn),
         consent_wanted=_consent_wanted(lane, claim, measured),
@@ -188,6 +191,13 @@ def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tup
         for key, said in sorted(claim.metrics.items())
         if (key in values and said != values[key]) or (key in shares and _differs(said, shares[key]))
     )
+
+
+def _patterns_applied(claim: Claim) -> tuple[str, ...]:
+    """The refactorings the agent says it applied; nothing can measure them."""
+    said = claim.metrics.get("patterns_applied")
+    names = said.split(",") if isinstance(said, str) else ()
+    return tuple(name.strip()[:PATTERN_SHOWN] for name in names if name.strip())[:PATTERNS_SHOWN]
 
 
 def _coverage(measured: Measurement) -> dict[str, float]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
+from flyball.core.model.events import LearningRecorded
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import open_items
 from flyball.core.text import quantities
 
-VERSION = 6
+VERSION = 7
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
@@ -55,10 +56,15 @@ def compose(
         listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
         _lesson(lane),
         listed("Guidance from a person", state.guidance),
-        listed("Learnings so far", tuple(f"{x.title}: {x.choice or x.context}" for x in state.learnings[-6:])),
+        listed("Learnings so far", tuple(f"{x.title}: {x.choice or x.context}" for x in shown_learnings(state))),
         _REPORT,
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def shown_learnings(state: State) -> tuple[LearningRecorded, ...]:
+    """The learnings a prompt shows."""
+    return state.learnings[-6:]
 
 
 def request(state: State) -> str:

@@ -124,6 +124,7 @@ class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     lesson: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     disagreements: tuple[str, ...] = ()
+    patterns_applied: tuple[str, ...] = ()
     report_problems: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     consent_wanted: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims import status_block, status_fields as fields
 from flyball.core.loop.progress import StageNumbers
+from flyball.core.loop.prompts import shown_learnings
 from flyball.core.model.events import Event, Judged, TaskStopped
 from flyball.core.model.measurement import Measurement, Scalar
 from flyball.core.model.state import State
@@ -68,6 +69,7 @@ def _judged(state: State, fact: Judged) -> fields.StatusBlock:
         progress_percent=workflow_of(state.task).percent(fact.stage, _numbers(state, fact)),
         dual_gate=_dual_gate(fact),
         blockers=blockers,
+        patterns_applied=fact.patterns_applied if fact.stage == status_block.REFACTOR_PHASE else (),
         recommendation=f"{fact.verdict.recommendation} ({fact.verdict.cure}): {fact.verdict.evidence}",
         **(_qa(state, fact, measured) if fact.stage == status_block.REVIEW_PHASE else _work(measured)),
     )
@@ -150,11 +152,16 @@ def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, o
     extra: tuple[fields.FieldEntry, ...] = (
         fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),
     )
+    recent = shown_learnings(state)
     if by_status["n/a"]:
         extra = (fields.FieldEntry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
     return {
         "qa_metrics": metrics,
-        "memory_context": fields.MemoryContext(adrs_found=measured.files.decision_records if measured else 0),
+        "memory_context": fields.MemoryContext(
+            historical_bugs_found=sum(each.kind == "anti-pattern" for each in recent),
+            patterns_identified=sum(each.kind == "decision" for each in recent),
+            adrs_found=measured.files.decision_records if measured else 0,
+        ),
         "verdict": str(fact.gate_1.values.get("verdict") or "NONE"),
         "attempt": state.main.rejections + (not fact.rejected),
         "extra": extra,

@@ -25,7 +25,8 @@ ROLES = {
     ),
     "refactorer": (
         "Improve the code this task changed without changing what it does: shorter functions, less branching, no repetition.\n"
-        "All tests must stay green. When nothing is worth improving, say so and signal."
+        "All tests must stay green. Name what you applied (extract function, …) in `metrics.patterns_applied`, a list. When\n"
+        "nothing is worth improving, say so and signal."
     ),
     "documenter": (
         "Document what this task changed: at least three documents (.md, .rst, .adoc or OpenAPI) added or changed, a decision\n"
