@@ -260,6 +260,66 @@ def test_an_unreadable_state_is_kept_aside_and_reported(flyball, work):
         assert work.state_now()["last_decision"] == "CONTINUE"
 
 
+FOUR_SHAPES = {
+    "code": {
+        "step": 4,
+        "last_issue": ONE,
+        "cycles": 2,
+        "completed_issues": ["BUG-000@a1b2c3"],
+        "start_time": "2026-01-05T10:00:00Z",
+        "last_update": "2026-01-05T11:00:00Z",
+    },
+    "orchestrator": {
+        "phase": "validation",
+        "subagent": "code-reviewer",
+        "current_issue": ONE,
+        "step": 3,
+        "cycles": 2,
+        "issues_completed_session": ["BUG-000@a1b2c3"],
+        "issues_created_session": [],
+        "prepared_context_hash": "x",
+    },
+    "do-work": {
+        "session_id": "sess-2026-01-05-x",
+        "started_at": "2026-01-05T10:00:00Z",
+        "iteration": 2,
+        "phase": "evaluate",
+        "current_issue": {"id": ONE},
+        "issues_completed": 1,
+        "issues_blocked": 0,
+        "issues_created": 0,
+    },
+    "evaluator": {
+        "last_decision": "CONTINUE",
+        "last_decision_reason": "r",
+        "last_decision_time": "t",
+        "cycles": 2,
+        "next_issue_hint": ONE,
+        "issues_completed": ["BUG-000@a1b2c3"],
+        "consecutive_failures": 0,
+    },
+}
+
+
+@pytest.mark.req("E6", "E13")
+@pytest.mark.parametrize("shape", FOUR_SHAPES)
+def test_a_state_of_each_shape_keeps_its_keys_and_its_limit_over_evaluations(flyball, work, shape):
+    before = {**FOUR_SHAPES[shape], "max_cycles": 3, "theirs": {"kept": [1]}}
+    counter = "iteration" if "iteration" in before else "cycles"
+    work.put("high.md", block(ONE))
+    work.state(**before)
+    for _ in range(2):
+        said = asked(flyball, code=10)
+        assert any("(2/3)" in warning for warning in said["warnings"]), said["warnings"]
+    after = work.state_now()
+    assert {key: after[key] for key in before if not key.startswith(("last_decision", "next_"))} == {
+        key: value for key, value in before.items() if not key.startswith(("last_decision", "next_"))
+    }
+    assert {"cycles", "iteration"} & set(after) == {counter}
+    work.state(**{**after, counter: 3})
+    assert asked(flyball, code=3)["trigger"] == "cycle_limit"
+
+
 @pytest.mark.req("E32")
 def test_a_missing_constitution_is_a_warning(flyball, work):
     (work.root / ".work" / "constitution.md").unlink()
