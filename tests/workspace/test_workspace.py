@@ -39,6 +39,18 @@ def test_accepting_a_tree_puts_it_on_its_parent_and_may_be_repeated(workspace, a
     assert workspace.accept("one", "checkpoint: one", at, tree=tree, parent=workspace.base) == accepted
 
 
+@pytest.mark.req("O44")
+def test_a_tree_that_changed_nothing_makes_no_commit_but_has_its_label(workspace, at):
+    (workspace.root / "c.txt").write_text("new\n")
+    kept = workspace.snapshot("turn-1", "m", at)
+    green = workspace.accept("GREEN", "green", at, tree=kept.tree, parent=workspace.base)
+    workspace.snapshot("turn-2", "m", at)
+    again = workspace.accept("REFACTOR", "refactor", at, tree=kept.tree, parent=green.commit)
+    assert again.commit == green.commit
+    assert workspace.checkpoints["REFACTOR"] == workspace.checkpoints["GREEN"] == workspace.tip
+    assert workspace.accept("REFACTOR", "refactor", at, tree=kept.tree, parent=green.commit).commit == green.commit
+
+
 def test_a_copy_is_disposable_and_tells_what_was_edited(user, workspace, at, contents):
     copy = workspace.copy("reviewer", workspace.base)
     assert contents(copy) == contents(workspace.root)

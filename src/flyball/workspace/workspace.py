@@ -276,8 +276,14 @@ class GitWorkspace:
         return begun if begun.tree != self.tree_of(base) else Snapshot(base, begun.tree, None, begun.notes)
 
     def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
-        """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it."""
-        commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self._committer())
+        """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it.
+
+        A tree that changed nothing is `parent` under one more label: nobody wants an empty commit on their branch.
+        """
+        if self.vault.tree(tree) == self.vault.tree(parent):
+            commit = self.vault.commit(parent)
+        else:
+            commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self._committer())
         prefix, known = self._refs()
         tip, name = known.get("tip"), label_name(label)
         # What was measured is mostly what was saved last, and then no file needs to be touched.
