@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from flyball.core.failures.signature import digest
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.observation import Observation
-from flyball.core.health.verdict import CURES
-from flyball.core.model.events import Event, Judged
+from flyball.core.health.verdict import CURES, Thresholds
+from flyball.core.model.events import Event, Judged, Moved, PersonSpoke
 from flyball.core.model.state import State
 from flyball.projections.files.loop_files import VERDICT, render
 from flyball.projections.history.task_history import TaskHistory
@@ -24,6 +24,7 @@ def check_words(events: Sequence[Event]) -> None:
     state: State | None = None
     chronicle = TaskHistory()
     met: set[str] = set()
+    running: dict[str, list[str]] = {}
     for event in events:
         state = evolve(state, event)
         chronicle.add(event)
@@ -31,6 +32,9 @@ def check_words(events: Sequence[Event]) -> None:
             _check_verdict(event.fact, met)
             assert f", {event.fact.verdict.health}: " in (line(event, state) or "")
             met |= _failures(event.fact.observation)
+            _check_attempts(event.fact, running)
+        if isinstance(event.fact, Moved | PersonSpoke):
+            running.clear()
         if state.stopped is not None:
             _check_screens(state, chronicle)
 
@@ -44,6 +48,17 @@ def _check_verdict(fact: Judged, met: set[str]) -> None:
         assert verdict.cure == ("rollback" if fact.rung.startswith("rollback") else "fresh-context"), fact
     if "nothing repeats" in verdict.evidence:
         assert not met & _failures(fact.observation), verdict
+
+
+def _check_attempts(fact: Judged, running: dict[str, list[str]]) -> None:
+    """The same error in three attempts at the same item running is no progress, whatever was restored between them (M14)."""
+    for item, error in fact.observation.failed.items():
+        before = running.get(item, [])
+        running[item] = [*before, error.fine] if before[-1:] == [error.fine] else [error.fine]
+        if len(running[item]) >= Thresholds().same_error:
+            assert fact.verdict.health != "PROGRESSING", (item, fact.verdict)
+    for item in fact.observation.passed:
+        running.pop(item, None)
 
 
 def _failures(seen: Observation) -> set[str]:

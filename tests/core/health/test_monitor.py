@@ -140,6 +140,21 @@ def test_a_rise_between_two_falls_is_not_regressing():
     assert verdicts[-1].health is Health.PROGRESSING
 
 
+@pytest.mark.req("M14", "M22")
+@pytest.mark.parametrize("restored", [False, True])
+def test_the_same_error_in_three_attempts_is_a_stall_in_a_fresh_context_and_on_a_restored_tree_too(restored):
+    error = signature("TypeError in parse_row", ("parse",))
+    seen = [
+        Observation(
+            iteration=n, context=context, batch=("a",), failed={"a": error}, fine=error.fine, tree=f"t{n}", restored=put
+        )
+        for n, context, put in ((1, 1, False), (2, 1, False), (3, 2, restored))
+    ]
+    last = judged(*seen)[-1]
+    assert (last.health, last.cure) == (Health.STALLED, Cure.FRESH_CONTEXT)
+    assert "iterations 1, 2, 3" in last.evidence
+
+
 @pytest.mark.req("M14")
 def test_three_batches_with_nothing_passed_are_a_stall():
     verdicts = judged(*(batch(n, failed=[f"s{n}"]) for n in (1, 2, 3)))

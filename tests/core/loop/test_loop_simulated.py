@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding
 from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.model.events import (
     Begun,
@@ -23,6 +23,7 @@ from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.standing import stuck
 from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 
@@ -444,3 +445,16 @@ def test_a_reviewers_warning_is_an_approval_that_is_recorded() -> None:
     assert not any(f.false_claim for f in simulator.of(Judged) if isinstance(f, Judged))
     chronicle = TaskHistory(simulator.events)
     assert "qa approves with a warning: names are long" in chronicle.notes
+
+
+@pytest.mark.req("M10")
+@pytest.mark.parametrize("blockers", [(ClaimedBlocker("external", "the test database is down"),), ()])
+def test_what_blocks_the_first_iteration_is_named_and_not_called_a_lack_of_progress(
+    blockers: tuple[ClaimedBlocker, ...],
+) -> None:
+    claim = Claim(status="blocked", blockers=blockers, summary="the test database is down", source="report-file")
+    world = World(lambda _t, _s: ok(claim), lambda m, _s: suite(m.candidate, "tree-0"))
+    stopped = Simulator(world).run()
+    assert stopped.stopped is not None
+    assert stopped.stopped.reason == "RED is blocked: the test database is down (external)"
+    assert (stopped.turns, stuck(stopped)) == (1, "yes, blocked: RED: external: the test database is down")

@@ -150,7 +150,7 @@ def observe(history: History, seen: Observation) -> History:
         iterations=history.iterations + 1,
         contexts=history.contexts + (last is None or seen.context != last.context),
         results=(*history.results[1 - RECENT_RESULTS :], result),
-        items=_items(() if seen.restored else history.items, seen, history.iterations + 1),
+        items=_items(_put_back(history.items) if seen.restored else history.items, seen, history.iterations + 1),
         trees=(*trees[1 - RECENT_TREES :], seen.tree) if seen.tree is not None else trees,
         endings=(*history.endings, _ending(history))[-RECENT_ENDINGS:] if anew and last else history.endings,
         broken_on=_broken_on(history.broken_on, seen),
@@ -233,6 +233,11 @@ def _items(known: tuple[Tracked, ...], seen: Observation, now: int) -> tuple[Tra
     if len(kept) > TRACKED_ITEMS:
         kept = sorted(kept, key=lambda item: (-reversals(item, now), "F" not in item.marks, item.id))[:TRACKED_ITEMS]
     return tuple(kept)
+
+
+def _put_back(items: tuple[Tracked, ...]) -> tuple[Tracked, ...]:
+    """Items on a tree that was restored: passing and failing are compared anew (M12), but attempts go on (M14)."""
+    return tuple(msgspec.structs.replace(item, marks="") for item in items if item.error)
 
 
 def _told(item: Tracked, seen: Observation, now: int) -> Tracked:

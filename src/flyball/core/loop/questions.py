@@ -22,6 +22,7 @@ FOUR_CHOICES = (
 )
 ROLLBACK = "rollback"
 TRICK_SHOWN = 300
+BLOCKERS_SHOWN = 600
 CONFIRMATIONS_BY_DEFAULT = 2
 OUT_OF_REACH = "out-of-reach"
 TOOL_UNUSABLE = "tool-unusable"
@@ -131,8 +132,17 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 def breaker_open(state: State, lane: Lane) -> Question:
     judged = lane.loop.judged
     seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, lane, judged)) if judged else ()
-    text = led_by_trick(lane, f"{lane.stage} makes no progress: {lane.loop.breaker.reason}")
+    text = led_by_trick(lane, why_stopped(lane))
     return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
+
+
+def why_stopped(lane: Lane) -> str:
+    """What an open breaker is open for: whatever stands in the way, or a loop that repeats itself."""
+    verdict = lane.loop.judged.verdict if lane.loop.judged is not None else None
+    if verdict is None or verdict.health != "BLOCKED" or not verdict.blockers:
+        return f"{lane.stage} makes no progress: {lane.loop.breaker.reason}"
+    told = "; ".join(f"{each.description or each.id} ({each.type})" for each in verdict.blockers)
+    return f"{lane.stage} is blocked: {told[:BLOCKERS_SHOWN]}"
 
 
 def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:

@@ -118,7 +118,8 @@ def stuck(state: State) -> str:
         state.main.stage, workflow_of(state.task).strikes.get(state.main.stage)
     )
     if breaker.state == "OPEN":
-        return f"yes, stopped repeating: {breaker.reason}"
+        blocked = state.main.loop.judged is not None and state.main.loop.judged.verdict.health == "BLOCKED"
+        return f"yes, {'blocked' if blocked else 'stopped repeating'}: {breaker.reason}"
     if not breaker.no_progress and not breaker.same_error:
         return "no"
     counted = (
