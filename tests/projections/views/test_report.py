@@ -146,6 +146,18 @@ def test_spending_is_told_turn_by_turn_failed_ones_included():
     assert sum(t.usd or 0 for t in of(story).turns) == pytest.approx(of(story).total.usd)
 
 
+@pytest.mark.req("C13")
+def test_tokens_that_nobody_told_are_a_dash_and_null_and_not_nothing():
+    story = Story().start().turn(usage=Usage())
+    (turn,) = of(story).turns
+    assert (turn.input_tokens, turn.output_tokens, of(story).total.input_tokens) == (None, None, None)
+    assert "| – | – | – |" in text(story)
+    assert "A dash stands for money or tokens that nobody told." in text(story)
+    assert status(story.state, TaskHistory(story.events)).usage.input_tokens is None
+    partly = story.turn(usage=Usage(1000, 100, 0.05))
+    assert "| at least 1000 | at least 100 | at least 0.0500 |" in text(partly)
+
+
 def test_estimates_are_called_estimates():
     story = Story().start().turn(usage=Usage(1, 1, 0.1, estimated=True))
     assert "Some figures are estimates" in text(story)

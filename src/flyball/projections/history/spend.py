@@ -6,14 +6,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from flyball.core.model.outcomes import NOTHING_USED
+from flyball.core.model.outcomes import ABSENT, LIMITED, NOTHING_USED
 from flyball.projections.history.records import TurnRecord
 
 
 class Spend(msgspec.Struct, frozen=True):
     """What turns of one role in one stage took; empty names are the total.
 
-    Money is None where that of any turn is not known; `known_usd` is what is known of it.
+    Money is None where that of any turn is not known; `known_usd` is what is known of it. Tokens are those that were told, None where
+    none were; `untold` turns told none.
     """
 
     stage: str = ""
@@ -21,11 +22,12 @@ class Spend(msgspec.Struct, frozen=True):
     agents: tuple[str, ...] = ()
     turns: int = 0
     seconds: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
     usd: float | None = 0.0
     estimated: bool = False
     known_usd: float = 0.0
+    untold: int = 0
 
 
 class TurnSpend(msgspec.Struct, frozen=True):
@@ -38,8 +40,8 @@ class TurnSpend(msgspec.Struct, frozen=True):
     model: str
     outcome: str
     seconds: float
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
     usd: float | None
     estimated: bool
     session: str = ""
@@ -56,8 +58,8 @@ def each(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
             turn.model,
             turn.outcome,
             turn.seconds,
-            turn.usage.input_tokens,
-            turn.usage.output_tokens,
+            None if _is_untold(turn) else turn.usage.input_tokens,
+            None if _is_untold(turn) else turn.usage.output_tokens,
             turn.usage.usd,
             turn.usage.estimated,
             turn.session,
@@ -83,6 +85,8 @@ def _sum(stage: str, role: str, turns: list[TurnRecord]) -> Spend:
     usage = NOTHING_USED
     for turn in turns:
         usage = usage.plus(turn.usage)
+    untold = sum(map(_is_untold, turns))
+    unknown = bool(untold) and not usage.tokens
     names = (f"{t.agent} {t.model}".rstrip() for t in turns)
     return Spend(
         stage,
@@ -90,9 +94,15 @@ def _sum(stage: str, role: str, turns: list[TurnRecord]) -> Spend:
         tuple(dict.fromkeys(names)),
         len(turns),
         round(sum(t.seconds for t in turns), 3),
-        usage.input_tokens,
-        usage.output_tokens,
+        None if unknown else usage.input_tokens,
+        None if unknown else usage.output_tokens,
         usage.usd,
         usage.estimated,
         round(sum(t.usage.usd or 0.0 for t in turns), 6),
+        untold,
     )
+
+
+def _is_untold(turn: TurnRecord) -> bool:
+    """Whether a turn that ran did not tell its tokens, which is not none."""
+    return turn.ended_at is not None and not turn.usage.tokens and turn.outcome not in LIMITED | ABSENT

@@ -198,7 +198,8 @@ def _spent(r: Report) -> list[str]:
     rows += [_spend_row(s.stage, s.role, s) for s in r.spend]
     rows.append(_spend_row("all", "", r.total))
     notes = ["Some figures are estimates: an agent did not say."] if r.total.estimated else []
-    notes += ["A dash is money that is not known, which is not nothing."] if r.total.usd is None else []
+    unknown = [what for what, holds in (("money", r.total.usd is None), ("tokens", r.total.untold)) if holds]
+    notes += [f"A dash stands for {' or '.join(unknown)} that nobody told."] if unknown else []
     return [*rows, *(["", " ".join(notes)] if notes else [])]
 
 
@@ -214,6 +215,10 @@ def _sessions(r: Report) -> list[str]:
     ]
 
 
+def _tokens(told: int | None, untold: int) -> str:
+    return "–" if told is None else f"at least {told}" if untold else str(told)
+
+
 def _spend_row(stage: str, role: str, s: Spend) -> str:
     cells = [
         escaped(stage),
@@ -221,8 +226,8 @@ def _spend_row(stage: str, role: str, s: Spend) -> str:
         escaped(", ".join(s.agents)),
         str(s.turns),
         duration(s.seconds),
-        str(s.input_tokens),
-        str(s.output_tokens),
+        _tokens(s.input_tokens, s.untold),
+        _tokens(s.output_tokens, s.untold),
         money(s.usd, s.known_usd, digits=4).removesuffix(" USD"),
     ]
     return f"| {' | '.join(cells)} |"

@@ -47,8 +47,8 @@ class BreakerShown(msgspec.Struct, frozen=True):
 
 
 class UsageShown(msgspec.Struct, frozen=True):
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
     usd: float | None
     estimated: bool
     known_usd: float
@@ -156,7 +156,6 @@ class Status(msgspec.Struct, frozen=True):
 def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
-    usage = state.usage
     breaker, held = state.main.loop.breaker, state.main.held
     return Status(
         task=state.task.id,
@@ -181,7 +180,7 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.accepted, c.stage) for c in chronicle.checkpoints),
         questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
         breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
-        usage=UsageShown(usage.input_tokens, usage.output_tokens, usage.usd, usage.estimated, state.known_usd),
+        usage=_usage(state),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
         held=HeldShown(held.guard, plain(held.reason), held.until) if held else None,
@@ -194,6 +193,14 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         started_at=state.task.opened_at,
         updated_at=state.now,
     )
+
+
+def _usage(state: State) -> UsageShown:
+    """Tokens and money as they were told; None is not known, which is not nothing."""
+    usage = state.usage
+    known = usage.tokens or not state.turns_without_tokens
+    tokens_in, tokens_out = (usage.input_tokens, usage.output_tokens) if known else (None, None)
+    return UsageShown(tokens_in, tokens_out, usage.usd, usage.estimated, state.known_usd)
 
 
 def progress_percent(state: State) -> int:
