@@ -7,7 +7,7 @@ import pytest
 
 from flyball.core.model.task import TaskId
 from flyball.workspace import GitWorkspace, Repository
-from flyball.workspace.errors import LinkedGitFolder
+from flyball.workspace.errors import LinkedGitFolder, SettingsInReach
 from flyball.workspace.sandbox import Confined, Unavailable, available
 
 pytestmark = pytest.mark.req("C46")
@@ -185,3 +185,48 @@ def test_flyball_itself_executes_nothing_planted_in_a_nested_repository(user, in
     here.publish(saved.commit)
     assert not mark.exists()
     assert (inner.root / ".git").is_dir()
+
+
+TAKE_OVER = "printf '#!/bin/sh\\ntouch {0}\\n' > {1}; chmod +x {1}; mv tools gone; mkdir -p tools/hooks; cp {1} tools/hooks/; true"
+
+
+def test_hooks_that_settings_take_from_the_tree_are_out_of_reach(user, open_workspace, agent, mark, at):
+    user.write("tools/hooks/pre-commit", "#!/bin/sh\nexit 0\n")
+    user.commit()
+    user.git("config", "core.hooksPath", "tools/hooks")
+    here = begun(user, open_workspace, at)
+    said = agent(here, f"echo beside > tools/other; {TAKE_OVER.format(mark, 'tools/hooks/pre-commit')}")
+    assert "Read-only file system" in said.stderr
+    assert (user.root / "tools" / "other").read_text() == "beside\n", "all else in the folder is the agent's"
+    assert (user.root / "tools" / "hooks" / "pre-commit").read_text() == "#!/bin/sh\nexit 0\n"
+    user.git("commit", "-q", "--allow-empty", "-m", "mine")
+    assert not mark.exists()
+
+
+def test_settings_that_settings_take_from_the_tree_are_out_of_reach(user, open_workspace, agent, mark, at):
+    user.write("team.gitconfig", "[alias]\n\tst = status\n")
+    user.commit()
+    user.git("config", "include.path", "../team.gitconfig")
+    here = begun(user, open_workspace, at)
+    agent(here, f"printf '[core]\\n\\tfsmonitor = \"touch {mark}\"\\n' >> team.gitconfig; rm -f team.gitconfig; true")
+    user.git("status", "--porcelain")
+    assert not mark.exists()
+    assert "alias" in (user.root / "team.gitconfig").read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "place"), [("core.hooksPath", ".husky/_", ".husky/_"), ("include.path", "../own.cfg", "own.cfg")]
+)
+def test_a_place_for_hooks_or_settings_that_is_missing_is_refused_with_what_to_type(user, home, key, value, place):
+    user.git("config", key, value)
+    with pytest.raises(SettingsInReach, match=place) as refused:
+        GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"), in_place=True).prepare()
+    command = refused.value.remedy.partition(": ")[2].partition("; or")[0]
+    subprocess.run(["/bin/sh", "-c", command], check=True)
+    GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"), in_place=True).prepare()
+    GitWorkspace(Repository.find(user.root), home, TaskId("002-thing")).prepare()
+
+
+def test_hooks_outside_the_tree_are_nobodys_business(user, home, tmp_path):
+    user.git("config", "core.hooksPath", str(tmp_path / "hooks"))
+    GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"), in_place=True).prepare()

@@ -42,6 +42,7 @@ from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
 from flyball.wiring.tasks.reopening import made_ready
+from flyball.workspace.git_settings import refuse_settings
 from flyball.workspace.nested import refuse_links
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
@@ -172,6 +173,7 @@ def _wanted(
     if configured.settings.in_place:
         repository.require_idle()
         refuse_links(repository.root)
+        refuse_settings(repository, environment())
     trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
     sandbox = available()
     if isinstance(sandbox, Unavailable):

@@ -9,7 +9,7 @@ class WorkspaceError(Refusal):
     WorkspaceError
     ├── GitMissing, GitTooOld, GitFailed
     ├── NotARepository, DamagedRepository, BareRepository, DubiousOwnership, UnbornHead, OperationInProgress,
-    │   HomeInsideRepository, LinkedGitFolder
+    │   HomeInsideRepository, LinkedGitFolder, SettingsInReach
     ├── CheckpointExists, UnknownCommit
     └── BranchMoved, BranchCheckedOut, BranchBlocked, BaseLost, PushRefused
     """
@@ -68,6 +68,10 @@ class HomeInsideRepository(WorkspaceError):
 
 class LinkedGitFolder(WorkspaceError):
     """A `.git` in the tree is a symbolic link, where flyball was asked to work in place."""
+
+
+class SettingsInReach(WorkspaceError):
+    """Git takes programs or settings from a place in the tree that cannot be kept from an agent at work in place."""
 
 
 class CheckpointExists(WorkspaceError):

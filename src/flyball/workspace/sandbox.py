@@ -164,7 +164,7 @@ class Confined(msgspec.Struct, frozen=True):
     readable: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()
     git_dirs: Callable[[Path], tuple[Mount, ...]] = lambda _tree: ()
-    nested: Callable[[], tuple[Path, ...]] = tuple
+    nested: Callable[[], tuple[Mount, ...]] = tuple
     environments: tuple[str, ...] = ()
     environment_names: tuple[str, ...] = ()
     network: bool = True
@@ -194,7 +194,7 @@ class Confined(msgspec.Struct, frozen=True):
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
             *self._environments(tree, environments),
             *self._git(tree),
-            *(Mount("read-only", path) for path in (self.nested() if tree == self.root else ())),
+            *(self.nested() if tree == self.root else ()),
             *(Mount("writable", path) for path in writable),
             *(Mount("read-only", path) for path in read_only),
         ]

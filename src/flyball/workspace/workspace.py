@@ -31,6 +31,7 @@ from flyball.workspace.checkpoint import (
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, scratch_copy, write_file
+from flyball.workspace.git_settings import guard_settings, refuse_settings, settings_in_tree
 from flyball.workspace.ground import Ground
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.leftovers import Leftovers
@@ -117,9 +118,14 @@ class GitWorkspace:
         own = self.checkout.folder.joinpath(*inside[:2]) if inside[0] == "lanes" else self.checkout.folder
         return (Mount("writable", folder), Mount("read-only", own / "history", self.repository.objects))
 
-    def guard_nested(self) -> tuple[Path, ...]:
-        """What below the user's own tree is git's and must not be written by the run that is about to begin."""
-        return self._nested.guard() if self.in_place else ()
+    def guard_nested(self) -> tuple[Mount, ...]:
+        """What below the user's own tree is git's, or named by its settings, and must not be written by the run to come."""
+        if not self.in_place:
+            return ()
+        nested = tuple(Mount("read-only", path) for path in self._nested.guard())
+        named = guard_settings(settings_in_tree(self.repository, self.environment), self.repository.root)
+        held = [mount for mount in named if mount.kind == "writable"]
+        return (*held, *nested, *(mount for mount in named if mount not in held))
 
     @property
     def _nested(self) -> Nested:
@@ -469,6 +475,7 @@ class GitWorkspace:
         if self.in_place:
             self.repository.require_idle()
             refuse_links(self.root)
+            refuse_settings(self.repository, self.environment)
 
     def _sweep(self) -> None:
         """Remove what a killed controller left of its scratch indexes; the task's lock keeps others out."""

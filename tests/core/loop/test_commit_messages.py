@@ -1,7 +1,7 @@
 """Commit messages as a maintainer would write them."""
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from flyball.core.loop.commit_messages import message, subject
 from flyball.core.model.task import Item
@@ -24,6 +24,7 @@ def test_a_subject_is_cut_between_words_and_never_empty():
     assert subject("fix", " \n ") == "fix: work"
 
 
+@example("#", [("0", ""), ("0", "")])
 @given(st.text(), st.lists(st.tuples(st.text(min_size=1, max_size=9), st.text())))
 def test_no_text_of_others_makes_a_trailer_of_its_own(request_text, texts):
     items = [Item(" ".join(f"AC-{n}" for n in [number]), text) for number, (_, text) in enumerate(texts, 1)]

@@ -25,7 +25,7 @@ def message(first: str, label: str, items: Iterable[Item], *trailers: str) -> st
 def subject(area: str, what: str) -> str:
     """`area: what`, from the first line of a text, cut between words where it is too long."""
     lines = [line for line in what.splitlines() if line.strip()]
-    line = _line(lines[0]).lstrip("#").strip().rstrip(".") if lines else "work"
+    line = (_line(lines[0]).lstrip("#").strip().rstrip(".") if lines else "") or "work"
     return (
         textwrap.shorten(f"{area}: {line}" if area else line, SUBJECT_LENGTH, placeholder="…") or line[:SUBJECT_LENGTH]
     )
