@@ -307,3 +307,39 @@ def test_a_check_whose_tool_cannot_run_here_is_proposed_off_with_the_reason() ->
     file = parse(text)
     assert file.qa == {"lint_clean": "off", **{line.key: "off" for line in look(PYTEST).qa_off}}
     assert ".venv/bin/python -m ruff check . cannot be run here: No module named ruff" in text
+
+
+WEB = {"web/package.json": json.dumps({"scripts": {"test": "node --test"}}), "web/a.test.js": ""}
+
+
+def test_a_second_stack_below_the_root_is_named_with_a_gate_to_switch_on() -> None:
+    (line,) = look({**PYTEST, **WEB}, "node", "npm").elsewhere
+    assert (line.key, line.reason) == ("test-web", "web is a node project, and no gate covers it")
+    assert line.value.startswith("cd web && ")
+    text = render(look({**PYTEST, **WEB}, "node", "npm"))
+    assert f"# {line.reason}. To cover it, once what it needs is installed there:\n# test-web = " in text
+    file = parse(text)
+    assert list(file.gates) == ["test"]
+    switched_on = parse(text.replace("# test-web = ", "test-web = "))
+    assert switched_on.gates["test-web"].command == line.value
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        PYTEST,
+        {**PYTEST, "tools/pyproject.toml": ""},
+        {**PYTEST, "node_modules/x/package.json": "{}"},
+        {**PYTEST, "tests/fixtures/package.json": "{}"},
+        {**PYTEST, "a/b/c/d/package.json": "{}"},
+    ],
+    ids=["none", "the same stack", "installed", "for tests", "deep below"],
+)
+def test_what_is_no_second_stack_of_the_project_is_not_named(files: dict[str, str]) -> None:
+    assert look(files, "node", "npm").elsewhere == ()
+
+
+def test_a_folder_is_named_once_and_one_without_tests_without_a_command() -> None:
+    bare = {"services/api/go.mod": "module x", "services/api/inner/go.mod": "module y", "app/Cargo.toml": "[package]"}
+    found = look({**PYTEST, **bare}).elsewhere
+    assert [line.key for line in found] == ["test-app", "test-services-api"]

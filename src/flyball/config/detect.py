@@ -1,10 +1,12 @@
 """Proposes a flyball.toml for a project from the files that lie in it; it runs nothing."""
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
+from flyball.config.elsewhere import projects_elsewhere
 from flyball.config.finding import Reader, StackFound
 from flyball.config.stacks import stacks
 from flyball.core.loop.questions import CHECKED_BY
@@ -38,6 +40,8 @@ class Proposal(msgspec.Struct, frozen=True):
     qa_off: tuple[SettingLine, ...] = ()
     agents: tuple[str, ...] = ()
     agent: SettingLine | None = None
+    elsewhere: tuple[SettingLine, ...] = ()
+    """Gates for projects below the root, which a person may want; none is on by itself."""
 
 
 def _nothing_known(_: str) -> bool | None:
@@ -71,6 +75,7 @@ def detect(
         qa_off=tuple(_qa_off(files, has_lint=bool(lints))),
         agents=tuple(there),
         agent=_chosen(there, logged_in),
+        elsewhere=tuple(_elsewhere(frozenset(files), read, installed, found)),
     )
 
 
@@ -106,6 +111,15 @@ def _gates(found: Collection[StackFound]) -> Iterator[SettingLine]:
     tested = [f for f in found if f.gate]
     for finding in tested:
         yield SettingLine("test" if len(tested) == 1 else f"test-{finding.stack}", finding.gate, finding.gate_reason)
+
+
+def _elsewhere(
+    files: frozenset[str], read: Reader, installed: Callable[[str], bool], found: Collection[StackFound]
+) -> Iterator[SettingLine]:
+    for folder, other in projects_elsewhere(files, read, installed, frozenset(f.stack for f in found)):
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder)
+        reason = f"{folder} is a {other.stack} project, and no gate covers it"
+        yield SettingLine(f"test-{name}", f"cd {shlex.quote(folder)} && {other.gate}" if other.gate else "", reason)
 
 
 def _qa_off(files: Collection[str], *, has_lint: bool) -> Iterator[SettingLine]:
@@ -156,6 +170,10 @@ def _gate_lines(proposal: Proposal) -> Iterator[str]:
         yield '# test = "COMMAND {junit}"'
     for line in proposal.gates:
         yield from _setting(line)
+    for line in proposal.elsewhere:
+        yield f"# {line.reason}." + (" To cover it, once what it needs is installed there:" if line.value else "")
+        if line.value:
+            yield f"# {line.key} = {_text(line.value)}"
     if proposal.environment:
         yield "# Installed dependencies: gates see these folders though git does not."
         yield f"environment = [{', '.join(_text(name) for name in proposal.environment)}]"

@@ -127,6 +127,7 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
             for t in (measured.tools if measured else ())
         ],
         "notes": measured.notes if measured else (),
+        "elsewhere": [{"gate": e.key, "command": e.value, "reason": e.reason} for e in proposal.elsewhere],
         "missing": _missing(proposal, measured),
         "trusted": True,
     }
@@ -144,6 +145,7 @@ def _shown(
     for tool in measured.tools if measured else ():
         yield from _tool(tool)
     yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
+    yield from (f"note: {line.reason}; see [gates] above" for line in proposal.elsewhere)
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written and trusted:"
     yield from (f"  {line}" for line in wants)
