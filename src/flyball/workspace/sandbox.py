@@ -186,15 +186,17 @@ class Confined(msgspec.Struct, frozen=True):
         """
         real = _Real()
         needed = _private_folders(real.all((*self.programs, *_named(argv))))
+        own = self.nested() if tree == self.root else ()
         mounts = [
             *(Mount("read-only", Path(path)) for path in needed),
             *_hide(real.all(self.hidden), needed),
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
+            *(mount for mount in own if mount.kind == "writable" and not read_only_tree),
             *self._environments(tree, environments),
             *self._git(tree),
-            *(self.nested() if tree == self.root else ()),
+            *(mount for mount in own if mount.kind != "writable"),
             *(Mount("writable", path) for path in writable),
             *(Mount("read-only", path) for path in read_only),
         ]

@@ -122,10 +122,8 @@ class GitWorkspace:
         """What below the user's own tree is git's, or named by its settings, and must not be written by the run to come."""
         if not self.in_place:
             return ()
-        nested = tuple(Mount("read-only", path) for path in self._nested.guard())
         named = guard_settings(settings_in_tree(self.repository, self.environment), self.repository.root)
-        held = [mount for mount in named if mount.kind == "writable"]
-        return (*held, *nested, *(mount for mount in named if mount not in held))
+        return (*named, *(Mount("read-only", path) for path in self._nested.guard()))
 
     @property
     def _nested(self) -> Nested:
