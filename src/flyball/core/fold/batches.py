@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from flyball.core.health.monitor import Health
 from flyball.core.health.observation import begin_loop, observe
 from flyball.core.model import batch_events as be
 from flyball.core.model.batches import AcceptedBatch, Batch, Batches, Returning, Rework
@@ -114,8 +115,13 @@ def _settled(state: State, fact: be.BatchSettled) -> None:
         failures={},
         rework={key: work for key, work in known.rework.items() if key not in fact.accepted},
         accepted=(*known.accepted, new) if fact.accepted else known.accepted,
-        recoveries={} if fact.accepted else known.recoveries,
+        recoveries=_outlived(known.recoveries) if fact.accepted else known.recoveries,
     )
+
+
+def _outlived(recoveries: dict[str, int]) -> dict[str, int]:
+    """An accepted batch shows that a regression is over. Work that flip-flops is accepted each time, so that shows nothing."""
+    return {health: times for health, times in recoveries.items() if health == Health.FLIP_FLOPPING}
 
 
 def _undone(state: State, fact: be.BatchesUndone) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
 from flyball.core.health.monitor import Cure, Health, Verdict, change_cure, follow
 from flyball.core.loop import questions
+from flyball.core.loop.batches.choosing import subtask_lanes
 from flyball.core.loop.batches.lanes import REPLAN
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import Step, record
@@ -121,11 +122,10 @@ def _next_rung(rules: BatchRules, state: State, result: BatchResult) -> str:
 
 
 def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
-    if rung == REPLAN:
-        return rules.replans
-    roles = {lane.turn.effect.role for lane in state.lanes.values() if lane.turn is not None}
-    fallbacks = [state.task.settings.choice(role).fallback for role in (*roles, "default")]
-    return rung != "other-agent" or any(fallbacks)
+    if rung != "other-agent":
+        return rung != REPLAN or rules.replans
+    roles = {"default", *(rules.stage_of(state, lane).role for lane in subtask_lanes(state))}
+    return any(state.task.settings.choice(role).fallback for role in roles)
 
 
 def _spent(state: State, judged: Judged) -> Question:
