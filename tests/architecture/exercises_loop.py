@@ -5,8 +5,13 @@ from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.feedback import wishes
 from flyball.core.loop.undeclared import undeclared
+from flyball.core.memory.recalling import recall
+from flyball.core.memory.standing import remembered
+from flyball.core.model.effects import Recall
 from flyball.core.model.events import Event, PersonSpoke
+from flyball.core.model.learnings import Learnings
 from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.task import EffectId
 from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
 from flyball.projections.files.loop_files import phase_status, render
@@ -22,7 +27,7 @@ from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.status import status
 from flyball.testing.builders import short_tdd_run
-from flyball.testing.simulator import Simulator, World, suite
+from flyball.testing.simulator import EveryFile, Simulator, World, suite
 
 
 def exercise_the_loop() -> None:
@@ -63,3 +68,8 @@ def exercise_the_pages() -> None:
 
 def exercise_undeclared_edits() -> None:
     assert undeclared(("a.py",), [("M", "b.py")], item="1", others={"2": ("b.py",)}).shared
+
+
+def exercise_memory() -> None:
+    tasks: dict[str, Learnings] = {"001-parse-rows": remembered(short_tdd_run().events)}
+    recall(Recall(EffectId("recall/1"), words="rows", reviewing=True), "001-parse-rows", tasks, EveryFile())

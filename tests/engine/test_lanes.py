@@ -14,7 +14,7 @@ from flyball.clock import SystemClock
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Ended, LaneClosed, SeatAnswered, SessionStarted, TaskOpened
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Conflicted, TurnEnded
+from flyball.core.model.outcomes import Conflicted, Recalled, TurnEnded
 from flyball.core.model.task import Settings, Task, TaskId
 from flyball.core.workflows import registry
 from flyball.engine.driver import Driver
@@ -134,4 +134,5 @@ def _performer(task: Task, workspace: GitWorkspace, writer: Writer, folder: Path
         notify=lambda *_said: None,
         others={},
         pull_requests=writer,  # type: ignore[arg-type]
+        recall=lambda _effect: Recalled(),
     )

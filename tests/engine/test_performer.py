@@ -1,7 +1,7 @@
 """Doing effects with a workspace in memory: what is shipped, what was consented to, what a reviewer sees."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -12,9 +12,18 @@ from msgspec.structs import replace
 from tests.engine.no_setup import NoSetup
 
 from flyball.clock import SystemClock
-from flyball.core.model.effects import Deliver, Measure, OpenPullRequest, RunAgent, Save
+from flyball.core.model.effects import Deliver, Measure, OpenPullRequest, Recall, RunAgent, Save
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Delivered, Failed, Interrupted, Measured, PullRequested, Saved, TurnEnded
+from flyball.core.model.outcomes import (
+    Delivered,
+    Failed,
+    Interrupted,
+    Measured,
+    PullRequested,
+    Recalled,
+    Saved,
+    TurnEnded,
+)
 from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
@@ -112,7 +121,12 @@ class NoHost:
         return PullRequested(detail=f"no host for {request.branch}")
 
 
-def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None, **settings: Any) -> Performer:
+def performer(
+    workspace: MemoryWorkspace,
+    measurer: Measurer | None = None,
+    recall: Callable[[Recall], Recalled] = lambda _effect: Recalled(),
+    **settings: Any,
+) -> Performer:
     task = a_task()
     return Performer(
         replace(task, settings=replace(task.settings, **settings)),
@@ -126,6 +140,7 @@ def performer(workspace: MemoryWorkspace, measurer: Measurer | None = None, **se
         notify=lambda *_said: None,
         others={},
         pull_requests=NoHost(),
+        recall=recall,
     )
 
 
@@ -263,3 +278,13 @@ def a_measurement(lane: str) -> Measure:
         lane=lane,
         at=START,
     )
+
+
+@pytest.mark.req("O41")
+@pytest.mark.parametrize("error", [OSError("the disk is gone"), Refusal("the journal is damaged")])
+def test_a_memory_that_cannot_be_read_is_a_sentence_and_no_failure(error: Exception) -> None:
+    def broken(_effect: Recall) -> Recalled:
+        raise error
+
+    outcome = performer(MemoryWorkspace({}), recall=broken)(Recall(EffectId("recall/1"), words="w"), RealStop())
+    assert outcome == Recalled(problem=f"recall/1: {error}")

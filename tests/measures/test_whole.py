@@ -21,6 +21,7 @@ def test_baseline_red_green_follow_from_each_other(lab) -> None:
     assert lazy.failing == ("tests/test_mul.py::test_ac_1",)
     assert lazy.missing == ()
     assert lazy.unchanged
+    assert lazy.changed == ()
     assert (lazy.counts.total, lazy.counts.passing, lazy.counts.failing) == (2, 1, 1)
     wrong = lab.measure("green", {"calc.py": "def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return 1\n"})
     assert wrong.failing == ("tests/test_mul.py::test_ac_1",)
@@ -37,6 +38,7 @@ def test_baseline_red_green_follow_from_each_other(lab) -> None:
     )
     assert right.green_runs == 2
     assert not right.unchanged
+    assert right.changed == ("calc.py",), "what differs from what is accepted"
     assert right.quality is not None
     assert lab.tests(right)["tests/test_mul.py::test_ac_1"] == "passing"
     lab.accepted, lab.accepted_ref = right.candidate, right.tests_ref

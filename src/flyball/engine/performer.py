@@ -21,6 +21,7 @@ from flyball.core.model.effects import (
     OpenPullRequest,
     Prepare,
     PutBack,
+    Recall,
     Restore,
     RunAgent,
     Save,
@@ -35,6 +36,7 @@ from flyball.core.model.outcomes import (
     Mended,
     Outcome,
     Prepared,
+    Recalled,
     Restored,
     Saved,
     TurnEnded,
@@ -63,7 +65,7 @@ _LOOK_AGAIN_S = 0.1
 
 
 class Performer:
-    """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own."""
+    """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own, `recall` knows learnings."""
 
     def __init__(
         self,
@@ -79,6 +81,7 @@ class Performer:
         notify: Watch,
         others: Mapping[type[Effect], Callable[[Any], Outcome]],
         pull_requests: PullRequests,
+        recall: Callable[[Recall], Recalled],
     ) -> None:
         self._task = task
         self._workspace = workspace
@@ -91,10 +94,12 @@ class Performer:
         self._notify = notify
         self._pull_requests = pull_requests
         self._measuring = threading.Lock()
+        self._recall_learnings = recall
         self._table: dict[type, Callable[[Any, Stop], Outcome]] = {
             Prepare: self._prepare,
             OpenLane: self._open_lane,
             CloseLane: self._close_lane,
+            Recall: self._recall,
             RunAgent: self._run_agent,
             Measure: self._measure,
             Save: self._save,
@@ -152,6 +157,13 @@ class Performer:
     def _close_lane(self, effect: CloseLane, _stop: Stop) -> Outcome:
         self._workspace.close_lane(effect.lane)
         return WorkspaceClosed()
+
+    def _recall(self, effect: Recall, _stop: Stop) -> Outcome:
+        """No turn waits for its memory: what cannot be recalled is a sentence in the outcome."""
+        try:
+            return self._recall_learnings(effect)
+        except (Refusal, OSError) as error:
+            return Recalled(problem=f"{effect.id}: {error}")
 
     def _run_agent(self, effect: RunAgent, stop: Stop) -> Outcome:
         agent = self._agents.get(effect.agent)

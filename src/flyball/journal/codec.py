@@ -77,27 +77,34 @@ def decode(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, aft
     yield from events
 
 
+def decode_some(journal: str, task: TaskId, rows: Iterable[tuple[int, bytes, int]]) -> Iterator[Event]:
+    """The events of rows of place, body and checksum, between which others may stand."""
+    for seq, body, crc in rows:
+        yield _one(journal, task, seq, body, crc, _salt(task))
+
+
 def _decoded(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, after: int) -> Iterator[Event]:
     salt = _salt(task)
-    parse = _decoder().decode
-    seq = after
-    for body, crc in rows:
-        seq += 1
-        if crc32(body, salt) != crc:
-            raise JournalCorrupt(journal, f"event {seq} of task {task} does not match its checksum", task=task, seq=seq)
-        try:
-            event = parse(body)
-        except msgspec.ValidationError as error:
-            raise _newer(journal, task, seq, body, error) from error
-        except msgspec.DecodeError as error:
-            raise JournalCorrupt(
-                journal, f"event {seq} of task {task} is not JSON ({error})", task=task, seq=seq
-            ) from error
-        if event.seq != seq:
-            raise JournalCorrupt(
-                journal, f"task {task} has event {event.seq} where event {seq} was expected", task=task, seq=seq
-            )
-        yield event
+    for seq, (body, crc) in enumerate(rows, after + 1):
+        yield _one(journal, task, seq, body, crc, salt)
+
+
+def _one(journal: str, task: TaskId, seq: int, body: bytes, crc: int, salt: int) -> Event:
+    if crc32(body, salt) != crc:
+        raise JournalCorrupt(journal, f"event {seq} of task {task} does not match its checksum", task=task, seq=seq)
+    try:
+        event = _decoder().decode(body)
+    except msgspec.ValidationError as error:
+        raise _newer(journal, task, seq, body, error) from error
+    except msgspec.DecodeError as error:
+        raise JournalCorrupt(
+            journal, f"event {seq} of task {task} is not JSON ({error})", task=task, seq=seq
+        ) from error
+    if event.seq != seq:
+        raise JournalCorrupt(
+            journal, f"task {task} has event {event.seq} where event {seq} was expected", task=task, seq=seq
+        )
+    return event
 
 
 def words_taken(events: Sequence[Event], taking: Sequence[int]) -> dict[int, int]:

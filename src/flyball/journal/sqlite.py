@@ -94,6 +94,13 @@ class SqliteJournal:
             yield from codec.decode(str(self._database.path), task, rows, after=after)
             after += len(rows)
 
+    def read_of(self, task: TaskId, kinds: Sequence[str], after: int = 0) -> Iterator[Event]:
+        """The events of some kinds that follow `after`, without those of turns and measurements, which are the bulk of a journal."""
+        names = msgspec.json.encode(list(kinds)).decode()
+        while rows := self._database.select(statements.READ_EVENTS_OF, (task, after, names, _PAGE)):
+            yield from codec.decode_some(str(self._database.path), task, rows)
+            after = rows[-1][0]
+
     def post(self, task: TaskId, word: Spoken, *, text: str = "", question: str = "", at: datetime) -> int:
         """Put a person's word into the inbox; it is durable when this returns."""
         codec.check_word(word, text, question)

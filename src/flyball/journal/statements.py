@@ -9,6 +9,13 @@ ADD_EVENT = """
 """
 READ_EVENTS = "SELECT CAST(body AS BLOB), crc FROM events WHERE task = ? AND seq > ? ORDER BY seq LIMIT ?"
 
+READ_EVENTS_OF = """
+    SELECT seq, CAST(body AS BLOB), crc FROM events
+    WHERE task = ? AND seq > ? AND kind IN (SELECT value FROM json_each(?))
+        AND (effect IS NULL OR (effect NOT GLOB 'turn/*' AND effect NOT GLOB '*measure/*'))
+    ORDER BY seq LIMIT ?
+"""
+
 LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM tasks"
 ADD_TASK = "INSERT INTO tasks (id, number, workflow, title, opened_at) VALUES (?, ?, ?, ?, ?)"
 READ_TASKS = "SELECT id, number, workflow, title, opened_at FROM tasks ORDER BY number"

@@ -30,6 +30,7 @@ from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 Kept = TypeVar("Kept")
 SHOWN = 200
+FILES_NAMED = 16
 """Ids in a measurement; the whole sets are kept as blobs."""
 
 
@@ -109,6 +110,7 @@ class TreeMeasurer:
         tricks = () if kind == "baseline" else _once((*protection.tricks, *trial.tricks, *found.tricks, *marked))
         failed = bool(failing) or not trial.round.passed
         put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
+        changed = _changed(examination, protection)
         return Measurement(
             candidate=examination.request.candidate,
             tree=sha,
@@ -133,7 +135,8 @@ class TreeMeasurer:
             notes=_once((*protection.notes, *trial.notes, *found.notes)),
             commands_s=round(examination.commands.seconds, 3),
             unseen=found.unseen,
-            unchanged=kind != "baseline" and _is_unchanged(examination, protection),
+            unchanged=kind != "baseline" and not changed,
+            changed=changed[:FILES_NAMED],
             coverage=_coverage(examination, sha, found),
             put_back=(*put_back, *protection.rewritten),
             mended=_mended(examination, put_back, protection.rewritten),
@@ -152,11 +155,13 @@ def _mended(examination: Examination, put_back: Mapping[str, Commit | None], rew
     return examination.workspace.overlay(examination.request.candidate, put_back, rewritten)
 
 
-def _is_unchanged(examination: Examination, protection: Protection) -> bool:
-    """Whether the candidate is what was accepted, but for what is measured as accepted and flyball's own files."""
+def _changed(examination: Examination, protection: Protection) -> tuple[str, ...]:
+    """Where the candidate is not what was accepted, but for what is measured as accepted and flyball's own files."""
     request = examination.request
-    changed = changed_paths(examination.workspace, request.accepted, request.candidate)
-    return all(path in protection.overlay or path.startswith(f"{LOOP}/") for path in changed)
+    if request.kind == "baseline":
+        return ()
+    paths = changed_paths(examination.workspace, request.accepted, request.candidate)
+    return tuple(sorted(p for p in paths if p not in protection.overlay and not p.startswith(f"{LOOP}/")))
 
 
 def _expectations(

@@ -157,7 +157,10 @@ class Story:
     def save(self, label: str, *, name: str, accepted: bool = False) -> Story:
         """A kept tree."""
         saved = Saved(Commit(f"{len(self.events):08x}"), f"tree-{len(self.events)}", label, accepted)
-        save = Save(EffectId(name), label=label, message=label, parent=self.state.main.head, accepted=accepted)
+        turn = 0 if accepted or self.state.main.turn is None else self.state.main.turn.effect.turn
+        save = Save(
+            EffectId(name), label=label, message=label, parent=self.state.main.head, accepted=accepted, turn=turn
+        )
         return self.perform(save, saved)
 
     def measure(self, measured: Measurement, *, name: str = "") -> Story:

@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from flyball.core.claims.claims import Claim
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve
+from flyball.core.memory.recalling import recall
+from flyball.core.memory.validity import Tree
 from flyball.core.model.effects import (
     Ask,
     CloseLane,
@@ -27,12 +29,14 @@ from flyball.core.model.effects import (
     OpenPullRequest,
     Prepare,
     PutBack,
+    Recall,
     Restore,
     RunAgent,
     Save,
     Wait,
 )
 from flyball.core.model.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
+from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
 from flyball.core.model.outcomes import (
     Answered,
@@ -45,6 +49,7 @@ from flyball.core.model.outcomes import (
     Outcome,
     Prepared,
     PullRequested,
+    Recalled,
     Restored,
     Saved,
     TurnEnded,
@@ -87,6 +92,19 @@ def a_reviewed_task() -> Task:
     return replace(task, settings=replace(task.settings, roles=roles))
 
 
+class EveryFile:
+    """A tree that has every file, each as it always was."""
+
+    def exists(self, path: str) -> bool:
+        return bool(path)
+
+    def text(self, path: str) -> str | None:
+        return path
+
+    def text_then(self, _commit: str, path: str) -> str | None:
+        return path
+
+
 class World:
     """A world that does what it is told: override `turn` and `measure`, or give functions. Each lane has a tree of its own."""
 
@@ -102,6 +120,8 @@ class World:
         self.trees = {MAIN: "tree-0"}
         self.saved: dict[str, str] = {"base": "tree-0"}
         self.folder = BacklogInMemory()
+        self.others: dict[str, Learnings] = {}
+        self.files: Tree = EveryFile()
 
     @property
     def tree(self) -> str:
@@ -111,7 +131,7 @@ class World:
     def tree(self, tree: str) -> None:
         self.trees[MAIN] = tree
 
-    def perform(self, effect: Effect, state: State) -> Outcome:  # noqa: C901 - one short case for each effect
+    def perform(self, effect: Effect, state: State) -> Outcome:  # noqa: C901, PLR0912 - one short case for each effect
         match effect:
             case Prepare():
                 return Prepared(Commit("base"), "tree-0", "flyball/001-it-works")
@@ -136,12 +156,18 @@ class World:
                 return self._deliver(effect)
             case ReadBacklog() | EditBacklog():
                 return self.folder.perform(effect)
+            case Recall():
+                return self.recall(effect, state)
             case Wait():
                 return Waited()
             case Ask():
                 text = self.answer(effect, state)
                 return Unanswered() if text is None else Answered(text)
         raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
+
+    def recall(self, effect: Recall, state: State) -> Recalled:
+        """What the task itself has learnt and other tasks told here, in a tree that has every file."""
+        return recall(effect, state.task.id, {**self.others, state.task.id: state.learnings}, self.files)
 
     def integrate(self, effect: Integrate) -> Integrated | Conflicted | NothingToIntegrate:
         """Both trees together; override it for a conflict."""

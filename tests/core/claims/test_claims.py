@@ -618,3 +618,23 @@ def test_nothing_an_agent_writes_makes_the_reader_raise(raw, lines, prompt, echo
         report_file=raw, final_message="\n".join(lines), nonce=NONCE, prompt=prompt, echoed=lambda _text: echo
     )
     storable(claim)
+
+
+@pytest.mark.req("O42")
+def test_a_reviewer_may_say_of_earlier_learnings_what_became_of_them_as_objects_or_as_text() -> None:
+    report = {
+        "nonce": "n",
+        "supersedes": [{"id": "001-a/2", "by": "7", "because": "faster"}, "002-b/1 by 8 because it is JSON"],
+        "invalidates": ["001-a/3 because the file moved", {"id": "4", "because": "old"}, {"because": "nothing named"}],
+        "decisions": [{"title": "t", "choice": "c", "supersedes": ["001-a/2"], "invalidated_if": "path a.py gone"}],
+    }
+    claim = read_claim(
+        report_file=json.dumps(report).encode(), final_message="", nonce="n", prompt="", echoed=lambda _: False
+    )
+    assert [(r.id, r.by, r.because) for r in claim.supersedes] == [
+        ("001-a/2", "7", "faster"),
+        ("002-b/1", "8", "it is JSON"),
+    ]
+    assert [(r.id, r.by, r.because) for r in claim.invalidates] == [("001-a/3", "", "the file moved"), ("4", "", "old")]
+    assert claim.problems == ("invalidates[2].id is missing; it is what the entry is about",)
+    assert claim.decisions[0].supersedes == ("001-a/2",)

@@ -10,9 +10,9 @@ from flyball.core.health.breaker import Breaker
 from flyball.core.loop import casting, guards
 from flyball.core.loop.kernel import counted, spawn
 from flyball.core.loop.step import Step
-from flyball.core.model.effects import Ask, Effect, RunAgent, Wait
+from flyball.core.model.effects import Ask, Effect, Recall, RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, LimitHit, TurnSetAside, WindowOpened
-from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
+from flyball.core.model.outcomes import Recalled, TurnEnded, TurnKind, Usage
 from flyball.core.model.state import Asked, State, Window
 from flyball.core.model.task import (
     AgentChoice,
@@ -54,6 +54,12 @@ def state(of: Task | None = None, **known: object) -> State:
 
 
 def spawned(known: State, *, role: str = "implementer", **more: Any) -> RunAgent:
+    known.main.recall = None
+    first = spawn(known, known.main, brief, role=role, **more)
+    assert isinstance(first, Step)
+    (asked,) = first.effects
+    assert isinstance(asked, Recall), "what is known is recalled before a turn begins"
+    known.main.recall, known.main.recalled = asked, Recalled()
     found = spawn(known, known.main, brief, role=role, **more)
     assert isinstance(found, RunAgent)
     return found

@@ -158,7 +158,10 @@ def test_decisions_rejections_and_rollbacks_are_kept_for_later_turns_in_one_sequ
     state = a_state(a_task(), START, "GREEN", learned=3)
 
     def kept(verdict: Judged) -> list[tuple[int, str, str]]:
-        facts = [f for f in learnings(state, ok(decided), verdict) if isinstance(f, LearningRecorded)]
+        measured = Measurement("turn-4", "t4", changed=tuple(f"{n}.py" for n in range(12)))
+        told = learnings(state, state.main, passing(4), ok(decided), verdict, measured)
+        facts = [f for f in told if isinstance(f, LearningRecorded)]
+        assert {(f.turn, len(f.files)) for f in facts} == {(4, 8)}
         return [(f.number, f.kind, f.title) for f in facts]
 
     decisions = [(4, "decision", "Plain files"), (5, "decision", "Two")]

@@ -10,7 +10,8 @@ import pytest
 from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, OpenQuestion, ProtectedChange
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve, fold
-from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, Restore, RunAgent, Save, Wait
+from flyball.core.memory.recalling import recall
+from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, Recall, Restore, RunAgent, Save, Wait
 from flyball.core.model.events import (
     Begun,
     Ended,
@@ -26,6 +27,7 @@ from flyball.core.model.events import (
     TaskStopped,
     TurnSetAside,
 )
+from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
 from flyball.core.model.outcomes import (
     Answered,
@@ -36,6 +38,7 @@ from flyball.core.model.outcomes import (
     Outcome,
     Prepared,
     PullRequested,
+    Recalled,
     Restored,
     Saved,
     TurnEnded,
@@ -50,7 +53,7 @@ from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.tdd.workflow import ORDER
 from flyball.engine.recovery import reconcile_open_effects
 from flyball.testing.agreement import check_words
-from flyball.testing.simulator import START, Simulator, World, a_task
+from flyball.testing.simulator import START, EveryFile, Simulator, World, a_task
 
 REPLAYED = 30
 MOST_WORDS = 14
@@ -288,6 +291,11 @@ class Fuzz:
                 return Waited()
             case OpenPullRequest():
                 return PullRequested(detail="no gh")
+            case Recall():
+                own: dict[str, Learnings] = {self.known.task.id: self.known.learnings}
+                return (
+                    Recalled(problem="no luck") if self.chance.happens(0.1) else recall(effect, "001", own, EveryFile())
+                )
         return Prepared(Commit("base"), "tree-0", "b") if effect.id == "prepare" else Delivered(Commit("done"), "b")
 
     def edit(self) -> None:

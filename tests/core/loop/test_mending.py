@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from flyball.core.claims.claims import Claim, ProtectedChange
 from flyball.core.loop.ladder import _two_back
 from flyball.core.loop.opening import ALONE
-from flyball.core.model.effects import Ask, Measure, PutBack, RunAgent
+from flyball.core.model.effects import Ask, Measure, PutBack, Recall, RunAgent
 from flyball.core.model.events import Begun, Consented, Ended, Fact, Judged
 from flyball.core.model.measurement import Measurement, Trick
 from flyball.core.model.outcomes import Mended, TurnEnded
@@ -55,7 +55,11 @@ class Trickster(Honest):
 
 def story(simulator: Simulator) -> list[str]:
     """What was done, by id."""
-    return [e.fact.effect.id for e in simulator.events if isinstance(e.fact, Begun)]
+    return [
+        e.fact.effect.id
+        for e in simulator.events
+        if isinstance(e.fact, Begun) and not isinstance(e.fact.effect, Recall)
+    ]
 
 
 def facts(simulator: Simulator, kind: type[Fact]) -> list[Fact]:

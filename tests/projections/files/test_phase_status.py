@@ -6,9 +6,13 @@ from flyball.core.claims.status_block import deviations, parse, render
 from flyball.core.claims.status_fields import StatusBlock
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.events import LearningRecorded, TaskStopped
+from flyball.core.model.effects import Recall
+from flyball.core.model.events import TaskStopped
 from flyball.core.model.measurement import Counts, Measurement
+from flyball.core.model.outcomes import Recalled
+from flyball.core.model.recalled import RecalledLearning
 from flyball.core.model.state import State
+from flyball.core.model.task import EffectId
 from flyball.projections.files.phase_status import current_block, phase_status
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
@@ -89,6 +93,21 @@ def test_a_qa_block_has_the_checks_and_the_attempt_and_says_what_is_unverified()
     assert ("CHECKS_UNVERIFIED: 1",) in [e.body for e in block.extra]
 
 
+@pytest.mark.req("C70", "O41")
+def test_a_review_counts_what_was_recalled_for_its_prompt():
+    given = (
+        RecalledLearning("001-a/1", "decision", "Rows", "csv", "line", 6.0, "shares a.py 4.0", ("a.py",)),
+        RecalledLearning("001-a/2", "anti-pattern", "regex", "", "line", 2.5, "words 1.5"),
+    )
+    recall = Recall(EffectId("recall/1"), words="rows")
+    story = Story().start().perform(recall, Recalled(given)).iterate(held=True, signal=True)
+    story.leave("QA").perform(recall, Recalled(given)).iterate(held=True, signal=True)
+    memory = blocks(story)[-1].memory_context
+    assert memory is not None
+    assert (memory.queries_executed, memory.historical_bugs_found) == (2, 1)
+    assert (memory.patterns_identified, memory.file_histories) == (1, 1)
+
+
 @pytest.mark.req("C22")
 def test_a_task_finished_with_a_forced_stage_does_not_say_that_gate_1_held():
     story = Story().start().leave("GREEN", reason="skipped", forced=True)
@@ -147,15 +166,6 @@ def test_a_block_of_refactor_lists_the_patterns_the_agent_named():
     story.iterate()
     assert [b.patterns_applied for b in blocks(story)] == [(), ("extract function", "inline variable"), ()]
     assert "PATTERNS_APPLIED:\n  - none\n" in current_block(story.state)
-
-
-def test_a_review_counts_the_learnings_its_prompt_showed():
-    story = Story().start().iterate(held=True, signal=True).leave("QA")
-    story.add(LearningRecorded(1, "decision", "one"), LearningRecorded(2, "anti-pattern", "two"))
-    story.add(LearningRecorded(3, "decision", "three")).iterate()
-    memory = blocks(story)[-1].memory_context
-    assert memory is not None
-    assert (memory.patterns_identified, memory.historical_bugs_found) == (2, 1)
 
 
 def test_the_block_on_request_is_the_one_that_was_written_last():

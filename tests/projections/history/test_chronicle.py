@@ -61,10 +61,10 @@ def test_a_decision_whose_work_was_rolled_back_is_not_kept_and_earlier_ones_are(
     good = story.state.checkpoints[-1].commit
     story.iterate().add(LearningRecorded(2, "decision", "use regex"), LearningRecorded(3, "anti-pattern", "it fell"))
     told = TaskHistory(story.restore(good).events)
-    assert [(x.title, x.rolled_back) for x in told.learnings] == [
-        ("use csv", False),
-        ("use regex", True),
-        ("it fell", False),
+    assert [(x.title, x.standing) for x in told.learnings] == [
+        ("use csv", "proposed"),
+        ("use regex", "undone"),
+        ("it fell", "kept"),
     ]
     assert told.rollbacks[0].undone == "undone00"
 
@@ -72,7 +72,7 @@ def test_a_decision_whose_work_was_rolled_back_is_not_kept_and_earlier_ones_are(
 def test_a_decision_of_the_very_turn_that_is_restored_is_kept():
     story = Story().start().iterate().add(LearningRecorded(1, "decision", "use csv"))
     told = TaskHistory(story.restore(story.state.checkpoints[-1].commit).events)
-    assert told.learnings[0].rolled_back is False
+    assert told.learnings[0].standing == "proposed"
 
 
 def test_history_rows_are_never_dropped_or_rewritten_m31():

@@ -6,12 +6,23 @@ import re
 import msgspec
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
-from flyball.core.model.effects import Option, Question
-from flyball.core.model.events import Consented, Ended, Held, LearningRecorded, PersonSpoke, QuestionClosed, TaskStopped
+from flyball.core.model.effects import Option, Question, Recall, RunAgent
+from flyball.core.model.events import (
+    Begun,
+    Consented,
+    Ended,
+    Held,
+    LearningRecorded,
+    PersonSpoke,
+    QuestionClosed,
+    TaskStopped,
+)
 from flyball.core.model.measurement import Trick
-from flyball.core.model.outcomes import Answered, Usage
+from flyball.core.model.outcomes import Answered, Recalled, Usage
+from flyball.core.model.recalled import RecalledLearning
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import Report, report
@@ -104,9 +115,22 @@ def test_forced_stages_tricks_consents_rollbacks_and_words_are_all_there():
 
 def test_decisions_say_whether_they_were_kept():
     page = text(eventful())
-    assert "- 001 Use csv: the csv module (kept)" in page
-    assert "- 002 Use regex: re (rolled back with its turn's work)" in page
+    assert "- 001 Use csv: the csv module (kept: accepted with RED)" in page
+    assert "- 002 Use regex: re (undone: the work was taken back to " in page
     assert "- 003 regex fails" in page
+
+
+@pytest.mark.req("O41")
+def test_the_report_says_which_learnings_turns_were_given_and_whose_work_was_rejected_all_the_same():
+    given = RecalledLearning("009-x/1", "decision", "Rows", "csv", "line", 6.0, "shares a.py 4.0", ("a.py",))
+    unused = replace(given, id="009-x/2", title="Unused")
+    story = Story().start().perform(Recall(EffectId("recall/1"), words="rows"), Recalled((given, unused)))
+    turn = RunAgent(EffectId("turn/1"), "implementer", "GREEN", "a", "", "p", 1, 1, recalled=("009-x/1",))
+    story.add(Begun(turn), LearningRecorded(1, "anti-pattern", "the review rejected the work", source="review"))
+    (told,) = of(story).learnings_given
+    assert (told.id, told.turns, told.rejected) == ("009-x/1", (1,), (1,))
+    line = "- 009-x/1 Rows: turn 1 (shares a.py 4.0); the work of turn 1 was rejected all the same"
+    assert line in text(story)
 
 
 def test_what_was_measured_last_without_holding_is_told_apart():

@@ -16,6 +16,7 @@ from flyball.cli.support.output import put, put_bytes, put_json, time_of_day
 
 if TYPE_CHECKING:
     from flyball.core.model.events import Event
+    from flyball.core.model.recalled import RecalledLearning
     from flyball.core.model.state import State
     from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site
@@ -76,7 +77,9 @@ def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, 
 def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool) -> None:
     if as_json:
         _, _, session = _of_turn(site, task, turn)
-        put_json({"task": task, "turn": turn, "session": session, "files": kept(site, task, turn)})
+        learnings = given_to(site, task, turn)
+        files = kept(site, task, turn)
+        put_json({"task": task, "turn": turn, "session": session, "learnings": learnings, "files": files})
     elif raw:
         for data in _printed(site, task, turn, "stdout"):
             put_bytes(data)
@@ -95,11 +98,35 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     agent, ended, session = _of_turn(site, task, turn)
     if session:
         yield f"===== turn {turn}, session {session} of {agent}"
+    given = given_to(site, task, turn)
+    if given:
+        yield f"===== turn {turn}, learnings it was given"
+        yield from (f"{each.id} {each.score:.1f} = {each.why}" for each in given)
     for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
         yield from told_lines(site.state(task).task, agent, path)
     if ended:
         yield f"===== {' '.join(ended.split())}"
+
+
+def given_to(site: Site, task: TaskId, turn: int) -> tuple[RecalledLearning, ...]:
+    """The learnings that stood in a turn's prompt, as they were recalled for it."""
+    from flyball.core.model.effects import Recall, RunAgent
+    from flyball.core.model.events import Begun, Ended
+    from flyball.core.model.outcomes import Recalled
+
+    lanes: dict[str, str] = {}
+    known: dict[str, tuple[RecalledLearning, ...]] = {}
+    given: tuple[RecalledLearning, ...] = ()
+    for event in site.journal.read(task):
+        match event.fact:
+            case Begun(effect=Recall() as recall):
+                lanes[recall.id] = recall.lane
+            case Ended(id=id_, outcome=Recalled() as recalled):
+                known[lanes.get(id_, "")] = recalled.learnings
+            case Begun(effect=RunAgent() as begun) if begun.turn == turn:
+                given = tuple(each for each in known.get(begun.lane, ()) if each.id in begun.recalled)
+    return given
 
 
 def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:

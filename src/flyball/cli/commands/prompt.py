@@ -24,6 +24,7 @@ def prompt(
     from flyball.ports import Refusal
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.backlogs import looked_at
+    from flyball.wiring.tasks.learnings import with_learnings
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
@@ -32,7 +33,7 @@ def prompt(
         roles = workflow_of(state.task).roles
         if role not in roles:
             raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
-        known = looked_at(site, state)
+        known = with_learnings(site, looked_at(site, state), role)
         text = workflow_of(state.task).brief(known, known.main, role, "")
         if as_json:
             put_json(

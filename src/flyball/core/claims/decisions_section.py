@@ -26,8 +26,9 @@ _LABELS = {
     "related": "depends_on",
     "depends on": "depends_on",
     "invalidated if": "invalidated_if",
+    "supersedes": "supersedes",
 }
-_LISTS = frozenset({"alternatives", "depends_on"})
+_LISTS = frozenset({"alternatives", "depends_on", "supersedes"})
 
 
 class DecisionsSection(msgspec.Struct, frozen=True):
@@ -128,6 +129,7 @@ class _Draft:
             consequences=self._joined("consequences"),
             depends_on=self._listed("depends_on"),
             invalidated_if=self._joined("invalidated_if"),
+            supersedes=self._listed("supersedes"),
         )
 
     def _joined(self, field: str) -> str:

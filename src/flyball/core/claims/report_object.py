@@ -67,6 +67,8 @@ def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
             for f in report.objects("protected_changes", "path")
         ),
         decisions=tuple(_decision(f) for f in report.objects("decisions", "title")),
+        supersedes=tuple(_revision(f) for f in report.objects("supersedes", "id")),
+        invalidates=tuple(_revision(f) for f in report.objects("invalidates", "id")),
         metrics=report.metrics(),
         issues=tuple(_issue(f) for f in report.objects("issues", "title")),
         plan=report.text("plan", values.MAX_PLAN),
@@ -103,6 +105,16 @@ def _decision(fields: _ReportFields) -> values.DesignDecision:
         consequences=fields.text("consequences"),
         depends_on=fields.texts("depends_on"),
         invalidated_if=fields.text("invalidated_if"),
+        supersedes=fields.texts("supersedes"),
+    )
+
+
+def _revision(fields: _ReportFields) -> values.ClaimedRevision:
+    """An object, or its text form: `001-x/3 because …`, `001-x/3 by 7 because …`."""
+    named, _, because = fields.text("id").partition(" because ")
+    old, _, new = named.partition(" by ")
+    return values.ClaimedRevision(
+        old.strip(), because.strip() or fields.text("because"), new.strip() or fields.text("by")
     )
 
 

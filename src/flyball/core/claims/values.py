@@ -56,6 +56,15 @@ class DesignDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     consequences: str = ""
     depends_on: tuple[str, ...] = ()
     invalidated_if: str = ""
+    supersedes: tuple[str, ...] = ()
+
+
+class ClaimedRevision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reviewer says of an earlier learning: that it no longer holds, or that the one named in `by` takes its place."""
+
+    id: str
+    because: str = ""
+    by: str = ""
 
 
 class ProposedIssue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -89,6 +98,8 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     questions: tuple[OpenQuestion, ...] = ()
     protected_changes: tuple[ProtectedChange, ...] = ()
     decisions: tuple[DesignDecision, ...] = ()
+    supersedes: tuple[ClaimedRevision, ...] = ()
+    invalidates: tuple[ClaimedRevision, ...] = ()
     metrics: dict[str, Metric] = {}
     issues: tuple[ProposedIssue, ...] = ()
     plan: str = ""

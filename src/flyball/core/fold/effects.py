@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from flyball.core.fold.lanes import JournalOutOfOrder, lane_of
 from flyball.core.fold.people import answer
 from flyball.core.loop.workflow import Workflow
-from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save, Wait
+from flyball.core.model.effects import Ask, Effect, Measure, PutBack, Recall, RunAgent, Save, Wait
 from flyball.core.model.events import Begun, Ended
 from flyball.core.model.outcomes import (
     ABSENT,
@@ -23,6 +23,7 @@ from flyball.core.model.outcomes import (
     Outcome,
     Prepared,
     PullRequested,
+    Recalled,
     Restored,
     Saved,
     TurnEnded,
@@ -65,7 +66,7 @@ def _keep(lane: Lane, effect: Effect, outcome: Outcome) -> None:
         lane.failed = effect.id, outcome
     if isinstance(effect, RunAgent):
         _keep_turn(lane, effect, Interrupted(outcome.detail) if isinstance(outcome, Failed) else outcome)
-    elif isinstance(outcome, Failed | Interrupted):
+    elif isinstance(outcome, Failed | Interrupted | Recalled):
         return
     elif isinstance(effect, Save | Measure) and lane.turn is not None and effect.turn == lane.turn.effect.turn:
         if isinstance(outcome, Saved):
@@ -215,6 +216,12 @@ def _mended(state: State, lane: Lane, effect: Effect, outcome: Mended) -> None:
     _add_checkpoint(state, lane, Checkpoint(outcome.label, outcome.commit, outcome.tree, state.now, False, *place))
 
 
+def _recalled(_state: State, lane: Lane, effect: Effect, outcome: Recalled) -> None:
+    assert isinstance(effect, Recall)
+    lane.recall, lane.recalled = effect, outcome
+    lane.recalls += 1
+
+
 def _pull_requested(state: State, _lane: Lane, _effect: Effect, outcome: PullRequested) -> None:
     state.pull_request = outcome.url
 
@@ -222,6 +229,7 @@ def _pull_requested(state: State, _lane: Lane, _effect: Effect, outcome: PullReq
 def _restored(_state: State, lane: Lane, _effect: Effect, outcome: Restored) -> None:
     lane.loop.restore_to = Commit("")
     lane.loop.restored = True
+    lane.recall = None
     lane.restores += 1
     if lane.mend is not None:
         lane.put_back, lane.mend = lane.mend.put_back, None
@@ -247,6 +255,7 @@ _OUTCOMES: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
     Restored: _restored,
     Mended: _mended,
     PullRequested: _pull_requested,
+    Recalled: _recalled,
     Answered: _answered,
     Interrupted: _broken_off,
 }

@@ -18,6 +18,7 @@ from flyball.core.fold.people import consented, items_set, person_spoke, questio
 from flyball.core.health.observation import begin_loop, observe
 from flyball.core.loop.casting import account
 from flyball.core.loop.workflow import Workflow
+from flyball.core.memory.standing import remember
 from flyball.core.model import events as ev
 from flyball.core.model.events import Event
 from flyball.core.model.measurement import Measurement
@@ -26,7 +27,6 @@ from flyball.core.model.state import Caught, Checkpoint, Lane, Loop, State, Visi
 from flyball.core.model.task import MAIN, Commit
 from flyball.core.workflows.registry import workflow_of
 
-RECENT_LEARNINGS = 24
 TRICKS_REMEMBERED = 3
 
 
@@ -98,6 +98,7 @@ def _add(state: State, event: Event, workflow: Workflow) -> None:
             raise JournalOutOfOrder(
                 f"event {event.seq} is {kind.__name__}, which the workflow {workflow.name} does not know"
             )
+    remember(state.learnings, event)
     state.seq = event.seq
     state.epoch = event.epoch
 
@@ -116,6 +117,7 @@ def _session_started(state: State, _fact: ev.SessionStarted) -> None:
     for lane in state.lanes.values():
         lane.held = None
         lane.failed = None  # a new session tries again what failed
+        lane.recall = None
 
 
 def _lane_opened(state: State, fact: ev.LaneOpened) -> None:
@@ -281,6 +283,7 @@ def _moved(state: State, fact: ev.Moved) -> None:
         findings=loop.findings if fact.rejected else (),
         restored=loop.restored,
     )
+    lane.recall = None
     withdraw(state, lane)
     _end_turn(lane)
 
@@ -318,7 +321,6 @@ def _undeclared(state: State, fact: ev.UndeclaredEditsFound) -> None:
 
 
 def _learned(state: State, fact: ev.LearningRecorded) -> None:
-    state.learnings = (*state.learnings, fact)[-RECENT_LEARNINGS:]
     state.learned = fact.number
 
 
@@ -372,6 +374,7 @@ _TABLE: dict[type, Callable[[State, Any], None]] = {
     ev.ItemChanged: _item_changed,
     ev.UndeclaredEditsFound: _undeclared,
     ev.LearningRecorded: _learned,
+    ev.LearningRevised: _nothing,
     ev.Consented: consented,
     ev.DocumentSeen: _nothing,
     ev.PersonSpoke: person_spoke,

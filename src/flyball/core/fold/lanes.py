@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.model.effects import Ask, Wait
+from flyball.core.model.effects import Ask, Recall, Wait
 from flyball.core.model.state import Lane, State
 
 
@@ -19,8 +19,10 @@ def lane_of(state: State, name: str) -> Lane:
 
 
 def withdraw(state: State, lane: Lane) -> None:
-    """Nobody waits in this lane any more: neither for an answer nor for a time."""
-    waiting = [k for k, effect in state.open.items() if effect.lane == lane.name and isinstance(effect, Ask | Wait)]
+    """Nobody waits in this lane any more: neither for an answer nor for a time, nor for what a turn is to remember."""
+    waiting = [
+        k for k, effect in state.open.items() if effect.lane == lane.name and isinstance(effect, Ask | Wait | Recall)
+    ]
     for key in waiting:
         del state.open[key]
     state.questions = {k: asked for k, asked in state.questions.items() if asked.lane != lane.name}

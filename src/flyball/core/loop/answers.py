@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from flyball.core.loop.step import Step, record
-from flyball.core.model.events import Consented, Fact, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
+from flyball.core.model.events import (
+    Consented,
+    Fact,
+    LearningRecorded,
+    LearningSource,
+    PersonSpoke,
+    QuestionClosed,
+    WindowOpened,
+)
 from flyball.core.model.state import Asked, Lane, State
 from flyball.core.model.task import Commit, EffectId
 
@@ -40,7 +48,18 @@ def _told(state: State, asked: Asked, answer: str) -> LearningRecorded:
     """An agent's question and its answer, kept for later turns; it clears no counter, or an agent could ask its way on."""
     source = "answered by a person" if asked.by == "person" else "nobody answered, so the agent's own default was taken"
     others = tuple(o.key for o in asked.question.options if o.key != answer)
-    return LearningRecorded(state.learned + 1, "decision", asked.question.text, source, answer, others)
+    by: LearningSource = "answer" if asked.by == "person" else "default"
+    return LearningRecorded(
+        state.learned + 1,
+        "decision",
+        asked.question.text,
+        source,
+        answer,
+        others,
+        source=by,
+        item=state.lanes[asked.lane].item,
+        lane=asked.lane,
+    )
 
 
 def _chosen(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:

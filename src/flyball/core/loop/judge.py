@@ -11,8 +11,9 @@ from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import Blocker
 from flyball.core.loop.gates import Weigh, Weighed
 from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_on
+from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
-from flyball.core.model.events import Fact, Judged, LearningRecorded
+from flyball.core.model.events import Fact, Judged, LearningSource
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
@@ -218,32 +219,19 @@ def _differs(said: Metric, share: float) -> bool:
     return not abs(told - share) < COVERAGE_TOLERANCE
 
 
-def learnings(state: State, turn: TurnEnded, judged: Judged) -> tuple[Fact, ...]:
-    """The decisions a turn reported, and the anti-pattern a rollback teaches."""
-    number = state.learned
-    facts: list[Fact] = []
-    for decision in turn.claim.decisions:
-        number += 1
-        facts.append(
-            LearningRecorded(
-                number,
-                "decision",
-                decision.title,
-                decision.context,
-                decision.choice,
-                decision.alternatives,
-                decision.consequences,
-                decision.depends_on,
-                decision.invalidated_if,
-            )
-        )
+def learnings(
+    state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, judged: Judged, measured: Measurement
+) -> tuple[Fact, ...]:
+    """The decisions a turn reported, what a reviewer says of earlier ones, and what a rejection or a rollback teaches."""
+    decided = decisions(state, lane, effect, turn, measured)
+    lesson: tuple[LearningSource, str, str] | None = None
     if judged.rejected:
-        facts.append(
-            LearningRecorded(
-                number + 1, "anti-pattern", "the review rejected the work", "; ".join(judged.gate_1.missing)
-            )
-        )
+        lesson = "review", "the review rejected the work", "; ".join(judged.gate_1.missing)
     elif judged.restore_to != Commit(""):
-        lesson = " ".join(judged.lesson)
-        facts.append(LearningRecorded(number + 1, "anti-pattern", judged.verdict.evidence, context=lesson))
-    return tuple(facts)
+        lesson = "rollback", judged.verdict.evidence, " ".join(judged.lesson)
+    learnt = (
+        (anti_pattern(state, lane, *lesson, after=len(decided), turn=effect.turn, files=measured.changed),)
+        if lesson
+        else ()
+    )
+    return (*decided, *revisions(state, lane, effect, turn.claim), *learnt)

@@ -17,6 +17,7 @@ from flyball.core.loop.authorised import asked
 from flyball.core.loop.commit_messages import message as commit_message, subject
 from flyball.core.loop.gates import Weigh
 from flyball.core.loop.judge import judge, learnings
+from flyball.core.loop.remembering import recall_first
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Brief
 from flyball.core.model.effects import Measure, RunAgent, Save
@@ -57,13 +58,16 @@ def spawn(
     commit: str = "",
     product: bool = False,
 ) -> RunAgent | Step:
-    """One turn of a role, or what a guard has to say first.
+    """One turn of a role, or what a guard has to say first; before it begins, the learnings that fit it are recalled.
 
     In a disposable copy of `commit`, where one is named, it reviews what others wrote; `product` is whether it writes the product's code.
     """
     held = guards.before_turn(state, lane, role, reviewing=bool(copy))
     if held is not None:
         return held
+    recall = recall_first(state, lane, reviewing=bool(copy))
+    if recall is not None:
+        return perform(recall)
     player = casting.player_for(state, lane, role, reviewing=bool(copy))
     assert player is not None
     agent = player.agent
@@ -88,6 +92,7 @@ def spawn(
         purpose=purpose,
         authors=casting.authors(state, lane) if copy else (),
         product=product,
+        recalled=tuple(each.id for each in lane.recalled.learnings) if lane.recalled is not None else (),
     )
 
 
@@ -225,7 +230,7 @@ def verdict_on(
 ) -> tuple[Fact, ...]:
     """The verdict on a turn, and what is learnt from it."""
     judged = judge(state, lane, stage.weigh, effect, ended, measured, strikes=stage.strikes)
-    return (judged, *learnings(state, ended, judged))
+    return (judged, *learnings(state, lane, effect, ended, judged, measured))
 
 
 def accept(state: State, lane: Lane, stage: Stage) -> Step | Saved:

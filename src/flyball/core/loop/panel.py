@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from flyball.core.loop import kernel
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.loop.workflow import Brief
-from flyball.core.model.effects import RunAgent
+from flyball.core.model.effects import Recall, RunAgent
 from flyball.core.model.events import Fact, SeatAnswered
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, Panel, State
@@ -53,6 +53,8 @@ def convene(
         wanted = kernel.spawn(state, lane, brief, role=missing[0], purpose=purpose, copy=copy, commit=commit)
         if isinstance(wanted, RunAgent):
             return perform(wanted)
+        if any(isinstance(effect, Recall) for effect in wanted.effects):
+            return wanted
         # A guard holds: those that may run do, and it is asked again when they have ended.
         return NOTHING if panel.turns else wanted
     if panel.turns or missing:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.model.events import LearningRecorded
+from flyball.core.loop import learnings
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import open_items
-from flyball.core.text import quantities
+from flyball.core.text import listing, quantities
 
 VERSION = 7
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
+listed = listing.listed
 _PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
 _REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
 
@@ -56,15 +57,10 @@ def compose(
         listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
         _lesson(lane),
         listed("Guidance from a person", state.guidance),
-        listed("Learnings so far", tuple(f"{x.title}: {x.choice or x.context}" for x in shown_learnings(state))),
+        learnings.told(state, lane),
         _REPORT,
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
-
-
-def shown_learnings(state: State) -> tuple[LearningRecorded, ...]:
-    """The learnings a prompt shows."""
-    return state.learnings[-6:]
 
 
 def request(state: State) -> str:
@@ -156,7 +152,3 @@ def _lesson(lane: Lane) -> str:
     if "smaller-scope" in lane.loop.rungs:
         text += "\n\nWork on the first open point only and leave the rest for later turns."
     return text
-
-
-def listed(title: str, lines: tuple[str, ...]) -> str:
-    return f"## {title}\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

@@ -83,7 +83,8 @@ class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     """One turn: a role, a prompt, an agent; `copy` names a disposable copy of `commit`, empty is the lane's own workspace.
 
     `session_usage` is what the conversation had used before, for agents that only tell its total. A reviewer is told apart from
-    the `authors` of what it reviews; one who writes `product` code is an author from then on.
+    the `authors` of what it reviews; one who writes `product` code is an author from then on. The learnings in `recalled` stand in
+    its prompt.
     """
 
     role: str
@@ -103,6 +104,22 @@ class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     purpose: str = ""
     authors: tuple[Author, ...] = ()
     product: bool = False
+    recalled: tuple[str, ...] = ()
+
+
+class Recall(Effect, frozen=True, omit_defaults=True, tag="recall"):
+    """Find the learnings of the repository's tasks that fit the lane's next turn, and look whether they still hold in its tree.
+
+    They are searched by `words` and `files`, and by what `related` items are; `learned` is how many the task itself has recorded,
+    so that a new one is a new question. One who is `reviewing` is told of contradictions with decisions that are not accepted yet.
+    """
+
+    words: str
+    item: str = ""
+    files: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    learned: int = 0
+    reviewing: bool = False
 
 
 class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):

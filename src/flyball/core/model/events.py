@@ -19,7 +19,10 @@ from flyball.core.model.measurement import Scalar
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Task
 
-Spoken = Literal["answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback"]
+Spoken = Literal[
+    "answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback", "keep", "drop"
+]
+LearningSource = Literal["", "report", "answer", "default", "review", "plan-review", "rollback", "conflict", "adopted"]
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fact"):
@@ -242,7 +245,12 @@ class UndeclaredEditsFound(Fact, frozen=True, omit_defaults=True, tag="edits.und
 
 
 class LearningRecorded(Fact, frozen=True, omit_defaults=True, tag="learning.recorded"):
-    """A decision or anti-pattern kept for later turns."""
+    """A decision or anti-pattern for later turns; what became of it since follows from later facts.
+
+    It comes from the turn of a lane, for an `item`, and is about `files` as they are in `commit`. It replaces those it
+    `supersedes` once it is kept. `source` is what it was made of: an agent's report, a person's answer (or the default of their
+    question), a review that rejected, a rollback, a conflict, or a file of others that a person adopted.
+    """
 
     number: int
     kind: Literal["decision", "anti-pattern"]
@@ -253,6 +261,24 @@ class LearningRecorded(Fact, frozen=True, omit_defaults=True, tag="learning.reco
     consequences: str = ""
     depends_on: tuple[str, ...] = ()
     invalidated_if: str = ""
+    item: str = ""
+    files: tuple[str, ...] = ()
+    commit: Commit = Commit("")
+    supersedes: tuple[str, ...] = ()
+    source: LearningSource = ""
+    turn: int = 0
+    lane: str = MAIN
+
+
+class LearningRevised(Fact, frozen=True, omit_defaults=True, tag="learning.revised"):
+    """A reviewer's word about a learning it was shown: it is superseded by the one it `favours`, or it no longer holds."""
+
+    learning: str
+    because: str
+    by: str
+    favours: str = ""
+    turn: int = 0
+    lane: str = MAIN
 
 
 class Consented(Fact, frozen=True, omit_defaults=True, tag="change.consented"):

@@ -128,6 +128,8 @@ class Coverage(msgspec.Struct, frozen=True, omit_defaults=True):
 class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
 
+    `changed` names the first files that differ from what is accepted.
+
     `unseen` says of a baseline why no new test could be seen to fail there.
     `tools` are what QA uses beside the gates, with how each ran.
     `mended` is the candidate's tree with the paths in `put_back`, which tricks changed, as they were accepted.
@@ -156,6 +158,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     commands_s: float = 0.0
     unchanged: bool = False
+    changed: tuple[str, ...] = ()
     unseen: str = ""
     put_back: tuple[str, ...] = ()
     mended: str = ""

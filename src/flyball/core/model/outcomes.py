@@ -9,6 +9,7 @@ import msgspec
 
 from flyball.core.claims.claims import Claim
 from flyball.core.model.measurement import Measurement
+from flyball.core.model.recalled import Contradiction, RecalledLearning
 from flyball.core.model.task import Commit
 
 TurnKind = Literal[
@@ -108,6 +109,15 @@ class TurnEnded(Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
     final_message: str = ""
     stray_processes: int = 0
     model: str = ""
+
+
+class Recalled(Outcome, frozen=True, omit_defaults=True, tag="recalled"):
+    """The learnings that fit, best first, of so many `searched`; a `problem` says why none could be looked for."""
+
+    learnings: tuple[RecalledLearning, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    searched: int = 0
+    problem: str = ""
 
 
 class Measured(Outcome, frozen=True, omit_defaults=True, tag="measured"):

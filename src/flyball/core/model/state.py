@@ -23,11 +23,25 @@ from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.health.observation import History
 from flyball.core.model.batches import Batches
-from flyball.core.model.effects import Effect, Question, RunAgent
-from flyball.core.model.events import Held, Judged, LearningRecorded, LimitHit, TaskStopped
+from flyball.core.model.effects import Effect, Question, Recall, RunAgent
+from flyball.core.model.events import Held, Judged, LimitHit, TaskStopped
+from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Measurement, Trick
-from flyball.core.model.outcomes import NOTHING_USED, Failed, Interrupted, Outcome, Prepared, Saved, TurnEnded, Usage
+from flyball.core.model.outcomes import (
+    NOTHING_USED,
+    Failed,
+    Interrupted,
+    Outcome,
+    Prepared,
+    Recalled,
+    Saved,
+    TurnEnded,
+    Usage,
+)
 from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item, Player, Task
+
+RECENT_LEARNINGS = 24
+"""Those a state remembers itself: what prompts fall back on where no recall was possible."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -134,6 +148,7 @@ class Lane(msgspec.Struct):
 
     `mend` is what was measured with tricks in it, until they are undone, and `put_back` the paths that were. `authors` wrote what is
     to be reviewed. `outcomes` are those of effects that belong to no turn, since the latest verdict or move. A `failed` effect parks the lane.
+    `recalled` answers `recall`, the latest of so many `recalls`: the learnings its turns are given.
     """
 
     name: str
@@ -168,6 +183,9 @@ class Lane(msgspec.Struct):
     waits: int = 0
     asks: int = 0
     restores: int = 0
+    recall: Recall | None = None
+    recalled: Recalled | None = None
+    recalls: int = 0
     outcomes: dict[EffectId, Outcome] = {}
     attempts: dict[EffectId, int] = {}
     failed: tuple[EffectId, Failed] | None = None
@@ -222,7 +240,7 @@ class State(msgspec.Struct):
     baseline: Measurement | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
     guidance: tuple[str, ...] = ()
-    learnings: tuple[LearningRecorded, ...] = ()
+    learnings: Learnings = msgspec.field(default_factory=lambda: Learnings(most=RECENT_LEARNINGS))
     learned: int = 0
     false_claims: int = 0
     absent: tuple[str, ...] = ()
@@ -252,7 +270,7 @@ class State(msgspec.Struct):
     def copy(self) -> State:
         """A state that takes further facts, which this one does not see."""
         lanes = {name: lane.copy() for name, lane in self.lanes.items()}
-        return replace(self, lanes=lanes, open=self.open.copy())
+        return replace(self, lanes=lanes, open=self.open.copy(), learnings=self.learnings.copy())
 
     @property
     def main(self) -> Lane:

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from flyball.core.claims import status_block, status_fields as fields
 from flyball.core.loop.progress import StageNumbers
-from flyball.core.loop.prompts import shown_learnings
 from flyball.core.model.events import Event, Judged, TaskStopped
 from flyball.core.model.measurement import Measurement, Scalar
 from flyball.core.model.state import State
@@ -152,20 +151,27 @@ def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, o
     extra: tuple[fields.FieldEntry, ...] = (
         fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),
     )
-    recent = shown_learnings(state)
     if by_status["n/a"]:
         extra = (fields.FieldEntry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
     return {
         "qa_metrics": metrics,
-        "memory_context": fields.MemoryContext(
-            historical_bugs_found=sum(each.kind == "anti-pattern" for each in recent),
-            patterns_identified=sum(each.kind == "decision" for each in recent),
-            adrs_found=measured.files.decision_records if measured else 0,
-        ),
+        "memory_context": _memory(state, measured),
         "verdict": str(fact.gate_1.values.get("verdict") or "NONE"),
         "attempt": state.main.rejections + (not fact.rejected),
         "extra": extra,
     }
+
+
+def _memory(state: State, measured: Measurement | None) -> fields.MemoryContext:
+    """How often the repository's memory was asked, and what of it stood in the review's prompt."""
+    given = state.main.recalled.learnings if state.main.recalled is not None else ()
+    return fields.MemoryContext(
+        queries_executed=state.main.recalls,
+        historical_bugs_found=sum(each.kind == "anti-pattern" for each in given),
+        patterns_identified=sum(each.kind == "decision" for each in given),
+        adrs_found=measured.files.decision_records if measured else 0,
+        file_histories=sum(bool(each.files) for each in given),
+    )
 
 
 def _numbers(state: State, fact: Judged) -> StageNumbers:

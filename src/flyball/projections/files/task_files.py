@@ -62,8 +62,8 @@ def _ready(item: Item) -> str:
 
 
 def _decided(learning: Learning) -> str:
-    undone = " (rolled back)" if learning.rolled_back else ""
-    return f"{escaped(learning.title, 100)}: {escaped(learning.choice, 120)}{undone}"
+    told = "" if learning.standing == "kept" else f" ({learning.standing})"
+    return f"{escaped(learning.title, 100)}: {escaped(learning.choice, 120)}{told}"
 
 
 def _recent(chronicle: TaskHistory, kind: str) -> list[Learning]:
@@ -121,16 +121,20 @@ def _box(item: Item) -> str:
 
 
 def learning_files(chronicle: TaskHistory) -> dict[str, str]:
-    """One file for each learning; what a file says never changes, so none is written twice."""
+    """One file for each learning; what it says of the learning never changes, only its status line follows what became of it."""
     return dict(_learning(x) for x in chronicle.learnings)
+
+
+def learning_name(number: int, title: str) -> str:
+    """The path of a learning's page within the task's folder."""
+    return f"learnings/{number:03d}-{'-'.join(slug(title).split('-')[:SLUG_WORDS])}.md"
 
 
 @lru_cache(maxsize=4096)
 def _learning(learning: Learning) -> tuple[str, str]:
     """Path and text; remembered, because all are asked for after every event."""
-    words = slug(learning.title).split("-")[:SLUG_WORDS]
     lines = _decision(learning) if learning.kind == "decision" else _anti_pattern(learning)
-    return f"learnings/{learning.number:03d}-{'-'.join(words)}.md", "\n".join(lines[:LEARNING_LINES]) + "\n"
+    return learning_name(learning.number, learning.title), "\n".join(lines[:LEARNING_LINES]) + "\n"
 
 
 def _decision(learning: Learning) -> list[str]:
@@ -140,7 +144,8 @@ def _decision(learning: Learning) -> list[str]:
         f"# Decision {learning.number:03d}: {escaped(learning.title, 160)}",
         "",
         f"**Date**: {learning.at:%Y-%m-%d}",
-        "**Status**: DECISION",
+        f"**Status**: {_status(learning, 'DECISION')}",
+        *_origin(learning),
         "",
         "## Context",
         escaped(learning.context, 400) or "not stated",
@@ -160,14 +165,33 @@ def _decision(learning: Learning) -> list[str]:
     ]
 
 
+def _status(learning: Learning, kind: str) -> str:
+    """The seed's word, and the state in ours; the learning that took its place is named."""
+    if learning.superseded_by:
+        return f"SUPERSEDED by {learning.superseded_by}"
+    because = f": {escaped(learning.because, 160)}" if learning.because else ""
+    return f"{kind} ({learning.standing}{because})"
+
+
+def _origin(learning: Learning) -> list[str]:
+    """Where it belongs, and what it takes the place of: a line each."""
+    item = [learning.item] if learning.item else []
+    about = [*(escaped(i, 40) for i in item), *(code(path) for path in learning.files)]
+    lines = [f"**About**: {', '.join(about)}"] if about else []
+    return lines + [f"**Supersedes**: {', '.join(escaped(s, 80) for s in learning.supersedes)}"] * bool(
+        learning.supersedes
+    )
+
+
 def _anti_pattern(learning: Learning) -> list[str]:
     return [
         f"# Anti-Pattern {learning.number:03d}: {escaped(learning.title, 160)}",
         "",
         f"**Date**: {learning.at:%Y-%m-%d}",
-        "**Status**: ANTI-PATTERN",
-        "**Source**: rollback",
+        f"**Status**: {_status(learning, 'ANTI-PATTERN')}",
+        f"**Source**: {learning.source or 'rollback'}",
         f"**Detected in**: {learning.stage}, turn {learning.turn}",
+        *_origin(learning),
         "",
         "## What happened",
         escaped(learning.context, 400) or "not stated",

@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec.structs import astuple, replace
 
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Judged, LearningRecorded
+from flyball.core.model.events import Judged
 from flyball.core.model.measurement import Counts, Coverage, Measurement
 from flyball.core.model.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
 from flyball.projections.history import records as rec
@@ -28,6 +28,7 @@ def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.TurnRecord:
         at,
         attempt,
         authors=effect.authors,
+        recalled=effect.recalled,
     )
 
 
@@ -122,24 +123,3 @@ def judgement(number: int, at: datetime, fact: Judged, measured: rec.Verificatio
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
     )
-
-
-def learning(at: datetime, stage: str, turn: int, fact: LearningRecorded) -> rec.Learning:
-    return rec.Learning(
-        fact.number,
-        fact.kind,
-        plain(fact.title, 160),
-        at,
-        stage,
-        turn,
-        plain(fact.context, 400),
-        plain(fact.choice, 400),
-        _texts(fact.alternatives, 200),
-        plain(fact.consequences, 400),
-        _texts(fact.depends_on, 80),
-        plain(fact.invalidated_if, 200),
-    )
-
-
-def _texts(texts: tuple[str, ...], limit: int) -> tuple[str, ...]:
-    return tuple(text for text in (plain(raw, limit) for raw in texts[:8]) if text)

@@ -78,6 +78,7 @@ class TurnRecord(msgspec.Struct, frozen=True):
     transcript: str = ""
     set_aside: str = ""
     authors: tuple[Author, ...] = ()
+    recalled: tuple[str, ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -133,7 +134,10 @@ class CheckpointRecord(msgspec.Struct, frozen=True):
 
 
 class Learning(msgspec.Struct, frozen=True):
-    """A learning, the turn it came from, and whether that turn's work was rolled back."""
+    """A learning, the turn it came from, and what became of it: its `standing`, and `because` of what.
+
+    `check` names what it depends on that is gone, `superseded_by` the learning that took its place.
+    """
 
     number: int
     kind: Literal["decision", "anti-pattern"]
@@ -147,7 +151,26 @@ class Learning(msgspec.Struct, frozen=True):
     consequences: str = ""
     depends_on: tuple[str, ...] = ()
     invalidated_if: str = ""
-    rolled_back: bool = False
+    item: str = ""
+    files: tuple[str, ...] = ()
+    commit: str = ""
+    supersedes: tuple[str, ...] = ()
+    source: str = ""
+    standing: str = "proposed"
+    because: str = ""
+    superseded_by: str = ""
+    check: str = ""
+
+
+class LearningGiven(msgspec.Struct, frozen=True):
+    """A learning that stood in prompts: of which turns, why it was chosen, and after which of them the work was rejected all the same."""
+
+    id: str
+    kind: str
+    title: str
+    why: str
+    turns: tuple[int, ...] = ()
+    rejected: tuple[int, ...] = ()
 
 
 class GateRecord(msgspec.Struct, frozen=True):

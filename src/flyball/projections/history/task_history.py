@@ -20,8 +20,9 @@ from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PHASES, told
 from flyball.projections.history import records as rec
+from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, ErrorLedger
-from flyball.projections.history.recording import judgement, learning, turn_begun, turn_ended, verification
+from flyball.projections.history.recording import judgement, turn_begun, turn_ended, verification
 from flyball.projections.history.timeline import Timeline
 from flyball.projections.wording import plain, short
 
@@ -45,7 +46,7 @@ class TaskHistory:
         self.last_progress: dict[str, ev.Judged] = {}
         self.rows: list[rec.Row] = []
         self.checkpoints: list[rec.CheckpointRecord] = []
-        self.learnings: list[rec.Learning] = []
+        self._memory = LearningLedger()
         self.verified: list[rec.Verification] = []
         self.measured: rec.Verification | None = None
         self.checked: rec.Verification | None = None
@@ -65,21 +66,29 @@ class TaskHistory:
         self.timeline = Timeline()
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
-        self._turn_of: dict[str, int] = {}
         self._kept_at: dict[str, int] = {}
         self._held_against: dict[str, tuple[Trick, ...]] = {}
-        self._standing: list[int] = []
         for event in events:
             self.add(event)
 
     def add(self, event: ev.Event) -> None:
         """Take in the next fact."""
+        self._memory.add(event, self.stage)
         apply = self._facts.get(type(event.fact))
         if apply is not None:
             apply(self, event.at, event.fact)
         self.timeline.add(event)
         if shows(event):
             self.last_activity = event.at
+
+    @property
+    def learnings(self) -> list[rec.Learning]:
+        return self._memory.shown()
+
+    @property
+    def given(self) -> tuple[rec.LearningGiven, ...]:
+        """The learnings that stood in prompts of the task."""
+        return self._memory.told()
 
     def turn(self, number: int) -> rec.TurnRecord | None:
         """The last attempt at a turn."""
@@ -150,7 +159,6 @@ class TaskHistory:
     def _keep(self, kept: rec.CheckpointRecord) -> None:
         self._kept_at[kept.commit] = len(self.checkpoints)
         self.checkpoints.append(kept)
-        self._turn_of.setdefault(kept.commit, kept.turn)
 
     def _measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
@@ -191,10 +199,6 @@ class TaskHistory:
     def _restored(self, at: datetime, _effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
         self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone))
-        back_to = self._turn_of.get(outcome.commit, 0)
-        while self._standing and self.learnings[self._standing[-1]].turn > back_to:
-            where = self._standing.pop()
-            self.learnings[where] = replace(self.learnings[where], rolled_back=True)
         self._row((), (), (), f"rolled back to {short(outcome.commit)}")
 
     def _delivered(self, _at: datetime, _effect: Effect, outcome: out.Delivered) -> None:
@@ -270,12 +274,6 @@ class TaskHistory:
     def _evaluated(self, _at: datetime, fact: Evaluated) -> None:
         self._note((*fact.warnings, *fact.deviations))
 
-    def _learned(self, at: datetime, fact: ev.LearningRecorded) -> None:
-        if fact.kind == "decision":
-            self._standing.append(len(self.learnings))
-        turn = self.judgements[-1].turn if self.judgements else 0
-        self.learnings.append(learning(at, self.stage, turn, fact))
-
     def _consented(self, at: datetime, fact: ev.Consented) -> None:
         self.consents.append(rec.Consent(at, fact.paths, plain(fact.by), fact.allowed))
         known = self._held_against.get(fact.commit, ())
@@ -318,7 +316,6 @@ class TaskHistory:
         ev.ItemsSet: _items_set,
         ItemSettled: _item_settled,
         Evaluated: _evaluated,
-        ev.LearningRecorded: _learned,
         ev.Consented: _consented,
         ev.PersonSpoke: _spoke,
         ev.QuestionClosed: _closed,
@@ -344,7 +341,7 @@ def shows(event: ev.Event) -> bool:
         return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
     if isinstance(fact, ev.Ended):
         unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
-        return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead)
+        return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead | out.Recalled)
     return not isinstance(fact, ev.DocumentSeen | ev.WorkspaceRemoved)
 
 

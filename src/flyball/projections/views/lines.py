@@ -148,6 +148,14 @@ def _claimed(outcome: out.TurnEnded) -> str:
     return (f"{said}{': ' if said else '; says: '}{claim.summary}" if claim.summary else said) + told
 
 
+def _recalled(_state: State, _id: str, outcome: out.Recalled) -> str | None:
+    if outcome.problem:
+        return f"learnings could not be recalled: {outcome.problem}"
+    if not outcome.learnings:
+        return None
+    return f"recalled of {plural(outcome.searched, 'learning')}: {listed([each.id for each in outcome.learnings], 6)}"
+
+
 def _measured(_state: State, _id: str, outcome: out.Measured) -> str:
     measured = outcome.measurement
     parts = [_gate(g, measured) for g in measured.gates] or ["measured; no gate is set"]
@@ -264,6 +272,10 @@ def _stopped(state: State, fact: ev.TaskStopped) -> str:
     return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
 
 
+def _revised(fact: ev.LearningRevised) -> str:
+    return f"supersedes {fact.learning} by {fact.favours}" if fact.favours else f"invalidates {fact.learning}"
+
+
 def _removed(_state: State, fact: ev.WorkspaceRemoved) -> str:
     if fact.by == "found":
         return "the checkout is gone; it is made again from what was saved"
@@ -274,6 +286,7 @@ _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
     out.Prepared: lambda _s, _i, o: f"workspace ready on {o.branch} at {short(o.base)}",
     out.TurnEnded: _turn_ended,
     out.Measured: _measured,
+    out.Recalled: _recalled,
     out.Saved: lambda _s, _i, o: f"checkpoint {o.label} {short(o.commit)} accepted" if o.accepted else None,
     out.Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
     out.Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
@@ -313,6 +326,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
     ev.UndeclaredEditsFound: _undeclared,
     ev.LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
+    ev.LearningRevised: lambda _s, f: f"{f.by} {_revised(f)}: {f.because}",
     ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     ev.PersonSpoke: lambda _s, f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _s, _f: "settings changed by a person",

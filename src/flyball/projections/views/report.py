@@ -88,6 +88,7 @@ class Report(msgspec.Struct, frozen=True):
     last_measured: rec.Verification | None
     decisions: tuple[rec.Learning, ...]
     anti_patterns: tuple[rec.Learning, ...]
+    learnings_given: tuple[rec.LearningGiven, ...]
     stages: tuple[StageTime, ...]
     forced: tuple[rec.Move, ...]
     unverified: tuple[UnverifiedShown, ...]
@@ -138,6 +139,7 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,
         decisions=tuple(x for x in learnings if x.kind == "decision"),
         anti_patterns=tuple(x for x in learnings if x.kind == "anti-pattern"),
+        learnings_given=chronicle.given,
         stages=_stages(state),
         forced=tuple(m for m in chronicle.moves if m.forced),
         unverified=unverified(chronicle),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flyball.core.text.quantities import plural
-from flyball.projections.history.records import GateRecord, Learning, Tally, Verification
+from flyball.projections.history.records import GateRecord, Learning, LearningGiven, Tally, Verification
 from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
 from flyball.projections.views.report import Report
@@ -29,7 +29,8 @@ def markdown(report: Report) -> str:
         _section("False claims", _false_claims(r)),
         _section("Reported against measured", _disagreements(r)),
         _section("Decisions", [_decision(d) for d in r.decisions]),
-        _section("Learnings", [f"- {a.number:03d} {escaped(a.title)}" for a in r.anti_patterns]),
+        _section("Learnings", [f"- {a.number:03d} {escaped(a.title)}{_standing(a)}" for a in r.anti_patterns]),
+        _section("Learnings given to turns", [_given(g) for g in r.learnings_given]),
         _section("People", _people(r)),
         _section("Stages", _stages(r)),
         _section("Spent", _spent(r)),
@@ -156,8 +157,24 @@ def _disagreements(r: Report) -> list[str]:
 
 
 def _decision(d: Learning) -> str:
-    kept = "rolled back with its turn's work" if d.rolled_back else "kept"
-    return f"- {d.number:03d} {escaped(d.title)}: {escaped(d.choice, 400)} ({kept})"
+    return f"- {d.number:03d} {escaped(d.title)}: {escaped(d.choice, 400)} ({_became(d)})"
+
+
+def _became(d: Learning) -> str:
+    told = f"{d.standing}: {escaped(d.because, 300)}" if d.because else d.standing
+    return f"{told}; check it: {escaped(d.check)}" if d.check else told
+
+
+def _standing(a: Learning) -> str:
+    return "" if a.standing == "kept" else f" ({_became(a)})"
+
+
+def _given(g: LearningGiven) -> str:
+    turns = ", ".join(str(turn) for turn in g.turns)
+    rejected = (
+        f"; the work of turn {', '.join(str(t) for t in g.rejected)} was rejected all the same" if g.rejected else ""
+    )
+    return f"- {escaped(g.id)} {escaped(g.title)}: turn {turns} ({escaped(g.why)}){rejected}"
 
 
 def _people(r: Report) -> list[str]:

@@ -23,6 +23,7 @@ from flyball.installed import environment_folders
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, People, Refusal, Watch
+from flyball.wiring.memory import RepositoryMemory
 from flyball.wiring.run.agents import agents_of, hiding_logins
 from flyball.wiring.run.environments import Environments
 from flyball.wiring.run.github import GitHub
@@ -134,6 +135,7 @@ class Controller:
             notify=self._notify,
             others={ReadBacklog: backlogs.read, EditBacklog: backlogs.edit},
             pull_requests=GitHub(self._site, self._task, self._environment),
+            recall=RepositoryMemory(self._site.journal, workspace).recall,
         )
 
 

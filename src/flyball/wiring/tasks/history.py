@@ -9,11 +9,11 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.loop.commit_messages import message as commit_message
+from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.effects import Restore, Save
 from flyball.core.model.events import (
     Event,
     Fact,
-    LearningRecorded,
     Moved,
     PersonSpoke,
     TaskReopened,
@@ -251,12 +251,7 @@ def _accept_again(
     """Let the branch go on from where it is with the older tree, so that no commit of it is ever lost."""
     state = hand.state
     moved = Moved(stage, state.main.stage, f"rolled back to {target.label} by a person")
-    lesson = LearningRecorded(
-        state.learned + 1,
-        "anti-pattern",
-        f"rolled back to {target.label} by a person",
-        context=_lesson(state),
-    )
+    lesson = anti_pattern(state, state.main, "rollback", f"rolled back to {target.label} by a person", _lesson(state))
     tree = hand.workspace.tree_of(Commit(base.commit))
     if hand.workspace.tree_of(state.main.head) == tree:
         hand.append(lesson, *reopened, moved)

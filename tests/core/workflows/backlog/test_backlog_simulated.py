@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding, ProposedIssue, read_claim
 from flyball.core.decide import decide
 from flyball.core.loop.step import NOTHING, Step
-from flyball.core.model.effects import Measure, RunAgent, Save
+from flyball.core.model.effects import Measure, Recall, RunAgent, Save
 from flyball.core.model.events import Begun, Ended, Fact, Judged, Moved, PersonSpoke, SessionStarted, TurnSetAside
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import TurnEnded
@@ -504,8 +504,9 @@ def _following(simulator: Simulator) -> Step:
 
 def _validators_begun(simulator: Simulator) -> list[RunAgent]:
     """The turns that are to begin now; they stay under way."""
-    while isinstance(next(iter(_following(simulator).effects), None), ReadBacklog):
-        simulator.step()
+    while isinstance(effect := next(iter(_following(simulator).effects), None), ReadBacklog | Recall):
+        simulator.append(Begun(effect))
+        simulator.end(effect)
     turns: list[RunAgent] = []
     while isinstance(turn := next(iter(_following(simulator).effects), None), RunAgent):
         simulator.append(Begun(turn))

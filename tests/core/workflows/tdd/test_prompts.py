@@ -13,8 +13,9 @@ from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
+from flyball.core.memory.standing import remembered
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import GateVerdict, LearningRecorded
+from flyball.core.model.events import Event, GateVerdict, LearningRecorded
 from flyball.core.model.measurement import Check, GateResult, Measurement, Trick
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
@@ -123,16 +124,23 @@ def test_the_end_of_what_a_failing_gate_printed_is_shown_and_of_a_passing_one_no
 
 @pytest.mark.req("C2", "C51")
 def test_findings_guidance_learnings_and_the_lesson_of_an_ended_context_are_there() -> None:
-    learnt = tuple(LearningRecorded(n, "decision", f"title {n}", choice=f"choice {n}") for n in range(1, 9))
+    learnt = tuple(
+        LearningRecorded(n, "decision", f"title {n}", choice=f"choice {n}", source="answer") for n in range(1, 9)
+    )
     text = told(
         findings=(Finding("major", "it leaks", file="calc.py"),),
         guidance=("be quick",),
-        learnings=(*learnt, LearningRecorded(9, "anti-pattern", "QA rejected the work", context="it leaked")),
+        learnings=remembered(
+            Event(n, START, 1, fact)
+            for n, fact in enumerate(
+                (*learnt, LearningRecorded(9, "anti-pattern", "QA rejected", context="it leaked")), 1
+            )
+        ),
         lesson=("Tried: a", "It failed: b", "Take another approach."),
     )
     assert "## Open findings\n- major: it leaks calc.py" in text
     assert "## Guidance from a person\n- be quick" in text
-    assert "- title 8: choice 8\n- QA rejected the work: it leaked" in text
+    assert "/8 title 8: choice 8\n- 001-it-works/9 avoid: QA rejected: it leaked" in text, "where nothing was recalled"
     assert "title 3" not in text, "the latest six"
     assert "title 4" in text
     assert "## An earlier attempt was ended; its lesson\n- Tried: a\n- It failed: b\n- Take another approach." in text

@@ -15,8 +15,9 @@ from flyball.core.claims.values import CAUTION
 from flyball.core.failures.signature import signature
 from flyball.core.health.monitor import Cure, follow
 from flyball.core.health.observation import Observation
+from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Fact, GateVerdict, Judged, LearningRecorded
+from flyball.core.model.events import Fact, GateVerdict, Judged
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit
@@ -153,4 +154,6 @@ def _lesson(state: State, lane: Lane, missing: tuple[str, ...]) -> tuple[Fact, .
     if not missing:
         return ()
     title = f"{lane.item} was rejected"
-    return (LearningRecorded(state.learned + 1, "anti-pattern", title, "; ".join(missing)[:1000]),)
+    measured = lane.loop.entry
+    files = measured.changed if measured is not None else ()
+    return (anti_pattern(state, lane, "review", title, "; ".join(missing), files=files),)

@@ -1,0 +1,123 @@
+"""`flyball learnings`: what the shared memory knows, and a person's word about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from flyball.cli.support.arguments import AsJson
+from flyball.cli.support.exits import exit_on_refusal
+from flyball.cli.support.output import put, put_json
+
+if TYPE_CHECKING:
+    from flyball.core.model.task import TaskId
+    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.learnings import LearningListed
+
+WORDS: dict[str, Literal["keep", "drop"]] = {"keep": "keep", "drop": "drop"}
+
+
+def learnings(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What a turn would be about: lists the learnings it would be given, and why. `drop N` and `keep N` are your word"
+            " about one; N is its number in the only task, else TASK/N. Default: list all."
+        ),
+    ] = None,
+    file: Annotated[
+        list[str] | None, typer.Option("--file", help="A file such a turn works on; may be repeated.")
+    ] = None,
+    because: Annotated[str, typer.Option("--because", help="Why you drop or keep it.")] = "",
+    task: Annotated[
+        str, typer.Option("--task", help="The task that N belongs to, or that adopts a text of others.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what earlier work taught, in which state it is, and why a turn would be shown it; drop or keep one."""
+    from flyball.wiring.site import Site
+    from flyball.wiring.tasks.learnings import is_learning, search
+
+    said = list(words or ())
+    with exit_on_refusal():
+        site = Site.find(Path.cwd())
+        if len(said) == 2 and said[0] in WORDS and is_learning(said[1]):
+            _speak(site, WORDS[said[0]], said[1], because, task, as_json=as_json)
+            return
+        if said and said[0] in WORDS and (because or task or len(said) == 1):
+            _refuse(said)
+        found = search(site, " ".join(said), tuple(file or ()))
+        if as_json:
+            put_json(found)
+            return
+        for each in found:
+            put("\n".join(_told(each)))
+        if not found:
+            put(
+                "No learning fits."
+                if said or file
+                else "No learning yet. Tasks leave them when they decide, fail or are rolled back."
+            )
+
+
+def _refuse(said: list[str]) -> None:
+    from flyball.ports import Refusal
+
+    raise Refusal(
+        f"{' '.join(said)!r} names no learning; expected {said[0]} and a number, such as: flyball learnings {said[0]} 3"
+    )
+
+
+def _speak(site: Site, word: Literal["keep", "drop"], named: str, because: str, task: str, *, as_json: bool) -> None:
+    from flyball.core.memory.settling import reference
+    from flyball.ports import Refusal
+    from flyball.wiring.tasks.learnings import speak_of
+
+    if word == "drop" and not because.strip():
+        raise Refusal(f'drop needs a reason: flyball learnings drop {named} --because "…"')
+    whose, _, number = named.rpartition("/")
+    key = reference(_owner(site, whose or task), number)
+    told = speak_of(site, key, word, because.strip(), adopting=lambda: _chosen(site, task))
+    if as_json:
+        put_json(told)
+    elif told.adopted_from:
+        put(f"{told.adopted_from} is kept as {told.id} and can be shown to turns from now on.")
+    elif told.taken == "now":
+        shown = "can be shown to turns" if word == "keep" else "is shown to no turn"
+        put(f"{told.id} was {'kept' if word == 'keep' else 'dropped'} and {shown} from now on.")
+    else:
+        put(f"{word} {told.id} was sent to its task, which is running.")
+
+
+def _chosen(site: Site, words: str) -> TaskId:
+    from flyball.cli.support.choosing import chosen
+
+    return chosen(site, words)
+
+
+def _owner(site: Site, whose: str) -> str:
+    """The task that is named in any form, else the only or the unfinished one; one that no journal knows is meant as it stands."""
+    from flyball.core.model.naming import parse_task_id
+
+    known = {record.id for record in site.journal.tasks()}
+    foreign = whose not in known and parse_task_id(whose) is not None
+    return whose if foreign else _chosen(site, whose)
+
+
+def _told(each: LearningListed) -> list[str]:
+    from flyball.projections.wording import plain
+
+    because = f": {plain(each.because, 160)}" if each.because else ""
+    kind = "" if each.kind == "decision" else " (anti-pattern)"
+    lines = (
+        [f"{each.id}{kind}  {plain(each.title, 100)}", f"    {plain(each.choice, 160)}"]
+        if each.choice
+        else [f"{each.id}{kind}  {plain(each.title, 100)}"]
+    )
+    lines.append(f"    {each.state}{because}; {each.file}")
+    if each.why:
+        word = "would be shown" if each.shown else "would not be shown"
+        lines.append(f"    {word}: {each.score:.1f} = {each.why}")
+    return lines

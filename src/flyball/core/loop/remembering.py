@@ -1,0 +1,65 @@
+"""What a turn is to remember: the question a recall answers, asked before the turn begins, whatever the workflow."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.model.effects import Recall
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Item
+
+WORDS_ASKED = 1000
+FILES_ASKED = 16
+RELATED_ASKED = 32
+
+
+def recall_first(state: State, lane: Lane, *, reviewing: bool) -> Recall | None:
+    """The recall the lane's next turn needs; none where the same was answered already since the stage began."""
+    wanted = _question(state, lane, reviewing=reviewing)
+    known = lane.recall
+    if known is not None and replace(known, id=wanted.id, at=None, attempt=1) == wanted:
+        return None
+    return wanted
+
+
+def _question(state: State, lane: Lane, *, reviewing: bool) -> Recall:
+    item = next((each for each in state.items if each.id == lane.item), None)
+    under_way = tuple(each for each in state.items if each.status == "in-progress")
+    about = (item,) if item is not None else under_way or state.items
+    texts = (*(() if item is not None else (state.task.request,)), *(_text(each) for each in about))
+    return Recall(
+        lane.effect_id(f"recall/{lane.recalls + 1}"),
+        lane=lane.name,
+        words=" ".join(" ".join(texts).split())[:WORDS_ASKED],
+        item=lane.item,
+        files=_files(lane, about),
+        related=_related(state, item) if item is not None else (),
+        learned=state.learned,
+        reviewing=reviewing,
+    )
+
+
+def _text(item: Item) -> str:
+    return " ".join((item.text, *item.acceptance))
+
+
+def _files(lane: Lane, about: tuple[Item, ...]) -> tuple[str, ...]:
+    """The files the work names, those it has changed, and those a finding is about."""
+    measured = lane.loop.last or lane.loop.entry
+    named = [path for item in about for path in item.files]
+    found = [finding.file for finding in lane.loop.findings if finding.file]
+    changed = measured.changed if measured is not None else ()
+    return tuple(dict.fromkeys((*found, *changed, *named)))[:FILES_ASKED]
+
+
+def _related(state: State, item: Item) -> tuple[str, ...]:
+    """The item, those of its group, and all it depends on."""
+    items = {each.id: each for each in state.items}
+    found = dict.fromkeys([item.id, *(i.id for i in state.items if item.group and i.group == item.group)])
+    chain = list(item.depends_on)
+    while chain and len(found) < RELATED_ASKED:
+        name = chain.pop(0)
+        if name not in found:
+            found[name] = None
+            chain += items[name].depends_on if name in items else ()
+    return tuple(found)[:RELATED_ASKED]

@@ -1,0 +1,100 @@
+"""The shared memory of a repository: the learnings of all its tasks, read from their journals, and the tree they are checked in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from functools import lru_cache
+from pathlib import Path
+
+from flyball.core.memory.recalling import recall
+from flyball.core.memory.standing import KINDS, remember
+from flyball.core.model.effects import Recall
+from flyball.core.model.learnings import Learnings
+from flyball.core.model.outcomes import Recalled
+from flyball.core.model.task import TaskId
+from flyball.core.text.scrubbing import decode
+from flyball.journal.errors import JournalError
+from flyball.journal.sqlite import SqliteJournal
+from flyball.ports import Refusal
+from flyball.workspace.vault import Vault
+from flyball.workspace.workspace import GitWorkspace
+
+LONGEST_TEXT = 1024 * 1024
+_TEXTS_KEPT = 256
+
+
+class JournalLearnings:
+    """The learnings of every task of a journal; what was read once is not read again."""
+
+    def __init__(self, journal: SqliteJournal) -> None:
+        self._journal = journal
+        self._known: dict[TaskId, tuple[int, Learnings]] = {}
+
+    def tasks(self) -> dict[str, Learnings]:
+        """All of them as of now; a task whose journal cannot be read is left out."""
+        for record in self._journal.tasks():
+            with contextlib.suppress(JournalError):
+                self._read(record.id)
+        return {task: learnings for task, (_, learnings) in self._known.items()}
+
+    def _read(self, task: TaskId) -> None:
+        after, learnings = self._known.get(task, (0, Learnings()))
+        for event in self._journal.read_of(task, KINDS, after):
+            remember(learnings, event)
+            after = event.seq
+            self._known[task] = after, learnings
+
+
+class FolderTree:
+    """A tree as it lies in a folder; what it was in an earlier commit is read from the vault, where there is one."""
+
+    def __init__(self, root: Path, vault: Vault | None = None) -> None:
+        self._root = root
+        self._vault = vault
+        self._then = lru_cache(_TEXTS_KEPT)(self._text_then)
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(self._root / path)
+
+    def text(self, path: str) -> str | None:
+        """A file's text; neither a link nor anything outside of the tree is followed."""
+        root = self._root
+        place = root / path
+        try:
+            if not place.parent.resolve().is_relative_to(root.resolve()):
+                return None
+            handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return None
+        with open(handle, "rb") as file:  # noqa: PTH123 - an open handle has no path
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            return decode(file.read(LONGEST_TEXT))
+
+    def text_then(self, commit: str, path: str) -> str | None:
+        return self._then(commit, path)
+
+    def _text_then(self, commit: str, path: str) -> str | None:
+        if self._vault is None:
+            return None
+        try:
+            return decode(self._vault.git().out("cat-file", "blob", f"{commit}:{path}")[:LONGEST_TEXT])
+        except (Refusal, OSError):
+            return None
+
+
+class RepositoryMemory:
+    """Answers recalls of one task."""
+
+    def __init__(self, journal: SqliteJournal, workspace: GitWorkspace) -> None:
+        self._learnings = JournalLearnings(journal)
+        self._workspace = workspace
+        self._trees: dict[Path, FolderTree] = {}
+
+    def recall(self, request: Recall) -> Recalled:
+        """The learnings that fit the request and hold in its lane's tree."""
+        space = self._workspace.lane(request.lane)
+        tree = self._trees.setdefault(space.root, FolderTree(space.root, space.vault))
+        return recall(request, self._workspace.task, self._learnings.tasks(), tree)

@@ -1,0 +1,209 @@
+"""What the shared memory knows, for people: searched as a turn would search it, and a person's word about one learning."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.clock import system_clock
+from flyball.core.loop.remembering import recall_first
+from flyball.core.memory.pages import read_page
+from flyball.core.memory.ranking import WEIGHTS, Question, Ranked, rank
+from flyball.core.memory.recalling import recall
+from flyball.core.memory.settling import Entry, name, reference, settle
+from flyball.core.memory.validity import doubt
+from flyball.core.memory.words import words
+from flyball.core.model.events import LearningRecorded, PersonSpoke
+from flyball.core.model.naming import LOOP, parse_task_id
+from flyball.core.model.state import State
+from flyball.core.model.task import MAIN, TaskId
+from flyball.core.text.scrubbing import decode
+from flyball.core.workflows.registry import workflow_of
+from flyball.ports import Refusal
+from flyball.projections.files.task_files import learning_name
+from flyball.projections.wording import plain
+from flyball.wiring.memory import FolderTree, JournalLearnings
+from flyball.wiring.presence import controller_of
+from flyball.wiring.run.manual_session import manual_session
+from flyball.wiring.site import Site
+
+MOST_PAGES = 2000
+LONGEST_PAGE = 64 * 1024
+OTHERS = "text of others"
+"""The state of a learning that stands in the tree and in no journal here: nothing of it reaches a prompt."""
+
+
+class NoSuchLearning(Refusal):
+    """No learning has that number."""
+
+
+class LearningListed(msgspec.Struct, frozen=True):
+    """A learning as `flyball learnings` tells it: whether a turn about the words asked for would be given it, and why."""
+
+    id: str
+    task: str
+    kind: str
+    title: str
+    choice: str
+    state: str
+    because: str
+    file: str
+    files: tuple[str, ...]
+    at: datetime | None
+    shown: bool = False
+    score: float = 0.0
+    why: str = ""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What became of a person's word about a learning."""
+
+    id: str
+    word: str
+    because: str
+    taken: Literal["now", "by the running controller"]
+    adopted_from: str = ""
+
+
+def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[LearningListed]:
+    """All learnings, the newest first; where something is asked for, those that fit it, the best first."""
+    entries = settle(JournalLearnings(site.journal).tasks())
+    ranked = _ranked(entries.values(), text, files)
+    asking = bool(text.strip() or files)
+    shown: list[LearningListed] = []
+    tree, count = FolderTree(site.repository.root), 0
+    for each in ranked:
+        stale = doubt(each.entry.fact, tree, compare=False).stale if each.entry.usable else ""
+        fits = asking and each.entry.usable and not stale and each.score >= WEIGHTS.least and count < WEIGHTS.most
+        count += fits
+        shown.append(_listed(each, stale, asking=asking, fits=fits))
+    found = [each for each in shown if not asking or each.shown or _shares(each)]
+    if not asking:
+        found.sort(key=lambda each: (each.at is not None, each.at), reverse=True)
+    return [*found, *(each for each in _of_others(site, entries) if not asking or _mentions(each, text))]
+
+
+def _ranked(entries: Iterable[Entry], text: str, files: Sequence[str]) -> list[Ranked]:
+    """Every learning with its score, whatever its state: the least score leaves none out."""
+    question = Question("", words(text), tuple(files), at=system_clock.now())
+    return rank(entries, question, replace(WEIGHTS, least=float("-inf")))
+
+
+def _listed(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningListed:
+    entry, fact = each.entry, each.entry.fact
+    state = "stale" if stale else entry.standing
+    because = stale or entry.because or (f"check it: {entry.check}" if entry.check else "")
+    return LearningListed(
+        entry.id,
+        entry.task,
+        fact.kind,
+        fact.title,
+        fact.choice or fact.context,
+        state,
+        because,
+        f"{LOOP}/{entry.task}/{learning_name(fact.number, plain(fact.title, 160))}",
+        fact.files,
+        entry.at,
+        fits,
+        each.score if asking else 0.0,
+        each.why if asking else "",
+    )
+
+
+def _shares(each: LearningListed) -> bool:
+    return "words" in each.why or "shares" in each.why or "same folder" in each.why
+
+
+def _mentions(each: LearningListed, text: str) -> bool:
+    return bool(set(words(text)) & set(words(f"{each.title} {each.choice}")))
+
+
+def _of_others(site: Site, entries: dict[str, Entry]) -> Iterator[LearningListed]:
+    """Pages of learnings that a merged branch or a fork brought along, and that no journal here knows."""
+    for key, path, fact in pages(site.repository.root):
+        if key not in entries:
+            yield LearningListed(
+                key, key.partition("/")[0], fact.kind, fact.title, fact.choice or fact.context, OTHERS,
+                "in no journal here; to use it: flyball learnings keep " + key, path, (), None,
+            )  # fmt: skip
+
+
+def pages(root: Path) -> Iterator[tuple[str, str, LearningRecorded]]:
+    """The learnings that stand in a tree, each with its name and its path; no link is followed."""
+    paths = sorted((root / LOOP).glob("*/learnings/*.md"))[:MOST_PAGES]
+    for path in paths:
+        task = path.parent.parent.name
+        fact = _read(path) if parse_task_id(task) is not None else None
+        if fact is not None:
+            yield name(task, fact.number), str(path.relative_to(root)), fact
+
+
+def _read(path: Path) -> LearningRecorded | None:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with open(handle, "rb") as file:  # noqa: PTH123 - an open handle has no path
+        regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return read_page(decode(file.read(LONGEST_PAGE))) if regular else None
+
+
+def is_learning(text: str) -> bool:
+    """Whether a word names a learning: a number, or a task's and its."""
+    return bool(reference("001-a", text.rpartition("/")[2]))
+
+
+def speak_of(
+    site: Site, key: str, word: Literal["keep", "drop"], because: str, *, adopting: Callable[[], TaskId]
+) -> Told:
+    """A person keeps or drops a learning; one that only stands in the tree is adopted by the task `adopting` it."""
+    entries = settle(JournalLearnings(site.journal).tasks())
+    entry = entries.get(key)
+    if entry is not None:
+        return _say(site, TaskId(entry.task), entry.fact.number, word, because)
+    found = next(((path, fact) for known, path, fact in pages(site.repository.root) if known == key), None)
+    if found is None:
+        raise NoSuchLearning(f"there is no learning {key}. See: flyball learnings")
+    if word == "drop":
+        raise NoSuchLearning(
+            f"{key} is {OTHERS} and reaches no prompt, so there is nothing to drop. See: flyball learnings"
+        )
+    return _adopt(site, adopting(), *found, because)
+
+
+def _say(site: Site, task: TaskId, number: int, word: Literal["keep", "drop"], because: str) -> Told:
+    text = f"{number} because {because}" if because else str(number)
+    key = name(task, number)
+    if controller_of(site, task) is not None:
+        site.journal.post(task, word, text=text, at=system_clock.now())
+        return Told(key, word, because, "by the running controller")
+    with manual_session(site, task) as hand:
+        hand.append(PersonSpoke(word, text))
+    return Told(key, word, because, "now")
+
+
+def _adopt(site: Site, task: TaskId, path: str, fact: LearningRecorded, because: str) -> Told:
+    with manual_session(site, task) as hand:
+        number = hand.state.learned + 1
+        context = f"{fact.context} (from {path}{f'; {because}' if because else ''})".strip()
+        hand.append(replace(fact, number=number, context=context, source="adopted"))
+    return Told(name(task, number), "keep", because, "now", path)
+
+
+def with_learnings(site: Site, state: State, role: str) -> State:
+    """A task as a turn of a role would find it now: with the learnings that were recalled for it."""
+    reviewing = any(card.reviews for card in workflow_of(state.task).cards if card.name == role)
+    request = recall_first(state, replace(state.main, recall=None), reviewing=reviewing)
+    assert request is not None
+    space = site.workspace(state.task)
+    root = space.root if space.root.is_dir() else site.repository.root
+    dated = replace(request, at=system_clock.now())
+    recalled = recall(dated, state.task.id, JournalLearnings(site.journal).tasks(), FolderTree(root, space.vault))
+    return replace(state, lanes={**state.lanes, MAIN: replace(state.main, recall=dated, recalled=recalled)})
