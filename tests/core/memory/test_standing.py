@@ -103,6 +103,8 @@ def test_a_decision_of_a_lane_is_kept_when_its_item_is_complete_and_not_before_o
     assert journal.accept("batch-1", "t5").states() == ["proposed"], "another item's work was accepted"
     assert journal.accept("batch-2", "t6").add(ItemChanged("1.1", "completed")).states() == ["kept"]
     assert journal.add(ItemChanged("1.1", "in-progress")).states() == ["proposed"], "a final review unticked it"
+    journal.add(ItemChanged("1.1", "completed"), ItemChanged("1.1", "not-started"))
+    assert journal.states() == ["undone"], "its batch was taken back"
 
 
 def test_going_back_on_the_branch_undoes_what_lanes_brought_in_after_it_o45() -> None:
@@ -120,6 +122,8 @@ def test_an_item_begun_anew_leaves_its_first_attempts_decisions_undone_o40() -> 
     journal = Journal().turn(1, "lane-1").add(own, LaneOpened("lane-2", "EXECUTE", Commit("tip"), "1.1"))
     assert journal.states() == ["undone"]
     assert journal.add(ItemChanged("1.1", "completed")).states() == ["undone"]
+    carried = LaneOpened("lane-2", "EXECUTE", Commit("tip"), "1.1", start=Commit("carried"))
+    assert Journal().turn(1, "lane-1").add(own, carried).states() == ["proposed"], "it starts from the earlier work"
 
 
 @pytest.mark.parametrize("source", ["answer", "default", "adopted"])

@@ -106,6 +106,12 @@ def revisions(state: State, lane: Lane, effect: RunAgent, claim: Claim) -> tuple
     return tuple(facts)
 
 
+def panel_revisions(state: State, lane: Lane) -> tuple[Fact, ...]:
+    """What all reviewers of the lane's panel say of learnings they were shown."""
+    answers = lane.panel.answers.values() if lane.panel is not None else ()
+    return tuple(fact for effect, turn in answers for fact in revisions(state, lane, effect, turn.claim))
+
+
 def _known(state: State, lane: Lane) -> set[str]:
     """What need not be recorded: what the prompt gave as learnings, and what the task has recorded and not undone."""
     given = lane.recalled.learnings if lane.recalled is not None else ()

@@ -179,9 +179,13 @@ def _moved(learnings: Learnings, _at: datetime, fact: ev.Moved) -> None:
 
 
 def _item_changed(learnings: Learnings, _at: datetime, fact: ev.ItemChanged) -> None:
-    """An item that is complete keeps its decisions; one that is open again has them as proposals."""
+    """An item that is complete keeps its decisions; one that is worked on again has them as proposals, one that is to be begun
+    anew has none.
+    """
     if fact.status == "completed":
         _change_item(learnings, fact.id, "proposed", "kept", f"{fact.id} was accepted")
+    elif fact.status == "not-started":
+        _change_item(learnings, fact.id, "kept", "undone", f"the work on {fact.id} was taken back")
     else:
         _change_item(learnings, fact.id, "kept", "proposed", f"{fact.id} is {fact.status} again")
 
@@ -193,8 +197,11 @@ def _change_item(
 
 
 def _lane_opened(learnings: Learnings, _at: datetime, fact: ev.LaneOpened) -> None:
-    """An item that is begun anew in a lane of its own: what an earlier attempt decided went with that attempt."""
-    if fact.item:
+    """An item that is begun anew in a lane of its own: what an earlier attempt decided went with that attempt.
+
+    A lane that starts from the earlier work goes on with what was decided there.
+    """
+    if fact.item and fact.start in {"", fact.base}:
         _change_item(learnings, fact.item, "proposed", "undone", f"{fact.item} was begun anew")
 
 

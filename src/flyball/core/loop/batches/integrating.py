@@ -16,6 +16,7 @@ from flyball.core.loop.commit_messages import message, subject
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, perform, record
 from flyball.core.loop.undeclared import undeclared
+from flyball.core.memory.recording import panel_revisions
 from flyball.core.model.batch_events import BatchReviewed, SubtaskIntegrated
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Integrate
@@ -42,7 +43,7 @@ def integrate(rules: BatchRules, state: State, lane: Lane) -> Step:
     if not batch.taken:
         return record(BatchReviewed(0, by="nobody"))
     said = rules.judge(state, lane, batch)
-    return said if isinstance(said, Step) else record(said)
+    return said if isinstance(said, Step) else record(said, *panel_revisions(state, lane))
 
 
 def tip(state: State, batch: Batch) -> Commit:

@@ -15,22 +15,23 @@ from flyball.core.loop.batches.monitoring import ROLLBACK_TWO
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message
 from flyball.core.loop.step import Step, perform, record
+from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.batch_events import BatchesUndone, BatchSettled, SubtaskReturned
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning
 from flyball.core.model.effects import CloseLane, Save
-from flyball.core.model.events import Fact, ItemChanged, LaneClosed, LearningRecorded, Moved
+from flyball.core.model.events import Fact, ItemChanged, LaneClosed, LearningRecorded, LearningSource, Moved
 from flyball.core.model.outcomes import Saved, WorkspaceClosed
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
 from flyball.core.text.quantities import listed
 
 BATCHES_BACK = 2
-_TAUGHT = {
-    "review": "the review rejected",
-    "conflict": "a conflict sent back",
-    "gates": "red gates sent back",
-    "failed": "turns came to nothing with",
-    "undone": "a rollback undid",
+_TAUGHT: dict[str, tuple[LearningSource, str]] = {
+    "review": ("review", "the review rejected"),
+    "conflict": ("conflict", "a conflict sent back"),
+    "gates": ("conflict", "red gates sent back"),
+    "failed": ("review", "turns came to nothing with"),
+    "undone": ("rollback", "a rollback undid"),
 }
 
 
@@ -131,7 +132,7 @@ def _returning(state: State, batch: Batch, accepted: tuple[str, ...], gone: tupl
 def _sent_back(state: State, batch: Batch, returning: dict[str, Returning]) -> Iterator[Fact]:
     """Why each goes back, for whoever takes it up, and what it teaches. A remedy starts without the work that failed."""
     rung = "" if state.batches.rung.startswith("rollback") else state.batches.rung
-    for number, (item, back) in enumerate(returning.items(), state.learned + 1):
+    for after, (item, back) in enumerate(returning.items()):
         goes_on = back.why == "review" and not rung and item in batch.attempted
         work = state.lanes[item] if goes_on else None
         yield SubtaskReturned(
@@ -143,4 +144,14 @@ def _sent_back(state: State, batch: Batch, returning: dict[str, Returning]) -> I
             work.base if work else Commit(""),
             rung,
         )
-        yield LearningRecorded(number, "anti-pattern", f"{_TAUGHT[back.why]} {item}", "; ".join(back.reasons))
+        yield _lesson(state, item, back, after)
+
+
+def _lesson(state: State, item: str, back: Returning, after: int) -> LearningRecorded:
+    """What an item that goes back teaches: about the item, and about the files its work changed or was to change."""
+    source, title = _TAUGHT[back.why]
+    work = state.lanes.get(item)
+    proven = (work.loop.last or work.loop.entry) if work is not None else None
+    files = (proven.changed if proven is not None else ()) or choosing.find(state.items, item).files
+    said = "; ".join(back.reasons)
+    return anti_pattern(state, state.main, source, f"{title} {item}", said, after=after, item=item, files=files)

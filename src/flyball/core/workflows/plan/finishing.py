@@ -11,6 +11,7 @@ from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.feedback import wishes
 from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.step import Step, record
+from flyball.core.memory.recording import panel_revisions
 from flyball.core.model.effects import Question
 from flyball.core.model.events import Fact, ItemChanged, ItemsSet, Moved, TaskReopened
 from flyball.core.model.state import Lane, State
@@ -34,7 +35,7 @@ def final_review(state: State, lane: Lane) -> Step:
     said = review_by(state, lane, brief, REVIEWER, commit=lane.head, purpose="final")
     if isinstance(said, Step):
         return said
-    return record(*weigh(state, lane, said[0].turn, said[1]))
+    return record(*panel_revisions(state, lane), *weigh(state, lane, said[0].turn, said[1]))
 
 
 def weigh(state: State, lane: Lane, number: int, claim: Claim) -> Iterator[Fact]:

@@ -14,8 +14,9 @@ from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.step import Step, record
-from flyball.core.model.effects import Option, Question
-from flyball.core.model.events import Fact, ItemsSet, LearningRecorded, Moved, PersonSpoke, TurnSetAside
+from flyball.core.memory.recording import anti_pattern, decisions, revisions
+from flyball.core.model.effects import Option, Question, RunAgent
+from flyball.core.model.events import Fact, ItemsSet, Moved, PersonSpoke, TurnSetAside
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
@@ -80,7 +81,7 @@ def plan(state: State, lane: Lane) -> Step:
     known = record_of(state)
     if lane.turn is not None:
         turn = kernel.ended_turn(state, lane)
-        return turn if isinstance(turn, Step) else record(*_read(state, lane.turn.effect.turn, turn))
+        return turn if isinstance(turn, Step) else record(*_read(state, lane, lane.turn.effect, turn))
     if known.rejections >= REVISIONS:
         return questions.put(state, lane, _unsettled(state))
     if known.clarified >= CLARIFICATIONS:
@@ -88,9 +89,9 @@ def plan(state: State, lane: Lane) -> Step:
     return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
 
 
-def _read(state: State, number: int, turn: TurnEnded) -> tuple[Fact, ...]:
+def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded) -> tuple[Fact, ...]:
     """What a planner's turn comes to: questions, a plan to be mended, or a plan to be reviewed."""
-    claim = turn.claim
+    claim, number = turn.claim, effect.turn
     if _asks(claim):
         asked = tuple(
             Question(f"{AGENT_QUESTION}{number}-{n}", q.text, tuple(Option(o, "") for o in q.options), q.default)
@@ -108,7 +109,7 @@ def _read(state: State, number: int, turn: TurnEnded) -> tuple[Fact, ...]:
     items = merged(state.items if record_of(state).drafts else (), found.items)
     told = plural(len(items), "subtask")
     return (
-        *_decided(state, claim),
+        *decisions(state, lane, effect, turn),
         ItemsSet(items, "planner"),
         PlanDrafted("planner", number),
         TurnSetAside(number, "planned", told),
@@ -118,21 +119,6 @@ def _read(state: State, number: int, turn: TurnEnded) -> tuple[Fact, ...]:
 
 def _asks(claim: Claim) -> bool:
     return bool(claim.questions) and (claim.status == "needs_clarification" or not claim.plan.strip())
-
-
-def _decided(state: State, claim: Claim) -> Iterable[LearningRecorded]:
-    for number, made in enumerate(claim.decisions, state.learned + 1):
-        yield LearningRecorded(
-            number,
-            "decision",
-            made.title,
-            made.context,
-            made.choice,
-            made.alternatives,
-            made.consequences,
-            made.depends_on,
-            made.invalidated_if,
-        )
 
 
 def merged(known: tuple[Item, ...], new: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -156,16 +142,17 @@ def review(state: State, lane: Lane) -> Step:
     said = review_by(state, lane, brief, PLAN_REVIEWER, commit=lane.head, purpose="plan")
     if isinstance(said, Step):
         return said
-    return record(*_verdict(state, said[0].turn, said[1]))
+    return record(*_verdict(state, lane, *said))
 
 
-def _verdict(state: State, number: int, claim: Claim) -> tuple[Fact, ...]:
+def _verdict(state: State, lane: Lane, effect: RunAgent, claim: Claim) -> tuple[Fact, ...]:
+    number, revised = effect.turn, revisions(state, lane, effect, claim)
     blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
     if claim.verdict in APPROVING and not blocking:
-        return (PlanReviewed(True, "reviewer", number, claim.findings),)
+        return (PlanReviewed(True, "reviewer", number, claim.findings), *revised)
     why = blocking or claim.findings or (Finding("major", claim.summary or "the plan was rejected without a reason"),)
-    lesson = LearningRecorded(state.learned + 1, "anti-pattern", "the plan was rejected", _joined(why))
-    return (PlanReviewed(False, "reviewer", number, why), lesson)
+    lesson = anti_pattern(state, lane, "plan-review", "the plan was rejected", _joined(why), turn=number)
+    return (PlanReviewed(False, "reviewer", number, why), *revised, lesson)
 
 
 def _joined(findings: Iterable[Finding]) -> str:
