@@ -89,7 +89,7 @@ def _figures(known: Known, made: Report) -> tuple[Figure, ...]:
 
 
 def _tokens(total: Spend) -> str:
-    return f"{total.input_tokens + total.output_tokens:,} tokens"
+    return f"{(total.input_tokens or 0) + (total.output_tokens or 0):,} tokens"
 
 
 def _remarks(known: Known) -> dict[str, str]:
