@@ -38,6 +38,7 @@ class RepositoryHome(msgspec.Struct, frozen=True):
 
     home: Path
     name: str
+    root: Path | None = None
 
     @classmethod
     def of(cls, common_dir: Path, root: Path, home: Path | None = None) -> "RepositoryHome":
@@ -53,7 +54,7 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         title = real.parent.name if real.name == ".git" else real.name.removesuffix(".git")
         slug = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-.")[:60] or "repository"
         digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
-        return cls(below, f"{slug}-{digest}")
+        return cls(below, f"{slug}-{digest}", root.resolve())
 
     @property
     def folder(self) -> Path:
@@ -102,11 +103,18 @@ class RepositoryHome(msgspec.Struct, frozen=True):
                 folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
             if stat.S_IMODE(self.folder.stat().st_mode) & 0o077:
                 self.folder.chmod(_PRIVATE)
+            if self.root is not None and not self._place.exists():
+                self._place.write_bytes(os.fsencode(self.root))
         except OSError as error:
             raise self._unusable(error) from error
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise self._unusable(PermissionError(13, "Permission denied", str(self.folder)))
         return self
+
+    @property
+    def _place(self) -> Path:
+        """Where the repository was when flyball first saw it: a page that shows all of them has no other way to it."""
+        return self.folder / "repository"
 
     def _unusable(self, error: OSError) -> HomeUnusable:
         where = error.filename or self.folder
@@ -114,3 +122,14 @@ class RepositoryHome(msgspec.Struct, frozen=True):
             f"Flyball's folder {where} cannot be used ({error.strerror}); expected a folder you can write to. "
             f"Repair it, or set {VARIABLE} to another folder outside the repository."
         )
+
+
+def known_repositories(home: Path) -> dict[str, Path]:
+    """The folder of each repository flyball has worked in, by the name of its own folder below the home."""
+    found = {}
+    for place in sorted((home / "repos").glob("*/repository")):
+        try:
+            found[place.parent.name] = Path(os.fsdecode(place.read_bytes()))
+        except OSError:
+            continue
+    return found

@@ -59,6 +59,11 @@ class Database:
         with self._turn, explained(self.path):
             return self._connection.execute(statement, values).fetchall()
 
+    @property
+    def changes(self) -> int:
+        """How many rows this connection itself has changed."""
+        return self._connection.total_changes
+
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction, durable and still reachable by its name when the block is left without an error."""

@@ -113,6 +113,11 @@ class SqliteJournal:
         faults.point("journal.post.after")
         return number
 
+    def version(self) -> tuple[int, int]:
+        """Differs from what it was whenever anybody has written since; costs no look at any table."""
+        (seen,) = self._database.select("PRAGMA data_version")
+        return int(seen[0]), self._database.changes
+
     def pending(self, task: TaskId) -> list[StoredWord]:
         """People's words that have not reached the task, oldest first."""
         rows = self._database.select(statements.READ_WORDS, (task,))

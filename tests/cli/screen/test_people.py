@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from flyball.cli.screen.answers import NotAnAnswer, understood
 from flyball.cli.screen.people import NobodyThere, TerminalPeople
 from flyball.cli.screen.plain import PlainScreen
 from flyball.core.loop.questions import FOUR_CHOICES
@@ -19,6 +18,7 @@ from flyball.core.model.effects import Option, Question
 from flyball.process import Stop
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
+from flyball.wiring.tasks.answers import NotAnAnswer, understood
 
 BREAKER = Question("breaker", "GREEN makes no progress", FOUR_CHOICES, detail="no progress in 2 iterations")
 CRITERIA = Question("criteria", "Are these right?", (Option("yes", ""), Option("TEXT", "")), default="yes")

@@ -33,6 +33,9 @@ def demo(
     workflow: Annotated[
         str, typer.Option(help="Workflow to show, as for `flyball run`. Default: the default of `flyball run`.")
     ] = "",
+    open_: Annotated[
+        bool, typer.Option("--open", help="Show the page of the demo in your browser, too, until Ctrl-C. Default: no.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
     ] = False,
@@ -47,7 +50,7 @@ def demo(
         seat = take_seat(as_json=as_json, lasting=False)
         folder = Path(tempfile.mkdtemp(prefix="flyball-demo-"))
         try:
-            code = _play(folder, workflow, shown, seat, keep=keep)
+            code = _play(folder, workflow, shown, seat, keep=keep, open_=open_)
         finally:
             if not keep:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -66,10 +69,12 @@ def _demo_of(workflow: str) -> Demo:
     return known[workflow]
 
 
-def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool) -> int:
+def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool, open_: bool) -> int:
     from flyball.cli.sessions import drive
 
     site = _sample(folder, shown)
+    if open_:
+        _beside(site)
     task = _opened(site, workflow, shown)
     if not seat.as_json:
         put(
@@ -80,7 +85,36 @@ def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool) -
         code = _answered(site, task, code, shown.answer, seat)
     if not seat.as_json:
         put("\n".join(_seen(site, task, keep=keep)))
+    if open_:
+        _stay()
     return code
+
+
+def _beside(site: Site) -> None:
+    """The page of this sample, in the browser, while the loop runs."""
+    import webbrowser
+
+    from flyball.cli.commands.serve import require_web
+
+    require_web()
+    from flyball.web.access import opening_file
+    from flyball.web.serving import Listening, serve_beside
+
+    def begun(listening: Listening) -> None:
+        put(f"The page of this demo: {listening.link}")
+        webbrowser.open(opening_file(site.home.home, listening.link).as_uri())
+
+    serve_beside(site.home.home, begun)
+
+
+def _stay() -> None:
+    """Leave the page open until the person has seen enough."""
+    import threading
+    from contextlib import suppress
+
+    put("The page stays open; end it with Ctrl-C.")
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()
 
 
 def _answered(site: Site, task: TaskId, code: int, answer: str, seat: Seat) -> int:

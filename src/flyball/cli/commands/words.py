@@ -23,9 +23,9 @@ def answer(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question of a task."""
-    from flyball.cli.screen.answers import understood
     from flyball.cli.support.choosing import chosen
     from flyball.wiring.site import Site
+    from flyball.wiring.tasks.answers import understood
     from flyball.wiring.tasks.inbox import question_of, require_open, speak
 
     with exit_on_refusal():

@@ -10,7 +10,6 @@ import threading
 from contextlib import nullcontext
 from typing import Protocol
 
-from flyball.cli.screen.answers import NotAnAnswer, understood
 from flyball.cli.screen.screen import Screen
 from flyball.cli.support.output import tell
 from flyball.clock import system_clock
@@ -18,6 +17,7 @@ from flyball.core.model.effects import Question
 from flyball.core.model.task import Task
 from flyball.ports import Clock, Stop
 from flyball.projections.wording import plain, stamp
+from flyball.wiring.tasks.answers import NotAnAnswer, understood
 
 POLL_S = 0.2
 _LONGEST = 64 * 1024

@@ -8,7 +8,14 @@ from math import ceil, log10
 
 import msgspec
 
-_MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080, 43200, 259200)
+_SECONDS = (
+    5,
+    10,
+    15,
+    30,
+    *(60 * m for m in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080, 43200, 259200)),
+)
+DAY = 86_400
 BREAK_PX = 22.0
 """How wide a time is drawn in which nobody ran the task."""
 
@@ -54,8 +61,8 @@ class TimeScale(msgspec.Struct, frozen=True):
         spans = [(p.end - p.begin).total_seconds() for p in self.pieces]
         drawn = sum(p.right - p.left for p in self.pieces) or 1.0
         seconds = sum(spans) * least_px / drawn
-        minutes = next((m for m in _MINUTES if m * 60 >= seconds), _MINUTES[-1])
-        unit = timedelta(minutes=minutes)
+        step = next((each for each in _SECONDS if each >= seconds), _SECONDS[-1])
+        unit = timedelta(seconds=step)
         dated = self.pieces[-1].end - self.pieces[0].begin > timedelta(hours=24)
         day = None
         last = float("-inf")
@@ -65,8 +72,8 @@ class TimeScale(msgspec.Struct, frozen=True):
                 if x - last < least_px * 0.8:
                     continue
                 last = x
-                name = f"{at:%d %b}" if minutes >= 1440 else f"{at:%H:%M}"
-                if dated and minutes < 1440 and at.date() != day:
+                name = f"{at:%d %b}" if step >= DAY else f"{at:%H:%M:%S}" if step < 60 else f"{at:%H:%M}"
+                if dated and step < DAY and at.date() != day:
                     name = f"{at:%d %b %H:%M}"
                 day = at.date()
                 yield x, name

@@ -58,7 +58,7 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
     rows = len(shown) + bool(course.questions)
     top = 28.0
     bottom = top + ROW * rows
-    parts = [*_times(scale, bottom, left, narrow=width < 400), *_breaks(scale, bottom)]
+    parts = [*_times(scale, bottom, narrow=width < 400), *_breaks(scale, bottom)]
     for row, lane in enumerate(shown):
         parts += _lane(course, scale, lane, top + ROW * row, lane_name(lane, row), narrow=width < 400)
     parts += _waits(course, scale, top, top + ROW * len(shown))
@@ -77,8 +77,8 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
     return picture(width, bottom + 20, parts, label=label)
 
 
-def _times(scale: TimeScale, bottom: float, left: float, *, narrow: bool) -> Iterator[str]:
-    yield words(left - 8, 14, "UTC", "p-name", "end")
+def _times(scale: TimeScale, bottom: float, *, narrow: bool) -> Iterator[str]:
+    yield words(0 if narrow else 4, 14, "UTC", "p-name")
     for x, name in scale.ticks(76.0 if narrow else 96.0):
         yield element("path", d=f"M{number(x)} 22V{number(bottom)}", cls="p-grid")
         yield words(x, 14, name, "p-tick", "middle")

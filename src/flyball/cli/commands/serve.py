@@ -1,0 +1,83 @@
+"""`flyball serve`: every task of this machine in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flyball.cli.support.exits import exit_on_refusal, say
+from flyball.cli.support.output import put
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flyball.web.serving import Listening
+
+
+def serve(
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 takes any that is free. Default: 7117.", min=0, max=65535)
+    ] = 7117,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen on; another than loopback lets other machines in. Default: 127.0.0.1."),
+    ] = "127.0.0.1",
+    open_: Annotated[
+        bool, typer.Option("--open", help="Open the page in your browser. Default: print its link.")
+    ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Show everything and take no word. Default: words are taken.")
+    ] = False,
+    new_token: Annotated[
+        bool,
+        typer.Option(
+            "--new-token", help="Make a new token: links and browsers of the old one are shut out. Default: keep it."
+        ),
+    ] = False,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print the link of the page and serve nothing. Default: serve.")
+    ] = False,
+) -> None:
+    """Show every task of this machine in a browser, and take your words there."""
+    from flyball.config.home import home_folder
+
+    with exit_on_refusal():
+        require_web()
+        from flyball.web.access import token_of
+        from flyball.web.serving import ServeOptions, listening, serve as serve_pages
+
+        home = home_folder().resolve()
+        if link:
+            put(listening(token_of(home), host, port).link)
+            return
+        options = ServeOptions(host, port, read_only, new_token)
+        serve_pages(home, options, lambda listening: _begun(home, listening, open_=open_))
+
+
+def require_web() -> None:
+    """Refuse where the page's libraries are not installed, with the command that brings them."""
+    import sys
+    from importlib.util import find_spec
+
+    from flyball.core.extras import install_command
+    from flyball.ports import Refusal
+
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise Refusal(
+            f"The page needs libraries that are not installed. Type: {install_command('web', sys.executable)}"
+        )
+
+
+def _begun(home: Path, listening: Listening, *, open_: bool) -> None:
+    import webbrowser
+
+    from flyball.web.access import opening_file
+
+    put(f"Serving every task of {home}")
+    put(f"  {listening.link}")
+    if not listening.loopback:
+        say("other machines can reach this page; whoever has the link can speak to your tasks. Use it behind TLS only.")
+    put("Stop with Ctrl-C; no task ends with it.")
+    if open_ and not webbrowser.open(opening_file(home, listening.link).as_uri()):
+        say("no browser could be started; open the link above yourself")

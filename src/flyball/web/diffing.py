@@ -1,0 +1,189 @@
+"""Diffs of a task, a checkpoint or a turn; a comment on a line becomes guidance for the next turn."""
+
+from __future__ import annotations
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import decode
+from flyball.markup.rendering import Crumb
+from flyball.ports import Refusal
+from flyball.projections.pages.diffs import FileDiff, files_of, found_line
+from flyball.projections.pages.guidance import Comment, guidance, sent
+from flyball.projections.pages.summary import Known, Summary, summarize
+from flyball.projections.wording import plain
+from flyball.web.frame import crumbs_of, frame, page, redirect, refusal, sites_of
+from flyball.web.starting import detached
+from flyball.wiring.site import Site
+from flyball.wiring.tasks import history
+from flyball.wiring.tasks.inbox import speak
+
+LARGEST_PATCH = 8 * 1024 * 1024
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """What somebody said of a line: a reviewer's finding, or a person's comment."""
+
+    by: str
+    note: str
+    text: str
+    mine: bool
+
+
+class DiffShown(msgspec.Struct, frozen=True):
+    """Everything of a diff's page."""
+
+    heading: str
+    verdict: str
+    older: str
+    newer: str
+    files: list[FileDiff]
+    added: int
+    deleted: int
+    choices: tuple[str, ...]
+    since: str
+    remarks: dict[tuple[str, int], list[Remark]]
+    commenting: tuple[str, int] | None
+    here: str
+    nothing: str
+    send: str
+    send_note: str
+
+
+def diff(request: Request) -> Response:
+    """`/t/REPO/TASK/diff`, `?since=LABEL` or `?turn=N`."""
+    sites = sites_of(request)
+    with sites.lock:
+        site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+        found = sites.known(site, task)
+        summary = summarize(found)
+        try:
+            since, older, newer, heading = _sides(request, site, found)
+        except Refusal as error:
+            return refusal(request, "No diff", str(error), status=404)
+        files = _files(site, found, older, newer)
+    done = summary.status.decision == "DONE"
+    shown = DiffShown(
+        heading,
+        _verdict(found, summary),
+        older,
+        newer,
+        files,
+        sum(f.added for f in files),
+        sum(f.deleted for f in files),
+        tuple(dict.fromkeys(c.label for c in summary.status.checkpoints)),
+        since,
+        _remarks(found),
+        _commenting(request, files),
+        _here(request),
+        "This turn changed nothing." if request.query_params.get("turn") else "Nothing has changed.",
+        "Reopen with these" if done else "Send as guidance",
+        "The task is done: they reopen it."
+        if done
+        else "They stand in the next prompt with file, line and code. No turn is interrupted.",
+    )
+    able = not request.app.state.gate.read_only and summary.word != "ABORTED"
+    framed = frame(request, crumbs_of(summary, Crumb("diff")), live=False, can_comment=able)
+    return page("diff.html", framed, t=summary, diff=shown)
+
+
+def _sides(request: Request, site: Site, found: Known) -> tuple[str, str, str, str]:
+    """The checkpoint it starts from, both commits, and what it is called; a name that is no checkpoint's is refused."""
+    task = found.state.task.id
+    turn = request.query_params.get("turn", "")
+    if turn.isascii() and turn.isdigit():
+        kept = history.checkpoints(site, task)
+        place = next((n for n, each in enumerate(kept) if each.label == f"turn-{turn}"), None)
+        if place is None:
+            raise Refusal(f"Turn {turn} left no checkpoint. See: flyball checkpoints {task}")
+        before = kept[max(0, place - 1)]
+        return before.label, before.commit, kept[place].commit, f"What turn {turn} changed"
+    since = request.query_params.get("since", "")
+    _, older, newer = history.compared(site, task, since)
+    return since or history.START, older, newer, f"What changed since {since}" if since else "What the task changed"
+
+
+def _files(site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
+    patch = site.workspace(found.state.task).diff(older, newer)[:LARGEST_PATCH]
+    return files_of(decode(patch))
+
+
+def _verdict(found: Known, summary: Summary) -> str:
+    judged = found.history.judgements[-1] if found.history.judgements else None
+    if judged is None:
+        return summary.line
+    if judged.rejected:
+        return f"Rejected: {'; '.join(judged.missing) or judged.evidence}"
+    return f"{judged.health}: {judged.evidence}"
+
+
+def _remarks(found: Known) -> dict[tuple[str, int], list[Remark]]:
+    told: dict[tuple[str, int], list[Remark]] = {}
+    for lane in found.state.lanes.values():
+        for finding in lane.loop.findings:
+            if finding.file and finding.line:
+                remark = Remark("a review", finding.severity, plain(finding.message, 1000), mine=False)
+                told.setdefault((finding.file, finding.line), []).append(remark)
+    for each in sent(found.history.words, found.history.turns):
+        note = f"delivered with turn {each.turn}" if each.turn else f"sent {each.at:%H:%M} UTC, not delivered yet"
+        remark = Remark("you", note, each.comment.text, mine=True)
+        told.setdefault((each.comment.path, each.comment.line), []).append(remark)
+    return told
+
+
+def _commenting(request: Request, files: list[FileDiff]) -> tuple[str, int] | None:
+    """The line a browser without scripts comments on: `?comment=FILE:LINE`."""
+    file, _, line = request.query_params.get("comment", "").partition(":")
+    if not (file.isascii() and file.isdigit() and line.isascii() and line.isdigit()) or not 0 < int(file) <= len(files):
+        return None
+    return files[int(file) - 1].path, int(line)
+
+
+def _here(request: Request) -> str:
+    kept = [f"{name}={request.query_params[name]}" for name in ("since", "turn") if name in request.query_params]
+    return "?" + "".join(f"{each}&" for each in kept)
+
+
+async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
+    """Comments as one word: previewed as it would stand, or sent."""
+    sites = sites_of(request)
+    values = dict(form)
+    given = _given(form)
+    back = values.get("back", "/")
+    with sites.lock:
+        site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+        found = sites.known(site, task)
+        known = {checkpoint.commit for checkpoint in found.history.checkpoints} | {found.state.main.head}
+        older, newer = values.get("older", ""), values.get("newer", "")
+        files = _files(site, found, older, newer) if {older, newer} <= known else []
+    written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := found_line(files, c.path, c.line))]
+    if not written:
+        return refusal(request, "Nothing to send", "Write a comment on a line of the diff first.", status=400)
+    text = guidance(written)
+    if request.url.path.endswith("/preview"):
+        action = request.url.path.removesuffix("/preview")
+        fields = [(name, value) for name, value in form if name != "form_token"]
+        framed = frame(request, [Crumb("All", "/"), Crumb("preview")], live=False)
+        told = f"{plural(len(written), 'comment')}, as they will stand in the next prompt."
+        sending = {"action": action, "fields": fields, "button": "Send as guidance"}
+        return page(
+            "message.html", framed, title="Preview", text=told, command="", preview=text, form=sending, back=back
+        )
+    if found.state.decision == "DONE":
+        return detached(site, ["reopen", task, text], f"/t/{site.home.name}/{task}?said=reopened")
+    speak(site, task, "modify", text=text)
+    return redirect(f"{back}{'&' if '?' in back else '?'}said=sent")
+
+
+def _given(form: list[tuple[str, str]]) -> list[Comment]:
+    """Path, line and words come in threes, in this order or with the words first."""
+    names = ("path", "line", "comment")
+    columns = {name: [value for key, value in form if key == name] for name in names}
+    rows = zip(*(columns[name] for name in names), strict=False)
+    return [
+        Comment(path, int(line), text)
+        for path, line, text in rows
+        if text.strip() and line.isascii() and line.isdigit() and len(line) < 9
+    ]

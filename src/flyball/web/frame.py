@@ -1,0 +1,142 @@
+"""What every page has around its content, and answers in its form."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from flyball import __version__
+from flyball.clock import system_clock
+from flyball.markup.rendering import Crumb, assets_version, render
+from flyball.projections.pages.summary import Summary
+from flyball.web.access import LOOPBACK, Gate
+from flyball.web.sites import Sites
+
+LARGEST_FORM = 1024 * 1024
+
+
+class Frame(msgspec.Struct):
+    """The values of `base.html`; pages put their own beside them in `more`."""
+
+    path: str
+    theme: str
+    form_token: str
+    now: datetime
+    crumbs: tuple[Crumb, ...]
+    needs: int = 0
+    live: bool = True
+    scripts: bool = True
+    read_only: bool = False
+    loopback: bool = True
+    version: str = ""
+    flyball: str = __version__
+    host: str = ""
+    message: str = ""
+    message_command: str = ""
+    tone: str = "note"
+    brass_for: str = ""
+    more: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.more[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def brass(self, task: Summary) -> bool:
+        """Whether this task has the one brass button of the page: the first that has a default."""
+        self.brass_for = self.brass_for or task.path
+        return self.brass_for == task.path
+
+
+MESSAGES = {
+    "kept": "Kept. It is taken in with the next step.",
+    "waits": "Kept. It takes effect with:",
+    "resumed": "The task was taken up, apart from this page.",
+    "started": "The task has begun, apart from this page.",
+    "ended": "The task has ended. Its checkpoints remain.",
+    "rolled": "The tree stands at that checkpoint again; what was undone is kept as a checkpoint too.",
+    "sent": "Sent as guidance. Each comment is marked as delivered once a turn has had it.",
+    "reopened": "Reopened with your feedback, apart from this page.",
+}
+
+
+def frame(request: Request, crumbs: Sequence[Crumb], *, live: bool = True, **more: Any) -> Frame:
+    """The frame of a page, from how it was asked for."""
+    gate: Gate = request.app.state.gate
+    theme = request.cookies.get("theme", "system")
+    said = request.query_params.get("said", "")
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    command = f"flyball resume {request.path_params.get('task', '')}" if said == "waits" else ""
+    return Frame(
+        path=path,
+        theme=theme if theme in {"light", "dark"} else "system",
+        form_token=gate.form_token,
+        now=system_clock.now(),
+        crumbs=tuple(crumbs),
+        needs=request.app.state.needs,
+        live=live,
+        read_only=gate.read_only,
+        loopback=gate.hosts == LOOPBACK,
+        version=assets_version(),
+        host=os.uname().nodename,
+        message=MESSAGES.get(said, ""),
+        message_command=command,
+        tone="good" if said else "note",
+        more=more,
+    )
+
+
+def page(template: str, framed: Frame, *, status: int = 200, **values: Any) -> HTMLResponse:
+    return HTMLResponse(render(template, page=framed, **values), status)
+
+
+def refusal(request: Request, title: str, text: str, *, status: int = 403, command: str = "") -> HTMLResponse:
+    """A page that says why not, and what to type."""
+    framed = frame(request, [Crumb("All repositories", "/"), Crumb(title)], live=False)
+    return page(
+        "message.html", framed, status=status, title=title, text=text, command=command, preview="", form=None, back="/"
+    )
+
+
+def redirect(path: str) -> RedirectResponse:
+    """To a page of our own, so that a reload repeats nothing."""
+    own = path if path.startswith("/") and not path.startswith("//") and "\\" not in path else "/"
+    return RedirectResponse(own, 303)
+
+
+async def form_of(request: Request) -> list[tuple[str, str]]:
+    """The fields of a form as browsers send them without files; a larger one is cut off, and so refused."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_FORM:
+            return []
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    if kind != "application/x-www-form-urlencoded":
+        return []
+    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=2000)
+
+
+def sites_of(request: Request) -> Sites:
+    found: Sites = request.app.state.sites
+    return found
+
+
+def crumbs_of(summary: Summary, *more: Crumb) -> list[Crumb]:
+    first = [
+        Crumb("All", "/"),
+        Crumb(summary.place.name, f"/r/{summary.place.repo}"),
+        Crumb(summary.task, summary.path),
+    ]
+    return [*first, *more]
+
+
+Answer = Response

@@ -1,0 +1,185 @@
+"""The pages people look at: home, task, iterations, checkpoints, report, question, turn."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from flyball import __version__
+from flyball.markup.rendering import Crumb, assets_version, render
+from flyball.markup.report_file import ReportFrame
+from flyball.projections.history.spend import spend, total
+from flyball.projections.pages.chips import state_chip
+from flyball.projections.pages.home import home_page
+from flyball.projections.pages.report_page import report_page
+from flyball.projections.pages.summary import Known, answers_of, summarize
+from flyball.projections.pages.task_page import PAGE, iterations_shown, task_page
+from flyball.projections.views.status import QuestionShown, open_questions
+from flyball.web.frame import Frame, crumbs_of, frame, page, sites_of
+from flyball.web.reading import turn_shown
+
+
+def home(request: Request) -> Response:
+    """`/`, and `/r/REPO` for one repository."""
+    sites = sites_of(request)
+    repo = request.path_params.get("repo", "")
+    if repo and repo not in sites.all():
+        raise KeyError(repo)
+    everything = bool(request.query_params.get("all"))
+    found = list(sites.summaries(repo))
+    framed = frame(request, [Crumb("All repositories", "/")], everything=everything, repositories=bool(sites.all()))
+    name = sites.all()[repo].repository.root.name if repo else ""
+    if name:
+        framed.crumbs = (Crumb("All", "/"), Crumb(name))
+    shown = home_page(
+        found,
+        framed.now,
+        spent_today=sites.spent_today(),
+        everything=everything,
+        repository=name,
+        missing=sites.missing,
+    )
+    if not repo:
+        request.app.state.needs = len(shown.needs)
+    framed.needs = request.app.state.needs
+    return page("home.html", framed, home=shown)
+
+
+def known_of(request: Request) -> Known:
+    sites = sites_of(request)
+    site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+    return sites.known(site, task)
+
+
+def task(request: Request) -> Response:
+    """`/t/REPO/TASK`."""
+    with sites_of(request).lock:
+        found = known_of(request)
+        shown = task_page(found)
+        framed = _task_frame(request, found, crumbs_of(shown.summary))
+        return page("task.html", framed, task=shown)
+
+
+def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: object) -> Frame:
+    turns = found.history.turns
+    return frame(
+        request,
+        crumbs,
+        controlled=found.seen.controlled,
+        waiting=tuple(found.said),
+        spend=spend(turns),
+        total=total(turns),
+        progress=found.history.timeline.progress,
+        learnings=found.history.learnings,
+        only_wrong=more.get("only_wrong", False),
+        paged=more.get("paged", False),
+    )
+
+
+def iterations(request: Request) -> Response:
+    """`/t/REPO/TASK/iterations`: pages of 50, or only what went wrong."""
+    wrong = bool(request.query_params.get("wrong"))
+    before = _number(request.query_params.get("before", ""), 10**9)
+    with sites_of(request).lock:
+        found = known_of(request)
+        rows = [row for row in iterations_shown(found.history, only_wrong=wrong) if row.number < before]
+        shown = task_page(found)
+        shown = replace(shown, iterations=tuple(reversed(rows[-PAGE:])), earlier=max(0, len(rows) - PAGE))
+        crumbs = crumbs_of(shown.summary, Crumb("iterations"))
+        framed = _task_frame(request, found, crumbs, only_wrong=wrong, paged=True)
+        framed.live = False
+        return page("list.html", framed, task=shown)
+
+
+def checkpoints(request: Request) -> Response:
+    summary = summarize(known_of(request))
+    return page("checkpoints.html", frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False), t=summary)
+
+
+def report(request: Request) -> Response:
+    """`/t/REPO/TASK/report`: the same as the file, from the server's own style sheet."""
+    with sites_of(request).lock:
+        shown = report_page(known_of(request))
+    framed = frame(request, [])
+    own = ReportFrame(__version__, theme=framed.theme, back=shown.summary.path, version=assets_version())
+    return HTMLResponse(render("report.html", page=own, report=shown))
+
+
+def question(request: Request, *, refused: str = "", typed: str = "", chosen: str | None = None) -> Response:
+    """`/t/REPO/TASK/question/ID`: the form, or what became of it."""
+    found = known_of(request)
+    summary = summarize(found)
+    name = request.path_params["question"]
+    asked = next((q for q in open_questions(found.state, found.history) if q.id.replace("/", "-") == name), None)
+    asked = asked or _closed(found, name)
+    given, kept = _given(found, asked)
+    answers = answers_of(asked)
+    picked = request.query_params.get("answer", "") if chosen is None else chosen
+    free = not answers or asked.name.startswith("agent-") or any(o.key == "TEXT" for o in asked.options)
+    framed = frame(request, crumbs_of(summary, Crumb(asked.id)), live=False)
+    keys = [answer.key for answer in answers]
+    default = asked.default if asked.default in keys else keys[0] if keys else ""
+    return page(
+        "question.html",
+        framed,
+        status=409 if refused else 200,
+        t=summary,
+        q=asked,
+        chip=state_chip("NEEDS YOU" if not given else summary.word),
+        given=given,
+        kept=kept,
+        answers=[answer for answer in answers if answer.key != "modify" or not free] if free else answers,
+        free=free or "modify" in keys,
+        chosen=picked if picked in keys else "" if typed else default,
+        typed=typed,
+        refused=refused,
+        meanwhile=_meanwhile(found),
+    )
+
+
+def _closed(found: Known, name: str) -> QuestionShown:
+    put = next((put for put in found.history.questions.values() if put.id.replace("/", "-") == name), None)
+    if put is None:
+        raise KeyError(name)
+    return QuestionShown(put.id, put.name, put.text, "", (), None, put.asked_at, None)
+
+
+def _given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
+    """Who answered what and when; a second person is told the same."""
+    put = next((put for put in found.history.questions.values() if put.id == asked.id), None)
+    if put is not None and put.answer is not None and put.answered_at is not None:
+        by = "by its default" if put.by == "default" else "by a person"
+        return f"Answered at {put.answered_at:%H:%M} UTC with {put.answer} {by}.", False
+    word = next((w for w in found.said if w.question == asked.id and w.word == "answer"), None)
+    if word is None:
+        return "", False
+    if found.seen.controlled:
+        return f"Kept: {word.text}. It is taken in with the next step.", False
+    return f"Kept: {word.text}. It takes effect when the task is resumed.", True
+
+
+def _meanwhile(found: Known) -> str:
+    turns = [turn.number for turn in summarize(found).status.running_turns]
+    if turns:
+        return f"{'Turn' if len(turns) == 1 else 'Turns'} {', '.join(map(str, turns))} go on. No turn is spent on what waits."
+    if found.state.stopped is not None:
+        return "The task stands still. No turn is spent, and nothing is lost."
+    return "The task waits. No turn is spent."
+
+
+def turn(request: Request) -> Response:
+    """`/t/REPO/TASK/turn/N`."""
+    number = _number(request.path_params["turn"], -1)
+    sites = sites_of(request)
+    with sites.lock:
+        site, task_id = sites.find(request.path_params["repo"], request.path_params["task"])
+        found = sites.known(site, task_id)
+        shown = turn_shown(site, found, number, request.query_params)
+        summary = summarize(found)
+    framed = frame(request, crumbs_of(summary, Crumb(f"turn {number}")), live=shown.view != "raw")
+    return page("turn.html", framed, t=summary, turn=shown)
+
+
+def _number(text: str, other: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else other

@@ -1,0 +1,270 @@
+"""A turn as it is read: what the agent says beside what was measured, and its conversation a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from flyball.agents.display.display import Shown
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun
+from flyball.core.model.task import TaskId
+from flyball.projections.history.records import Judgement, TurnRecord
+from flyball.projections.history.timeline import Mark
+from flyball.projections.pages.chips import Chip, verdict_chip
+from flyball.projections.pages.summary import Known
+from flyball.projections.wording import duration, plain
+from flyball.wiring.site import Site
+from flyball.wiring.tasks.transcripts import PAGE, Bytes, kept_files, read_bytes, read_page
+
+LONGEST_PART = 20_000
+MANY_LINES, FIRST_LINES, LAST_LINES = 400, 40, 120
+_CALLS = ("call",)
+
+
+class Part(msgspec.Struct):
+    """Words of the agent, or a call with what came of it."""
+
+    kind: str
+    text: str = ""
+    first: bool = False
+    name: str = ""
+    line: str = ""
+    body: str = ""
+    note: str = ""
+    result: bool = False
+    failed: bool = False
+
+
+class OutlineEntry(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    count: str = ""
+
+
+class RawPart(msgspec.Struct, frozen=True):
+    name: str
+    text: str
+    start: int
+    end: int
+    size: int
+    earlier: int | None
+    later: int | None
+
+
+class TurnPage(msgspec.Struct):
+    """Everything of one turn's page."""
+
+    number: int
+    heading: str
+    role: str
+    meta: str
+    chip: Chip | None
+    ended: bool
+    says: str
+    summary: str
+    differs: bool
+    measured: str
+    measured_note: str
+    verdict: Chip | None
+    decision: str
+    verdict_line: str
+    previous: int
+    next: int
+    view: str
+    prompt: str
+    prompt_line: str
+    prompt_lines: int
+    report: str
+    report_note: str
+    session: str
+    attempt: int
+    files: tuple[str, ...]
+    parts: list[Part] = []
+    outline: list[OutlineEntry] = []
+    earlier: int | None = None
+    later: int | None = None
+    raw: RawPart | None = None
+
+
+def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str]) -> TurnPage:
+    """The page of a turn; raises KeyError where there was none."""
+    record = found.history.turn(number)
+    if record is None:
+        raise KeyError(number)
+    files = kept_files(site, found.state.task.id, number)
+    judged = next((j for j in found.history.judgements if j.turn == number), None)
+    mark = next((m for m in found.history.timeline.marks if m.turn == number), None)
+    view = query.get("view", "") if query.get("view", "") in {"raw", "words"} else ""
+    prompt = _prompt(site, found.state.task.id, record)
+    report = (
+        files["report.json"].read_bytes()[:LONGEST_PART].decode("utf-8", "replace") if "report.json" in files else ""
+    )
+    shown = TurnPage(
+        number=number,
+        heading=f"{record.role}{f' on {record.item}' if record.item else ''}",
+        role=record.role,
+        meta=_meta(record),
+        chip=verdict_chip(mark.kind) if mark is not None and mark.kind != "continue" else None,
+        ended=bool(record.outcome),
+        says=_says(record),
+        summary=record.summary,
+        differs=bool(judged and (judged.false_claim or judged.disagreements)),
+        measured=_measured(mark),
+        measured_note="; ".join(judged.missing) if judged else "",
+        verdict=verdict_chip(mark.kind) if mark else None,
+        decision="COMPLETE" if judged and judged.can_exit else "CONTINUE",
+        verdict_line=_verdict_line(judged),
+        previous=number - 1 if found.history.turn(number - 1) else 0,
+        next=number + 1 if found.history.turn(number + 1) else 0,
+        view=view,
+        prompt=_middle_out(prompt),
+        prompt_line=plain(next((x for x in prompt.splitlines() if x.strip()), ""), 120),
+        prompt_lines=prompt.count("\n") + 1 if prompt else 0,
+        report=report,
+        report_note=record.source if record.source != "none" else "not read",
+        session=record.session,
+        attempt=record.attempt,
+        files=tuple(files),
+    )
+    at = _place(query.get("at", ""))
+    if view == "raw":
+        name = query.get("file", "stdout")
+        if name in files:
+            shown.raw = _raw(read_bytes(files[name], at))
+        return shown
+    if "stdout" in files:
+        read = read_page(found.state.task, record.agent, files["stdout"], at)
+        shown.parts = parts_of(read.shown)
+        shown.earlier = max(0, read.start - PAGE) if read.start else None
+        shown.later = read.end if read.end < read.size else None
+    shown.outline = _outline(shown)
+    return shown
+
+
+def _place(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
+def _raw(read: Bytes) -> RawPart:
+    earlier = max(0, read.start - PAGE) if read.start else None
+    return RawPart(
+        read.name, read.text, read.start, read.end, read.size, earlier, read.end if read.end < read.size else None
+    )
+
+
+def _prompt(site: Site, task: TaskId, record: TurnRecord) -> str:
+    prompt = ""
+    for event in site.journal.read(task):
+        if (
+            isinstance(event.fact, Begun)
+            and isinstance(event.fact.effect, RunAgent)
+            and event.fact.effect.turn == record.number
+        ):
+            prompt = event.fact.effect.prompt
+    return prompt
+
+
+def _meta(record: TurnRecord) -> str:
+    model = f", {record.model}" if record.model else ""
+    parts = [f"{record.agent}{model}", f"{record.stage} iteration {record.iteration}"]
+    until = f" to {record.ended_at:%H:%M}" if record.ended_at else ""
+    took = f", {duration(record.seconds)}" if record.ended_at else ", under way"
+    parts.append(f"{record.begun_at:%H:%M}{until} UTC{took}")
+    usage = record.usage
+    if usage.tokens:
+        parts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
+    if usage.usd:
+        parts.append(f"{'about ' if usage.estimated else ''}${usage.usd:.2f}")
+    if record.outcome:
+        parts.append(f"ended {record.outcome.replace('_', ' ')}{f': {record.detail}' if record.detail else ''}")
+    if record.set_aside:
+        parts.append(f"not counted: {record.set_aside}")
+    return " · ".join(parts)
+
+
+def _says(record: TurnRecord) -> str:
+    said = [record.status.replace("_", " ")] if record.status else []
+    said += [f"verdict {record.verdict}"] if record.verdict else []
+    said += ["signals exit"] if record.exit_signal else []
+    return ", ".join(said) or ("nothing of its work" if record.outcome else "nothing yet")
+
+
+def _measured(mark: Mark | None) -> str:
+    if mark is None:
+        return "nothing: the turn was not judged"
+    return f"{mark.counts.passing} passed, {mark.counts.failing} failed" if mark.counts.total else "no counted tests"
+
+
+def _verdict_line(judged: Judgement | None) -> str:
+    if judged is None:
+        return ""
+    told = f"{judged.health}: {judged.evidence}"
+    if judged.false_claim:
+        told += "; false claim, told in the next prompt"
+    return f"{told}; cure: {judged.rung}" if judged.rung else told
+
+
+def parts_of(shown: Sequence[Shown]) -> list[Part]:
+    """Words as prose; a call with its result is one part; neighbouring calls of one tool that only look are one."""
+    parts: list[Part] = []
+    for each in shown:
+        last = parts[-1] if parts else None
+        if each.kind in {"text", "notice"}:
+            if last is not None and last.kind == "words" and len(last.text) < LONGEST_PART and each.kind == "text":
+                last.text += f"\n{each.text[:LONGEST_PART]}"
+            else:
+                parts.append(Part("words", each.text[:LONGEST_PART], first=last is None or last.kind != "words"))
+        elif each.kind == "piece":
+            if last is not None and last.kind == "words":
+                last.text += each.text[:LONGEST_PART]
+            else:
+                parts.append(Part("words", each.text[:LONGEST_PART], first=True))
+        elif each.kind == "call":
+            _call(parts, each.text)
+        elif last is not None and last.kind == "call":
+            _result(last, each)
+    return parts
+
+
+def _call(parts: list[Part], text: str) -> None:
+    name, _, line = text.partition(" ")
+    last = parts[-1] if parts else None
+    if last is not None and last.kind == "call" and last.name == name == "Read":
+        count = int(last.note.partition(" ")[0]) + 1 if last.note else 2
+        last.note, last.line = f"{count} reads", plain(f"{last.line}, {line}", 300)
+        return
+    parts.append(Part("call", name=plain(name, 60), line=plain(line, 300)))
+
+
+def _result(part: Part, each: Shown) -> None:
+    part.result = True
+    part.failed = part.failed or each.kind == "failure"
+    text = _middle_out(each.text)
+    if part.failed:
+        text = "\n".join(text.splitlines()[-12:])
+    part.body = f"{part.body}\n{text}".strip() if part.body else text
+
+
+def _middle_out(text: str) -> str:
+    """A very long output: its beginning and its end, and how much was left out."""
+    text = text[: 40 * LONGEST_PART]
+    lines = [line[:2000] for line in text.splitlines()]
+    if len(lines) > MANY_LINES:
+        left = len(lines) - FIRST_LINES - LAST_LINES
+        lines = [*lines[:FIRST_LINES], f"… {left} lines left out; Raw has them …", *lines[-LAST_LINES:]]
+    return "\n".join(lines)
+
+
+def _outline(shown: TurnPage) -> list[OutlineEntry]:
+    entries = [OutlineEntry("prompt", "Prompt", f"{shown.prompt_lines} lines")] if shown.prompt else []
+    firsts: dict[str, tuple[int, int]] = {}
+    for place, part in enumerate(shown.parts, 1):
+        if part.kind == "call":
+            first, count = firsts.get(part.name, (place, 0))
+            firsts[part.name] = first, count + 1
+    entries += [OutlineEntry(f"part-{first}", name, str(count)) for name, (first, count) in list(firsts.items())[:8]]
+    entries += [OutlineEntry("last-message", "What it reported")] if shown.summary else []
+    entries += [OutlineEntry("report", "Report")] if shown.report else []
+    return entries

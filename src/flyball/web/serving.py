@@ -1,0 +1,92 @@
+"""Listens: a port of this machine, the link that opens the page, and the end of it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import uvicorn
+
+from flyball.ports import Refusal
+from flyball.web.access import LOOPBACK, Gate, hosts_of, token_of
+from flyball.web.app import make_app
+
+PORT = 7117
+START_S = 30.0
+
+
+class Listening(msgspec.Struct, frozen=True):
+    """Where a server is to be found."""
+
+    link: str
+    loopback: bool
+    port: int
+
+
+class ServeOptions(msgspec.Struct, frozen=True):
+    """What `flyball serve` was asked for."""
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    read_only: bool = False
+    new_token: bool = False
+
+
+def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None]) -> None:
+    """Serve until a signal ends it; `begun` is called once the port is ours."""
+    token = token_of(home, new=options.new_token)
+    gate = Gate(token, hosts_of(options.host, _names()), options.read_only)
+    taken = _bind(options.host, options.port)
+    port = taken.getsockname()[1]
+    config = uvicorn.Config(
+        make_app(home, gate), log_level="error", lifespan="off", timeout_graceful_shutdown=2, ws="none"
+    )
+    begun(listening(token, options.host, port))
+    uvicorn.Server(config).run(sockets=[taken])
+
+
+def serve_beside(home: Path, begun: Callable[[Listening], None]) -> None:
+    """Serve in a thread of this process, on any free port, for as long as the process lives."""
+    told = threading.Event()
+
+    def heard(listening: Listening) -> None:
+        begun(listening)
+        told.set()
+
+    threading.Thread(target=serve, args=(home, ServeOptions(port=0), heard), name="page", daemon=True).start()
+    told.wait(START_S)
+
+
+def listening(token: str, host: str, port: int) -> Listening:
+    """The link with the token, which a browser needs once."""
+    wildcard = host in {"0.0.0.0", "::"}  # noqa: S104 - a name to compare with
+    name = os.uname().nodename if wildcard else f"[{host}]" if ":" in host else host
+    return Listening(f"http://{name}:{port}/?token={token}", host in LOOPBACK, port)
+
+
+def _names() -> list[str]:
+    name = os.uname().nodename
+    found = [name, f"{name}.local"]
+    with suppress(OSError):
+        found += [str(each[4][0]) for each in socket.getaddrinfo(name, None)]
+    return found
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen(128)
+    except OSError as error:
+        taken.close()
+        raise Refusal(
+            f"{host} port {port} cannot be listened on ({error.strerror}). Choose another: flyball serve --port 0"
+        ) from error
+    return taken

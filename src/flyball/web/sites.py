@@ -1,0 +1,139 @@
+"""Every repository and task of a home, read as they change; nothing is kept that cannot be read again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flyball.clock import system_clock
+from flyball.config.home import known_repositories
+from flyball.core.model.task import TaskId
+from flyball.journal.errors import JournalError
+from flyball.ports import Refusal
+from flyball.projections.pages.summary import Known, Summary, summarize
+from flyball.projections.views.situation import Seen
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
+from flyball.wiring.tasks.knowing import known
+from flyball.wiring.tasks.surroundings import look_around
+from flyball.workspace.repository import Repository
+
+LOOK_AGAIN_S = 5.0
+
+
+class Sites:
+    """What the pages read; any thread may ask, one at a time."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.lock = threading.RLock()
+        self._sites: dict[str, Site] = {}
+        self._missing: dict[str, str] = {}
+        self._looked_at = float("-inf")
+        self._merged: dict[tuple[str, str], tuple[object, Seen]] = {}
+
+    def all(self) -> dict[str, Site]:
+        """By the name of each repository's folder; new ones are found within seconds."""
+        with self.lock:
+            now = system_clock.monotonic()
+            if now - self._looked_at > LOOK_AGAIN_S:
+                self._looked_at = now
+                self._look()
+            return dict(self._sites)
+
+    def _look(self) -> None:
+        for name, root in known_repositories(self.home).items():
+            if name in self._sites:
+                continue
+            try:
+                site = Site.of(Repository.find(root))
+            except (Refusal, JournalError, OSError) as error:
+                self._missing[name] = f"{root}: {error}"
+                continue
+            if site.home.name == name:
+                self._missing.pop(name, None)
+                self._sites[name] = site
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(self._missing.values())
+
+    def find(self, repo: str, task: str) -> tuple[Site, TaskId]:
+        """The task; raises KeyError where there is none of this name."""
+        site = self.all()[repo]
+        record = next((record for record in site.journal.tasks() if record.id == task), None)
+        if record is None:
+            raise KeyError(task)
+        return site, record.id
+
+    def known(self, site: Site, task: TaskId) -> Known:
+        with self.lock:
+            return known(site, task, self._seen(site, task))
+
+    def _seen(self, site: Site, task: TaskId) -> Seen:
+        """Whether a branch was merged is asked of git only when its refs have changed."""
+        state = site.dossier(task).state
+        if state.decision != "DONE":
+            return Seen(controller_of(site, task) is not None)
+        mark = (state.main.head, _refs_mark(site))
+        kept = self._merged.get((site.home.name, task))
+        if kept is None or kept[0] != mark:
+            kept = mark, look_around(site, state)
+            self._merged[site.home.name, task] = kept
+        return kept[1]
+
+    def summaries(self, repo: str = "") -> Iterator[Summary]:
+        for name, site in self.all().items():
+            if repo and name != repo:
+                continue
+            for record in site.journal.tasks():
+                with suppress(JournalError, Refusal):
+                    yield summarize(self.known(site, record.id))
+
+    def spent_today(self) -> float:
+        today = system_clock.now().astimezone(UTC).date()
+        return sum(_spent_on(site, today) for site in self.all().values())
+
+    def version(self) -> tuple[object, ...]:
+        """Differs whenever a page could: facts, words, and who holds which task."""
+        with self.lock:
+            return tuple(
+                (name, site.journal.version(), _held(site), _refs_mark(site)) for name, site in self.all().items()
+            )
+
+
+def _held(site: Site) -> tuple[str, ...]:
+    """The tasks somebody holds now; a lock file of a finished controller is empty and costs nothing more."""
+    return tuple(
+        path.name
+        for path in sorted(site.home.locks.glob("task-*.lock"))
+        if path.stat().st_size and controller_of(site, TaskId(path.name[5:-5])) is not None
+    )
+
+
+def _refs_mark(site: Site) -> tuple[int, ...]:
+    marks = []
+    for name in ("HEAD", "packed-refs", "refs/heads", "refs/heads/flyball", "logs/HEAD"):
+        try:
+            marks.append((site.repository.common_dir / name).stat().st_mtime_ns)
+        except OSError:
+            marks.append(0)
+    return tuple(marks)
+
+
+def _spent_on(site: Site, day: object) -> float:
+    spent = 0.0
+    for view in site.dossiers.values():
+        before = 0.0
+        for amount in view.chronicle.timeline.money:
+            if amount.at.astimezone(UTC).date() == day:
+                spent += amount.usd - before
+            before = amount.usd
+    return spent
+
+
+def moment() -> datetime:
+    return system_clock.now()

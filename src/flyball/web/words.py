@@ -1,0 +1,201 @@
+"""Everything a person can say to a task; what cannot be undone asks first."""
+
+from __future__ import annotations
+
+import shlex
+
+import msgspec
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
+
+from flyball.core.model.events import Spoken
+from flyball.core.model.task import TaskId
+from flyball.markup.rendering import Crumb
+from flyball.ports import Refusal
+from flyball.projections.pages.summary import Summary, limit_option, summarize
+from flyball.web.frame import crumbs_of, frame, page, redirect, sites_of
+from flyball.web.looking import question
+from flyball.web.starting import LIMITS, Field, detached, limit_words
+from flyball.wiring.presence import controller_of
+from flyball.wiring.site import Site
+from flyball.wiring.tasks import history
+from flyball.wiring.tasks.answers import understood
+from flyball.wiring.tasks.inbox import question_of, require_open, speak
+
+
+class WordForm(msgspec.Struct, frozen=True):
+    """A word, what it does, and what its form asks."""
+
+    word: str
+    title: str
+    meaning: str
+    button: str
+    command: str = ""
+    text_label: str = ""
+    final: bool = False
+    limits: tuple[Field, ...] = ()
+
+    @property
+    def needs_text(self) -> bool:
+        return bool(self.text_label)
+
+
+WORDS = {
+    each.word: each
+    for each in (
+        WordForm("pause", "Pause the task", "It stops after its present step. Nothing is lost.", "Pause"),
+        WordForm("resume", "Resume the task", "It goes on where it stopped, apart from this page.", "Resume"),
+        WordForm(
+            "modify",
+            "Give guidance",
+            "Your words stand in the next prompt, and what was counted as going nowhere is forgotten.",
+            "Send the guidance",
+            text_label="Guidance for the next turns",
+        ),
+        WordForm(
+            "reset",
+            "Try again",
+            "What was counted as going nowhere is forgotten, and the task tries again.",
+            "Try again",
+        ),
+        WordForm(
+            "skip",
+            "Skip the stage",
+            "The present stage is left unverified for ever. Every report will say so, and nothing will call it verified.",
+            "Skip the stage",
+            final=True,
+        ),
+        WordForm(
+            "abort",
+            "Abort the task",
+            "The task ends for good. Its checkpoints stay, and you can roll back to one of them.",
+            "Abort the task",
+            final=True,
+        ),
+        WordForm(
+            "rollback",
+            "Roll back",
+            "The tree and the branch go back to a checkpoint. What is undone is kept as a checkpoint too.",
+            "Roll back",
+        ),
+        WordForm(
+            "reopen",
+            "Reopen the task",
+            "Your feedback becomes new work of this task, and it goes on, apart from this page.",
+            "Reopen",
+            text_label="What is still to be done",
+        ),
+    )
+}
+_OVER = ("rollback", "reopen")
+
+
+def _form(request: Request, summary: Summary, word: str) -> WordForm:
+    """The form of a word for this task; raises KeyError for one there is not."""
+    form = WORDS[word]
+    task = summary.task
+    tail = {
+        "modify": ' "…"',
+        "reopen": ' "…"',
+        "rollback": f" --to {shlex.quote(request.query_params.get('to', 'last-good'))}",
+    }
+    return replace(form, command=f"flyball {word} {task}{tail.get(word, '')}")
+
+
+def _fits(word: str, summary: Summary) -> bool:
+    if summary.group == "finished":
+        return word == "rollback" if summary.word == "ABORTED" else word in _OVER
+    return word != "reopen"
+
+
+def words(request: Request) -> Response:
+    """`/t/REPO/TASK/say`: all of them."""
+    sites = sites_of(request)
+    summary = summarize(sites.known(*sites.find(request.path_params["repo"], request.path_params["task"])))
+    shown = [_form(request, summary, word) for word in WORDS if _fits(word, summary)]
+    return page("words.html", frame(request, crumbs_of(summary, Crumb("say")), live=False), t=summary, words=shown)
+
+
+def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
+    """`/t/REPO/TASK/say/WORD`: the form that asks first."""
+    sites = sites_of(request)
+    found = sites.known(*sites.find(request.path_params["repo"], request.path_params["task"]))
+    summary = summarize(found)
+    form = _form(request, summary, request.path_params["word"])
+    if form.word == "resume":
+        name = limit_option(found.state)
+        raised = summary.command.rpartition(" ")[2] if name else ""
+        form = replace(form, limits=tuple(replace(f, value=raised if f.name == name else "") for f in LIMITS))
+        form = replace(form, command=summary.command if summary.command.startswith("flyball resume") else form.command)
+    framed = frame(request, crumbs_of(summary, Crumb(form.word)), live=False)
+    to = request.query_params.get("to", "")
+    return page(
+        "word.html", framed, status=409 if refused else 200, t=summary, word=form, refused=refused, typed=typed, to=to
+    )
+
+
+def say(request: Request, form: dict[str, str]) -> Response:
+    """A word was said."""
+    spoken = request.path_params["word"]
+    sites = sites_of(request)
+    site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+    if spoken not in WORDS:
+        raise KeyError(spoken)
+    if WORDS[spoken].final and form.get("sure") != "yes":
+        return word(request, refused="Tick the box first: this cannot be undone.", typed=form.get("text", ""))
+    if WORDS[spoken].needs_text and not form.get("text", "").strip():
+        return word(request, refused="Say it in words first.")
+    try:
+        return _said(request, site, task, spoken, form)
+    except Refusal as error:
+        return word(request, refused=str(error), typed=form.get("text", ""))
+
+
+def _said(request: Request, site: Site, task: TaskId, spoken: str, form: dict[str, str]) -> Response:
+    here = f"/t/{site.home.name}/{task}"
+    text = form.get("text", "").strip()
+    with sites_of(request).lock:
+        match spoken:
+            case "resume":
+                return detached(site, ["resume", task, *limit_words(form)], f"{here}?said=resumed")
+            case "reopen":
+                return detached(site, ["reopen", task, text], f"{here}?said=reopened")
+            case "rollback":
+                history.rollback(site, task, form.get("to", "last-good"))
+                return redirect(f"{here}?said=rolled")
+            case "pause":
+                require_open(site.state(task))
+                if controller_of(site, task) is None:
+                    raise Refusal(f"{task} is not running, so there is nothing to pause.")
+        heard = speak(site, task, _SPOKEN[spoken], text=text)
+    if heard.taken == "now":
+        return redirect(f"{here}?said=ended")
+    return redirect(f"{here}?said={'kept' if heard.taken == 'by the running controller' else 'waits'}")
+
+
+_SPOKEN: dict[str, Spoken] = {"pause": "pause", "modify": "modify", "reset": "reset", "skip": "skip", "abort": "abort"}
+
+
+def answer(request: Request, form: dict[str, str]) -> Response:
+    """A question was answered; the first answer counts, and whoever comes second is told."""
+    sites = sites_of(request)
+    site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+    named = request.path_params["question"].replace("-", "/", 1)
+    chosen, text = form.get("answer", ""), form.get("text", "").strip()
+    given = f"modify {text}" if chosen == "modify" else chosen or text
+    try:
+        with sites.lock:
+            state = site.state(task)
+            require_open(state)
+            key, asked = question_of(site, state, named)
+            if not given and not asked.default:
+                raise Refusal("Choose an answer or write one.")
+            taken = understood(asked, given)
+            heard = speak(site, task, "answer", text=taken, question=key)
+    except Refusal as error:
+        return question(request, refused=str(error), typed=text, chosen=chosen)
+    here = f"/t/{site.home.name}/{task}"
+    if heard.taken == "by the running controller":
+        return redirect(f"{here}?said=kept")
+    return redirect(f"{here}/question/{request.path_params['question']}")

@@ -1,0 +1,130 @@
+"""A home with repositories and tasks in every state, and the server over it, in this process."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from starlette.testclient import TestClient
+
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import TaskOpened, TaskStopped
+from flyball.core.model.task import EffectId, Item, Task, TaskId
+from flyball.testing.builders import Story, short_tdd_run, tdd_task
+from flyball.web.access import Gate, hosts_of, token_of
+from flyball.web.app import make_app
+from flyball.wiring.site import Site
+
+ORIGIN = "http://127.0.0.1"
+QUESTION = Question(
+    "agent-1",
+    "How are foreign amounts rounded when a statement gives more than two decimals?",
+    (Option("half-even", "Rounds to the even cent."), Option("half-up", "Rounds 5 up."), Option("TEXT", "")),
+    "half-even",
+    detail="Two contract tests contradict each other:\ntest_fx_half_up expects 10.35",
+)
+
+
+def put(site: Site, story: Story) -> TaskId:
+    """Put a story into a journal under a number of its own, moved so that it ends now."""
+    shift = datetime.now(UTC) - story.at
+    opened, *rest = story.events
+    fact = opened.fact
+    assert isinstance(fact, TaskOpened)
+
+    def opening(task: TaskId) -> list[TaskOpened]:
+        return [TaskOpened(replace(fact.task, id=task, opened_at=fact.task.opened_at + shift), fact.stage)]
+
+    record = site.journal.open_task(
+        "parse-rows", workflow=fact.task.workflow, title=fact.task.request, at=opened.at + shift, opening=opening
+    )
+    for event in rest:
+        site.journal.append(record.id, [event.fact], epoch=0, at=event.at + shift)
+    return record.id
+
+
+def asking(task: Task | None = None, **changes: object) -> Story:
+    deadline = datetime.now(UTC) + timedelta(minutes=40)
+    question = replace(QUESTION, **{"deadline_at": deadline, **changes})
+    return (
+        Story(task)
+        .start()
+        .iterate(failing=("a::b",))
+        .ask(question)
+        .add(TaskStopped("blocked", "a question", question=EffectId("ask/1")))
+    )
+
+
+def long_story(iterations: int, *, request: str = "parse the rows", items: tuple[Item, ...] | None = None) -> Story:
+    """Very many iterations; every seventh is a false claim, every fiftieth is rolled back."""
+    task = tdd_task(request=request)
+    story = Story(replace(task, items=items) if items is not None else task).start()
+    for n in range(iterations):
+        failing = tuple(f"tests/a.py::t{i}" for i in range(max(0, (iterations - n) % 60)))
+        story.iterate(failing=failing, signal=n % 7 == 3, restore_to="base0000" if n % 50 == 49 else "")
+    return story
+
+
+@pytest.fixture(scope="session")
+def one_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("one") / "ledger"
+    root.mkdir()
+    (root / "README.md").write_text("# rows\n")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
+        subprocess.run([*git, *words], cwd=root, check=True)
+    return root
+
+
+@pytest.fixture
+def site(one_commit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+    (tmp_path / "person").mkdir()
+    shutil.copytree(one_commit, tmp_path / "ledger")
+    return Site.find(tmp_path / "ledger")
+
+
+Serve = Callable[..., TestClient]
+
+
+@pytest.fixture
+def serve(site: Site) -> Iterator[Serve]:
+    """A browser that has opened the link, unless told otherwise."""
+    made = []
+
+    def begin(*, logged_in: bool = True, read_only: bool = False) -> TestClient:
+        gate = Gate(token_of(site.home.home), hosts_of("127.0.0.1", ()), read_only)
+        client = TestClient(make_app(site.home.home, gate), base_url=ORIGIN, raise_server_exceptions=True)
+        made.append(client)
+        if logged_in:
+            assert client.get("/", params={"token": gate.token}).status_code == 200
+        return client
+
+    yield begin
+    for client in made:
+        client.close()
+
+
+def form_token(client: TestClient) -> str:
+    gate: Gate = client.app.state.gate  # type: ignore[attr-defined]
+    return gate.form_token
+
+
+def say(client: TestClient, address: str, **fields: str) -> Any:
+    """A form as a browser sends it."""
+    data = {"form_token": form_token(client), **fields}
+    return client.post(address, data=data, headers={"Origin": ORIGIN}, follow_redirects=False)
+
+
+def place(site: Site, task: TaskId) -> str:
+    return f"/t/{site.home.name}/{task}"
+
+
+__all__ = ["ORIGIN", "QUESTION", "Serve", "asking", "form_token", "long_story", "place", "put", "say", "short_tdd_run"]

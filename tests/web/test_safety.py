@@ -1,0 +1,252 @@
+"""V11: each test attacks."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from msgspec.structs import replace
+from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, say, short_tdd_run
+
+from flyball.core.model.events import LearningRecorded, PersonSpoke
+from flyball.core.model.task import Item
+from flyball.testing.builders import Story, tdd_task
+from flyball.web.access import COOKIE, Gate, hosts_of, opening_file, token_of
+from flyball.wiring.run.controller import confinement
+from flyball.wiring.site import Site
+from flyball.workspace.sandbox import Unavailable, available
+
+pytestmark = pytest.mark.req("V11")
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp; \x1b]0;owned\x07\x1b[31mred\u202etxt\u2066 \x00"
+)
+
+
+def test_without_the_token_nothing_is_shown_and_no_word_is_taken(site: Site, serve: Serve) -> None:
+    task = put(site, asking())
+    stranger = serve(logged_in=False)
+    for path in ("/", place(site, task), f"{place(site, task)}/report", "/start", "/metrics", "/live?path=/"):
+        answer = stranger.get(path)
+        assert answer.status_code == 403
+        assert task not in answer.text
+    assert say(stranger, f"{place(site, task)}/say/abort", sure="yes").status_code == 403
+    assert stranger.get("/?token=" + "0" * 64).status_code == 403
+    assert site.journal.pending(task) == []
+
+
+def test_the_link_is_needed_once_and_leaves_the_address(site: Site, serve: Serve) -> None:
+    put(site, short_tdd_run())
+    browser = serve(logged_in=False)
+    token = token_of(site.home.home)
+    answer = browser.get(f"/?token={token}", follow_redirects=False)
+    assert answer.status_code == 303
+    assert "token" not in answer.headers["location"]
+    kept = answer.headers["set-cookie"]
+    assert "HttpOnly" in kept
+    assert "SameSite=lax" in kept
+    assert token not in kept
+    assert browser.get("/").status_code == 200
+
+
+def test_a_token_survives_restarts_and_a_new_one_shuts_out_what_was_stolen(site: Site, serve: Serve) -> None:
+    token = token_of(site.home.home)
+    assert token_of(site.home.home) == token
+    path = site.home.home / "serve" / "token"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    stolen = Gate(token, hosts_of("127.0.0.1", ())).cookie
+    token_of(site.home.home, new=True)
+    after = serve(logged_in=False)
+    assert after.get(f"/?token={token}").status_code == 403
+    after.cookies.set(COOKIE, stolen)
+    assert after.get("/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "", "http://127.0.0.1.evil.example", "http://127.0.0.1:1"]
+)
+def test_a_form_or_a_fetch_of_another_site_is_refused_though_the_browser_sends_the_cookie(
+    site: Site, serve: Serve, origin: str
+) -> None:
+    task = put(site, asking())
+    browser = serve()
+    headers = {"Origin": origin} if origin else {}
+    data = {"form_token": form_token(browser), "answer": "half-up"}
+    answer = browser.post(f"{place(site, task)}/question/ask-1", data=data, headers=headers)
+    assert answer.status_code == 403
+    assert site.journal.pending(task) == []
+
+
+@pytest.mark.parametrize("body", [{"answer": "half-up"}, {"answer": "half-up", "form_token": "0" * 64}])
+def test_a_word_without_the_pages_own_form_token_is_refused(site: Site, serve: Serve, body: dict[str, str]) -> None:
+    task = put(site, asking())
+    answer = serve().post(f"{place(site, task)}/question/ask-1", data=body, headers={"Origin": ORIGIN})
+    assert answer.status_code == 403
+    assert site.journal.pending(task) == []
+
+
+def test_words_as_json_or_text_which_other_sites_may_send_are_refused(site: Site, serve: Serve) -> None:
+    task = put(site, asking())
+    browser = serve()
+    body = f"form_token={form_token(browser)}&answer=half-up"
+    for kind in ("text/plain", "application/json", "multipart/form-data; boundary=x"):
+        headers = {"Origin": ORIGIN, "Content-Type": kind}
+        assert browser.post(f"{place(site, task)}/question/ask-1", content=body, headers=headers).status_code == 403
+    assert site.journal.pending(task) == []
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "169.254.1.1"])
+def test_a_name_that_was_pointed_at_this_machine_reads_nothing(site: Site, serve: Serve, host: str) -> None:
+    put(site, short_tdd_run())
+    answer = serve().get("/", headers={"Host": host})
+    assert answer.status_code == 421
+    assert "parse the rows" not in answer.text
+
+
+def test_another_host_is_served_under_its_own_names_only() -> None:
+    gate = Gate("t" * 64, hosts_of("0.0.0.0", ["desk", "desk.local", "10.0.0.5"]))
+    assert all(gate.knows_host(name) for name in ("desk:7117", "10.0.0.5", "localhost:1", "[::1]:7117"))
+    assert not gate.knows_host("evil.example")
+
+
+def test_every_answer_forbids_inline_scripts_frames_and_other_hosts(site: Site, serve: Serve) -> None:
+    task = put(site, short_tdd_run())
+    browser = serve()
+    for path in ("/", place(site, task), "/static/page.js", "/nothing", f"{place(site, task)}/report"):
+        answer = browser.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert "<script>" not in answer.text
+        assert " style=" not in answer.text
+
+
+def hostile_story() -> Story:
+    task = replace(
+        tdd_task(request=HOSTILE), items=(Item("AC-1", HOSTILE), Item("AC-2", HOSTILE, depends_on=("AC-1",)))
+    )
+    story = Story(task).start()
+    story.iterate(missing=(HOSTILE, HOSTILE), signal=True, error=HOSTILE, disagreements=(HOSTILE,))
+    story.add(LearningRecorded(1, "decision", HOSTILE, HOSTILE, HOSTILE), PersonSpoke("modify", HOSTILE))
+    return story
+
+
+def test_script_in_every_field_an_agent_can_write_is_text_and_steers_no_terminal(site: Site, serve: Serve) -> None:
+    task = put(site, asking(hostile_story().state.task, text=HOSTILE, detail=HOSTILE))
+    other = put(site, hostile_story())
+    turn = site.home.turns(other) / "0001-1"
+    turn.mkdir(parents=True)
+    for name in ("stdout", "stderr", "report.json", "prompt.md"):
+        (turn / name).write_text(HOSTILE)
+    browser = serve()
+    paths = [
+        "/",
+        *(
+            f"{place(site, each)}{tail}"
+            for each in (task, other)
+            for tail in ("", "/report", "/iterations", "/say", "/say/modify")
+        ),
+    ]
+    paths += [
+        f"{place(site, task)}/question/ask-1",
+        f"{place(site, other)}/turn/1",
+        f"{place(site, other)}/turn/1?view=raw",
+    ]
+    for path in paths:
+        text = browser.get(path).text
+        assert "<script>" not in text, path
+        assert "<img" not in text, path
+        for control in ("\x1b", "\x07", "\x00", "\u202e", "\u2066"):
+            assert control not in text, (path, control)
+    shown = browser.get(f"{place(site, other)}/turn/1").text
+    assert "&lt;script&gt;alert(1)" in shown
+    assert "␛[31m" in shown
+    assert "⟨202E⟩" in shown
+
+
+@pytest.mark.parametrize(
+    "turn", ["../../../../etc/passwd", "..%2f..", "1/../../x", "-1", "1e3", "٣", "99999999999999999999"]
+)
+def test_no_path_of_a_transcript_leads_out_of_its_folder(site: Site, serve: Serve, turn: str) -> None:
+    task = put(site, short_tdd_run())
+    (site.home.home / "secret").write_text("SECRET")
+    browser = serve()
+    assert "SECRET" not in browser.get(f"{place(site, task)}/turn/{turn}").text
+    answer = browser.get(f"{place(site, task)}/turn/1", params={"view": "raw", "file": "../../../../secret"})
+    assert "SECRET" not in answer.text
+
+
+def test_a_link_an_agent_left_in_place_of_its_output_is_not_followed(site: Site, serve: Serve) -> None:
+    task = put(site, short_tdd_run())
+    (site.home.home / "secret").write_text("SECRET")
+    turn = site.home.turns(task) / "0001-1"
+    turn.mkdir(parents=True)
+    (turn / "stdout").symlink_to(site.home.home / "secret")
+    browser = serve()
+    assert "SECRET" not in browser.get(f"{place(site, task)}/turn/1").text
+    assert "SECRET" not in browser.get(f"{place(site, task)}/turn/1?view=raw").text
+
+
+def test_a_diff_takes_only_names_of_checkpoints(site: Site, serve: Serve) -> None:
+    task = put(site, short_tdd_run())
+    browser = serve()
+    for since in ("HEAD~1", "--output=/tmp/x", "../../etc/passwd", "main"):
+        assert browser.get(f"{place(site, task)}/diff", params={"since": since}).status_code == 404
+    forged = say(
+        browser, f"{place(site, task)}/comments", older="--output=/tmp/x", newer="HEAD", path="x", line="1", comment="c"
+    )
+    assert forged.status_code == 400
+
+
+def test_a_redirect_leads_to_our_own_pages_only(site: Site, serve: Serve) -> None:
+    browser = serve()
+    for back in ("https://evil.example/", "//evil.example/", "/\\evil.example"):
+        assert say(browser, "/theme", theme="dark", back=back).headers["location"] == "/"
+
+
+def test_read_only_refuses_every_word_and_shows_no_form(site: Site, serve: Serve) -> None:
+    task = put(site, asking())
+    browser = serve(read_only=True)
+    here = place(site, task)
+    words = [f"say/{word}" for word in ("pause", "resume", "modify", "reset", "skip", "abort", "rollback", "reopen")]
+    for path in (*words, "question/ask-1", "comments", "comments/preview"):
+        assert say(browser, f"{here}/{path}", text="x", sure="yes", answer="half-up").status_code == 403
+    assert say(browser, "/start", request="x", repo=site.home.name).status_code == 403
+    assert site.journal.pending(task) == []
+    assert f'action="{here}' not in browser.get(here).text
+    assert "read-only" in browser.get(f"{here}/question/ask-1").text
+
+
+def test_a_form_that_is_far_too_large_is_refused(site: Site, serve: Serve) -> None:
+    task = put(site, asking())
+    assert say(serve(), f"{place(site, task)}/say/modify", text="x" * 3_000_000).status_code == 403
+
+
+def test_the_file_that_opens_the_browser_is_for_its_owner_alone(site: Site) -> None:
+    path = opening_file(site.home.home, "http://127.0.0.1:1/?token=x")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_sandboxed_agent_cannot_read_the_token_and_gets_nothing_without_it(site: Site) -> None:
+    if isinstance(available(), Unavailable):
+        pytest.skip("bubblewrap is not installed")
+    token = token_of(site.home.home)
+    state_task = tdd_task()
+    workspace = site.workspace(state_task)
+    confine = confinement(site, replace(state_task.settings, sandbox="bwrap"), workspace, dict(os.environ))
+    tree = site.repository.root
+    script = (
+        "import pathlib, sys\n"
+        f"home = pathlib.Path({str(site.home.home)!r})\n"
+        "try:\n    found = (home / 'serve' / 'token').read_text()\nexcept OSError as error:\n    found = type(error).__name__\n"
+        "print(found)\n"
+    )
+    argv, cwd, env = confine([sys.executable, "-c", script], tree=tree, env=dict(os.environ))
+    done = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert token not in done.stdout
+    assert done.stdout.strip() in {"FileNotFoundError", "PermissionError", "NotADirectoryError"}

@@ -1,0 +1,177 @@
+"""V6 and V7 without a browser: every word, what asks first, and what starts apart from the server."""
+
+from __future__ import annotations
+
+import pytest
+from tests.web.conftest import QUESTION, Serve, asking, place, put, say
+
+from flyball import process
+from flyball.config import file as config_file, trust
+from flyball.testing.builders import Story, short_tdd_run
+from flyball.web import starting
+from flyball.wiring.site import Site
+
+
+class Commands:
+    """Stands in for the detached commands: what would have been run, and how it ends."""
+
+    def __init__(self) -> None:
+        self.run: list[list[str]] = []
+        self.end = process.Captured(0, b"", b"")
+
+    def __call__(self, argv: list[str], **_: object) -> process.Captured:
+        self.run.append(argv[3:])
+        return self.end
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
+    made = Commands()
+    monkeypatch.setattr(starting, "capture", made)
+    return made
+
+
+@pytest.mark.req("V6")
+def test_an_answer_is_kept_and_the_second_person_is_told(site: Site, serve: Serve) -> None:
+    task = put(site, asking())
+    one, two = serve(), serve()
+    here = f"{place(site, task)}/question/ask-1"
+    assert 'value="half-even"' in one.get(here).text
+    assert say(one, here, answer="half-up").status_code == 303
+    assert [(w.word, w.text, w.question) for w in site.journal.pending(task)] == [("answer", "half-up", "ask/1")]
+    second = say(two, here, answer="half-even")
+    assert second.status_code == 409
+    assert "answered already" in second.text
+    assert "Kept: half-up" in two.get(here).text
+    assert len(site.journal.pending(task)) == 1
+    assert "Resume now" in one.get(here).text, "nobody runs the task"
+
+
+@pytest.mark.req("V6")
+def test_a_refused_answer_keeps_what_was_typed(site: Site, serve: Serve) -> None:
+    task = put(site, asking(name="choice", options=QUESTION.options[:2], default=None))
+    answer = say(serve(), f"{place(site, task)}/question/ask-1", answer="", text="neither of them")
+    assert answer.status_code == 409
+    assert "is not among the answers" in answer.text
+    assert site.journal.pending(task) == []
+
+
+@pytest.mark.req("V6")
+@pytest.mark.parametrize("word", ["modify", "reset", "skip"])
+def test_a_word_reaches_the_task_as_it_would_from_a_terminal(site: Site, serve: Serve, word: str) -> None:
+    task = put(site, Story().start().iterate())
+    answer = say(serve(), f"{place(site, task)}/say/{word}", text="mind the sign", sure="yes")
+    assert answer.status_code == 303
+    assert [w.word for w in site.journal.pending(task)] == [word]
+
+
+@pytest.mark.req("V6")
+@pytest.mark.parametrize("word", ["skip", "abort"])
+def test_what_cannot_be_undone_asks_first(site: Site, serve: Serve, word: str) -> None:
+    task = put(site, Story().start().iterate())
+    browser = serve()
+    assert "cannot be undone" in browser.get(f"{place(site, task)}/say/{word}").text
+    assert say(browser, f"{place(site, task)}/say/{word}").status_code == 409
+    assert site.journal.pending(task) == []
+    assert site.state(task).stopped is None
+
+
+@pytest.mark.req("V6")
+def test_words_that_do_not_fit_are_refused_with_the_reason(site: Site, serve: Serve) -> None:
+    task = put(site, short_tdd_run())
+    browser = serve()
+    told = say(browser, f"{place(site, task)}/say/modify", text="more")
+    assert told.status_code == 409
+    assert "takes no more words" in told.text
+    paused = put(site, Story().start())
+    assert "is not running" in say(browser, f"{place(site, paused)}/say/pause").text
+    assert say(browser, f"{place(site, paused)}/say/dance").status_code == 404
+    assert say(browser, f"{place(site, paused)}/say/modify", text=" ").status_code == 409
+
+
+@pytest.mark.req("V6", "V7")
+def test_resume_and_lifting_a_limit_run_a_command_apart_from_the_server(
+    site: Site, serve: Serve, commands: Commands
+) -> None:
+    task = put(site, Story().start().iterate())
+    browser = serve()
+    assert say(browser, f"{place(site, task)}/say/resume", budget_usd="12.5", max_turns="40").status_code == 303
+    assert commands.run == [["resume", task, "--budget-usd", "12.5", "--max-turns", "40", "--detach"]]
+    assert say(browser, f"{place(site, task)}/say/resume", max_turns="-1; rm").status_code == 409
+    done = put(site, short_tdd_run())
+    assert say(browser, f"{place(site, done)}/say/reopen", text="- one more").status_code == 303
+    assert commands.run[-1] == ["reopen", done, "- one more", "--detach"]
+
+
+@pytest.mark.req("V7")
+def test_a_form_starts_a_task_with_trusted_settings_and_installed_agents_only(
+    site: Site, serve: Serve, commands: Commands
+) -> None:
+    (site.repository.root / "plan.md").write_text("# Plan\n")
+    toml = site.repository.root / "flyball.toml"
+    toml.write_text('agent = "mine"\n[agents.mine]\ncommand = ["true"]\n')
+    browser = serve()
+    fields = {"repo": site.home.name, "request": "--sandbox none; rm -rf /", "workflow": "quick", "max_turns": "5"}
+    assert "mine" not in browser.get("/start").text, "nobody agreed to what the file runs"
+    assert say(browser, "/start", agent="mine", **fields).status_code == 409
+    found = config_file.read(site.repository.root)
+    assert found is not None
+    trust.record(site.home, found)
+    assert "mine" in browser.get("/start").text
+    assert say(browser, "/start", agent="mine", document="plan.md", **fields).status_code == 303
+    words = [
+        "run",
+        "--from",
+        "plan.md",
+        "--workflow",
+        "quick",
+        "--agent",
+        "mine",
+        "--max-turns",
+        "5",
+        "--new",
+        "--detach",
+    ]
+    assert commands.run == [[*words, "--", "--sandbox none; rm -rf /"]]
+
+
+@pytest.mark.req("V7")
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"agent": "sh -c id"},
+        {"workflow": "none-such"},
+        {"document": "../outside.md"},
+        {"document": "/etc/passwd"},
+        {"document": "missing.md"},
+        {"request": "", "document": ""},
+        {"repo": "other-1"},
+        {"budget_usd": "much"},
+    ],
+)
+def test_what_a_form_may_not_start_is_refused_and_nothing_runs(
+    site: Site, serve: Serve, commands: Commands, bad: dict[str, str]
+) -> None:
+    fields = {"repo": site.home.name, "request": "add a page", **bad}
+    answer = say(serve(), "/start", **fields)
+    assert answer.status_code == 409
+    assert 'role="alert"' in answer.text
+    assert commands.run == []
+
+
+@pytest.mark.req("V7")
+def test_what_the_command_refuses_is_told_and_what_was_typed_is_kept(
+    site: Site, serve: Serve, commands: Commands
+) -> None:
+    commands.end = process.Captured(2, b"", b"flyball: flyball.toml is not trusted. Type: flyball trust\n")
+    answer = say(serve(), "/start", repo=site.home.name, request="add a page")
+    assert answer.status_code == 409
+    assert "flyball.toml is not trusted" in answer.text
+    assert "add a page" in answer.text
+
+
+def test_the_theme_is_kept_in_a_cookie_and_no_other_value_is(serve: Serve) -> None:
+    browser = serve()
+    assert "theme=dark" in say(browser, "/theme", theme="dark", back="/").headers["set-cookie"]
+    assert "theme=system" in say(browser, "/theme", theme="<script>", back="/").headers["set-cookie"]
+    assert 'data-theme="dark"' in (say(browser, "/theme", theme="dark"), browser.get("/"))[1].text
