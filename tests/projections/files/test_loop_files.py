@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.shipping import ship
@@ -187,6 +188,26 @@ def test_of_a_learning_file_only_the_status_line_follows_what_became_of_it_o40()
     )
     assert after["learnings/002-use-csv-module.md"].startswith("# Anti-Pattern 002")
     assert "**Status**: ANTI-PATTERN" in after["learnings/002-use-csv-module.md"]
+
+
+def test_files_of_learnings_link_to_what_they_supersede_both_ways_o40():
+    newer = replace(
+        DECISION,
+        number=2,
+        title="Use JSON",
+        choice="lines of JSON",
+        supersedes=("001",),
+        files=("rows.py",),
+        item="AC-1",
+    )
+    story = Story().start().iterate(held=True, signal=True).add(DECISION, newer)
+    assert "SUPERSEDED" not in of(story)["learnings/001-use-csv-module.md"], "not before it is kept"
+    files = of(story.leave("GREEN"))
+    assert "**Status**: SUPERSEDED by 007-parse-rows/2" in files["learnings/001-use-csv-module.md"]
+    page = files["learnings/002-use-json.md"]
+    assert "**Status**: DECISION (kept: accepted with RED)" in page
+    assert "**About**: AC-1, `rows.py`\n**Supersedes**: 001\n" in page
+    assert "- Invalidated If: rows have no quotes" in page
 
 
 def test_the_report_is_there_when_the_task_stops_or_closes():
