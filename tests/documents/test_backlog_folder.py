@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from flyball import faults
+from flyball.core.model.outcomes import Edited, Stale
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.backlog.edits import (
     AddIssue,
@@ -17,7 +18,7 @@ from flyball.core.workflows.backlog.edits import (
     SetStatus,
     WorkEdit,
 )
-from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.values import Issue, Session
 from flyball.documents.backlog_folder import BacklogFolders, BacklogUnusable
 from flyball.testing.work_folder import Work, block

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from flyball.core.model.outcomes import Edited, Stale
 from flyball.core.workflows.backlog.edits import (
     AddIssue,
     Archive,
@@ -23,7 +24,7 @@ from flyball.core.workflows.backlog.edits import (
     SetStatus,
     WorkEdit,
 )
-from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.issues.edits import find_issue
 from flyball.core.workflows.backlog.session_state import placed
 from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Status

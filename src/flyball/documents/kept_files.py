@@ -161,6 +161,8 @@ class KeptFolder:
         with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=self._descriptor), "wb") as file:
             with suppress(FileNotFoundError):
                 there = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+                with suppress(PermissionError):
+                    os.fchown(file.fileno(), there.st_uid, there.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
             file.write(raw)
             file.flush()

@@ -16,7 +16,10 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class SourceDocument(msgspec.Struct, frozen=True):
-    """A document as it was when it was read; `source` is what a task keeps of it. A `living` one is meant to change."""
+    """A document as it was when it was read; `source` is what a task keeps of it. A `living` one is meant to change.
+
+    `notes` are what a person should know of it before it is worked.
+    """
 
     source: Source
     text: str
@@ -24,6 +27,7 @@ class SourceDocument(msgspec.Struct, frozen=True):
     request: str
     items: tuple[Item, ...] = ()
     living: bool = False
+    notes: tuple[str, ...] = ()
 
     def differs_from(self, known: Source) -> bool:
         """Whether a task opened from `known` was opened from another content."""

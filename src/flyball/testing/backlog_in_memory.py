@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from flyball.core.model.outcomes import Edited, Stale
 from flyball.core.workflows.backlog.edits import (
     AddIssue,
     Archive,
@@ -13,7 +14,7 @@ from flyball.core.workflows.backlog.edits import (
     SetStatus,
     WorkEdit,
 )
-from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Issue, Session
 
 

@@ -247,3 +247,15 @@ class Failed(Outcome, frozen=True, omit_defaults=True, tag="failed"):
     """The world refused: a full disk, a broken setup command, a moved branch."""
 
     detail: str
+
+
+class Edited(Outcome, frozen=True, omit_defaults=True, tag="edited"):
+    """The user's file was changed as asked."""
+
+    sha256: str
+
+
+class Stale(Outcome, frozen=True, omit_defaults=True, tag="stale"):
+    """The user's file is no longer what was read; nothing was changed."""
+
+    sha256: str

@@ -170,10 +170,15 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The document a task was opened from, as it was then."""
+    """The document a task was opened from, as it was then.
+
+    One that is a plan of another tool has its `format`; `selector` is the part of it that is meant, such as a tag.
+    """
 
     path: str
     sha256: str
+    format: str = ""
+    selector: str = ""
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -15,7 +15,7 @@ from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, 
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import EffectId
 from flyball.core.text.quantities import listed
-from flyball.core.workflows.backlog.effects import BacklogRead, Edited, Stale
+from flyball.core.workflows.backlog.effects import BacklogRead
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PHASES, told
@@ -341,7 +341,7 @@ def shows(event: ev.Event) -> bool:
         return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
     if isinstance(fact, ev.Ended):
         unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
-        return not unaccepted and not isinstance(fact.outcome, Edited | Stale | BacklogRead | out.Recalled)
+        return not unaccepted and not isinstance(fact.outcome, out.Edited | out.Stale | BacklogRead | out.Recalled)
     return not isinstance(fact, ev.DocumentSeen | ev.WorkspaceRemoved)
 
 

@@ -14,7 +14,6 @@ from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, EffectId, Player
 from flyball.core.text.quantities import listed, plural
-from flyball.core.workflows.backlog.effects import Stale
 from flyball.core.workflows.backlog.facts import (
     BlockCleared,
     Evaluated,
@@ -296,7 +295,7 @@ _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
     out.Undelivered: lambda _s, _i, o: f"could not be delivered: {o.detail}",
     out.PullRequested: lambda _s, _i, o: f"pull request {o.url}" if o.url else o.detail,
     out.Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
-    Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",
+    out.Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",
     out.Waited: lambda _s, _i, _o: "the wait is over",
     out.Answered: lambda _s, i, o: f"{i} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),
     out.Unanswered: lambda _s, i, _o: f"{i}: nobody is there to answer",

@@ -14,11 +14,11 @@ from flyball.core.loop.step import NOTHING, Step
 from flyball.core.model.effects import Measure, Recall, RunAgent, Save
 from flyball.core.model.events import Begun, Ended, Fact, Judged, Moved, PersonSpoke, SessionStarted, TurnSetAside
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.outcomes import Edited, Stale, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings, Task, TaskId
 from flyball.core.workflows.backlog.edits import AddIssue, Archive, SetStatus
-from flyball.core.workflows.backlog.effects import EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.facts import BlockCleared, Evaluated, ItemSelected, ItemSettled
 from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.backlog.reviewing import KINDS

@@ -27,18 +27,6 @@ class EditBacklog(Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
     ignore: tuple[str, ...] = ()
 
 
-class Edited(Outcome, frozen=True, omit_defaults=True, tag="edited"):
-    """The user's file was changed as asked."""
-
-    sha256: str
-
-
-class Stale(Outcome, frozen=True, omit_defaults=True, tag="stale"):
-    """The user's file is no longer what was read; nothing was changed."""
-
-    sha256: str
-
-
 class BacklogRead(Outcome, frozen=True, omit_defaults=True, tag="backlog.read"):
     """A backlog folder as it was: its unfinished issues, of which only `issue` has its whole text, and what prompts need.
 

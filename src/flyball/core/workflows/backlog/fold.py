@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from flyball.core.health.observation import observe
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Judged, Moved, PersonSpoke, SessionStarted, TaskReopened
+from flyball.core.model.outcomes import Edited, Stale
 from flyball.core.model.state import Checkpoint, Lane, State
 from flyball.core.model.task import Commit, Item
 from flyball.core.workflows.backlog.edits import Reopen
-from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.facts import (
     BlockCleared,
     Evaluated,

@@ -19,13 +19,13 @@ from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
 from flyball.core.model.effects import Effect, Measure, Restore, RunAgent, Save
 from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Saved, TurnEnded
+from flyball.core.model.outcomes import Edited, Saved, TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog import cycles, proposals, reviewing
 from flyball.core.workflows.backlog.edits import AddIssue, Reopen, SetStatus, WorkEdit
-from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, Edited, ReadBacklog, Stale
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.facts import (
     BlockCleared,
@@ -314,7 +314,7 @@ WORKFLOW = Workflow(
     ended=ENDED,
     facts=(ItemSelected, Reviewed, ItemSettled, ItemReopened, Evaluated, BlockCleared),
     effects=(ReadBacklog, EditBacklog),
-    outcomes=(BacklogRead, Edited, Stale),
+    outcomes=(BacklogRead,),
     cards=CARDS,
     author="implementer",
     source="issues",

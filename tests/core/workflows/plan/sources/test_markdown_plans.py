@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from flyball.core.workflows.plan.sources.boxes import scan
+from flyball.core.workflows.plan.sources.keys import keep_names
 from flyball.core.workflows.plan.sources.markdown import Reading, read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.values import JUDGED_BY_REVIEW, Entry, Format, ImportedPlan, Key
@@ -275,18 +276,25 @@ def test_the_grammar_of_plan_md_is_read_with_its_fields() -> None:
     assert (second.id, second.depends_on) == ("1.2", ("1.1",))
 
 
+def again(before: bytes, now: bytes, format: Format) -> ImportedPlan:
+    known = {entry.key: entry.item.id for entry in read_markdown(before, format).entries}
+    return keep_names(read_markdown(now, format), known)
+
+
 def test_an_entry_keeps_its_number_when_others_come_before_it() -> None:
-    before = read_markdown(b"- [ ] a\n- [ ] b\n", "plain")
-    known = {entry.key: entry.item.id for entry in before.entries}
-    plan = read_markdown(b"- [ ] new\n- [ ] b\n- [ ] a\n", "plain", Reading(known))
+    plan = again(b"- [ ] a\n- [ ] b\n", b"- [ ] new\n- [ ] b\n- [ ] a\n", "plain")
     assert [(item.id, item.text) for item in plan.items] == [("3", "new"), ("2", "b"), ("1", "a")]
+    assert after(plan) == {"3": (), "2": ("3",), "1": ("2",)}
+
+
+def test_the_number_of_an_entry_that_vanished_is_not_given_again() -> None:
+    plan = again(b"- [ ] a\n- [ ] b\n", b"- [ ] c\n- [ ] b\n", "plain")
+    assert [(item.id, item.text) for item in plan.items] == [("3", "c"), ("2", "b")]
 
 
 def test_a_reworded_entry_with_an_id_keeps_its_name_and_one_whose_id_came_twice_keeps_it_by_its_text() -> None:
-    before = read_markdown(b"- [ ] T001 a\n", "spec-kit")
-    known = {entry.key: entry.item.id for entry in before.entries}
-    assert [i.id for i in read_markdown(b"- [ ] T001 other\n", "spec-kit", Reading(known)).items] == ["T001"]
-    twice = read_markdown(b"- [ ] T001 other\n- [ ] T001 a\n", "spec-kit", Reading(known))
+    assert [i.id for i in again(b"- [ ] T001 a\n", b"- [ ] T001 other\n", "spec-kit").items] == ["T001"]
+    twice = again(b"- [ ] T001 a\n", b"- [ ] T001 other\n- [ ] T001 a\n", "spec-kit")
     assert [(i.id, i.text) for i in twice.items] == [("T001~2", "other"), ("T001", "a")]
 
 

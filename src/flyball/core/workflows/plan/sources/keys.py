@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
-from flyball.core.workflows.plan.sources.values import Defect, Entry, Key
+from msgspec.structs import replace
+
+from flyball.core.workflows.plan.sources.values import Defect, Entry, ImportedPlan, Key
 
 
 class KeyMaker:
@@ -21,43 +23,20 @@ class KeyMaker:
 
 
 class Names:
-    """Names for entries: an id of the source; `T064~2` for the second that has it; a number for one that has none.
+    """Names for entries: an id of the source; `T064~2` for the second that has it; a number for one that has none."""
 
-    An entry that had a name when the source was read before keeps it.
-    """
-
-    def __init__(self, entries: Iterable[tuple[str, str]], known: Mapping[Key, str]) -> None:
+    def __init__(self, entries: Iterable[tuple[str, str]]) -> None:
         self._wanted = tuple(entries)
         self._count = Counter(id for id, _ in self._wanted if id)
-        self._known = known
-        self._keys = KeyMaker()
-        self._taken = {*known.values(), *self._count}
         self._given: list[str] = []
         self._numbers = itertools.count(1)
 
-    def take(self, id: str, text: str) -> str:
+    def take(self, id: str) -> str:
         """The name of the next entry."""
-        key = self._keys.make(id, text)
-        name = self._kept(key) or (self._of_id(id) if id else self._number())
+        taken = {*self._given, *(() if id else self._count)}
+        name = _free(id, taken) if id else next(n for n in map(str, self._numbers) if n not in taken)
         self._given.append(name)
-        self._taken.add(name)
         return name
-
-    def _kept(self, key: Key) -> str:
-        if key in self._known:
-            return self._known[key]
-        if not key.id or self._count[key.id] > 1:
-            return ""
-        same = [name for other, name in self._known.items() if other.id == key.id]
-        return same[0] if len(same) == 1 else ""
-
-    def _of_id(self, id: str) -> str:
-        kept = {name for key, name in self._known.items() if key.id == id}
-        names = itertools.chain((id,), (f"{id}~{number}" for number in itertools.count(2)))
-        return next(name for name in names if name not in self._given and name not in kept)
-
-    def _number(self) -> str:
-        return next(name for name in map(str, self._numbers) if name not in self._taken)
 
     def defects(self, lines: Sequence[int]) -> list[Defect]:
         """One for each id that several entries have."""
@@ -69,6 +48,41 @@ class Names:
             message = f"the id {id} stands in lines {places}; the entries are {names} here, and a dependency on {id} is one on all"
             found.append(Defect(lines[where[1]], message))
         return found
+
+
+def _free(id: str, taken: Container[str]) -> str:
+    """The id, or with `~2`, `~3` … after it, the first that nobody has."""
+    names = itertools.chain((id,), (f"{id}~{number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken)
+
+
+def keep_names(plan: ImportedPlan, known: Mapping[Key, str]) -> ImportedPlan:
+    """A plan that was read again: an entry that had a name before keeps it, and a new one gets one that nobody had."""
+    count = Counter(entry.key.id for entry in plan.entries)
+    names: dict[str, str] = {}
+    for entry in plan.entries:
+        kept = known.get(entry.key) or (_named_by_id(entry.key, known) if count[entry.key.id] == 1 else "")
+        if kept and kept not in names.values():
+            names[entry.item.id] = kept
+    taken = {*known.values(), *names.values()}
+    for entry in plan.entries:
+        if entry.item.id not in names:
+            numbers = (name for name in map(str, itertools.count(1)) if name not in taken and name not in count)
+            free = _free(entry.key.id, taken) if entry.key.id else next(numbers)
+            names[entry.item.id] = free
+            taken.add(free)
+    return replace(plan, entries=tuple(_renamed(entry, names) for entry in plan.entries))
+
+
+def _named_by_id(key: Key, known: Mapping[Key, str]) -> str:
+    same = [name for other, name in known.items() if key.id and (other.id, other.part) == (key.id, key.part)]
+    return same[0] if len(same) == 1 else ""
+
+
+def _renamed(entry: Entry, names: Mapping[str, str]) -> Entry:
+    wanted = tuple(names.get(id, id) for id in entry.item.depends_on)
+    item = replace(entry.item, id=names[entry.item.id], depends_on=wanted)
+    return replace(entry, item=item, parent=names.get(entry.parent, entry.parent))
 
 
 def find(entries: Iterable[Entry], key: Key) -> list[Entry]:

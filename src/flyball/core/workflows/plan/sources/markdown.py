@@ -45,9 +45,8 @@ MOSTLY = 0.8
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """How a source is to be read: ids entries had before, criteria by number that entries refer to, stories side by side or not."""
+    """How a source is to be read: with criteria by number that entries refer to, and with stories side by side or not."""
 
-    known: Mapping[Key, str] = {}
     criteria: Mapping[str, str] = {}
     parallel_stories: bool = False
 
@@ -66,12 +65,10 @@ def read_markdown(raw: bytes, format: Format, reading: Reading = AS_IT_IS) -> Im
     found = scan(raw)
     profile = PROFILES[format]
     drafts = _drafts(found, profile)
-    names = Names(((draft.wording.id, draft.wording.text) for draft in drafts), reading.known)
+    names = Names((draft.wording.id, draft.wording.text) for draft in drafts)
     inherited = _inherited(found.sections, profile)
     entries = [
-        _entry(
-            draft, names.take(draft.wording.id, draft.wording.text), profile, reading, inherited.get(draft.group, ())
-        )
+        _entry(draft, names.take(draft.wording.id), profile, reading, inherited.get(draft.group, ()))
         for draft in drafts
     ]
     _nest(entries, drafts)

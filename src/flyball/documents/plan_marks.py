@@ -1,0 +1,167 @@
+"""Reads a plan where its user keeps it, and marks entries there: only where the file still is what was read, and nothing but the marks.
+
+A mark that stands already is done, so an edit that a kill broke off is finished by making it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import groupby
+from pathlib import Path
+
+from flyball.clock import system_clock
+from flyball.core.model.outcomes import Stale
+from flyball.core.model.task import Source
+from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
+from flyball.core.workflows.plan.sources.json_text import decoded
+from flyball.core.workflows.plan.sources.marking import Change, EntryMoved, nothing_else_moved, with_marks
+from flyball.core.workflows.plan.sources.task_master import tags_in
+from flyball.core.workflows.plan.sources.values import Format, PlanUnreadable
+from flyball.documents.errors import DocumentError
+from flyball.documents.kept_files import KeptFolder
+from flyball.documents.plan_source import backlog_files, digest_of, read_plan
+from flyball.ports import Refusal
+
+LOCK_STALE_S = 10.0
+LOCK_PATIENCE_S = 60.0
+_PAUSE_S = 0.05
+_FORMATS: dict[str, Format] = {
+    each: each
+    for each in ("plain", "spec-kit", "openspec", "kiro", "ralphex", "fix_plan", "task-master", "ralph", "backlog.md")
+}  # fmt: skip
+
+
+class PlanUnusable(Refusal):
+    """The source of a plan cannot be read or marked as it is."""
+
+
+class PlanFiles:
+    """Performs the effects on plans that are files, below a repository's root or elsewhere; each may be repeated after a crash."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self, request: ReadPlan) -> PlanRead:
+        """The plan as it is now; nothing but its hash where it has not changed."""
+        try:
+            plan, digest = read_plan(request.source, self._root, parallel_stories=request.parallel_stories)
+        except DocumentError as error:
+            raise PlanUnusable(str(error)) from error
+        return PlanRead(digest, None if digest == request.seen else plan)
+
+    def mark(self, request: MarkEntries) -> EntriesMarked | Stale:
+        """Make the changes, or find that they are made."""
+        path = self._root / request.source.path
+        try:
+            if request.source.format == "backlog.md":
+                return self._mark_folder(path, request)
+            lock = _lock(path) if request.source.format == "task-master" else nullcontext()
+            with lock, _folder(self._root, path.parent) as folder:
+                return _mark_file(folder, path.name, request)
+        except EntryMoved:
+            return Stale(_digest(path.read_bytes()) if path.is_file() else "")
+        except (DocumentError, PlanUnreadable) as error:
+            raise PlanUnusable(f"{path}: {error}") from error
+
+    def _mark_folder(self, path: Path, request: MarkEntries) -> EntriesMarked | Stale:
+        before = backlog_files(path)
+        after = dict(before)
+        for name, changes in groupby(sorted(request.changes, key=_part), key=_part):
+            if name not in before:
+                return Stale(digest_of(before))
+            after[name] = _marked(before[name], request.source, tuple(changes))
+        if after != before and digest_of(before) != request.seen:
+            return Stale(digest_of(before))
+        with _folder(self._root, path) as folder:
+            for name in (each for each in after if after[each] != before[each]):
+                if not _put(folder, name, before[name], after[name]):
+                    return Stale(digest_of(backlog_files(path)))
+        return EntriesMarked(digest_of(backlog_files(path)))
+
+
+def _part(change: Change) -> str:
+    return change.key.part
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+@contextmanager
+def _folder(root: Path, path: Path) -> Iterator[KeptFolder]:
+    """The folder a file is kept in, opened through no link below the repository's root."""
+    inside = path.is_relative_to(root)
+    with KeptFolder.below(root if inside else path, *(path.relative_to(root).parts if inside else ())) as folder:
+        folder.clear()
+        yield folder
+
+
+def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMarked | Stale:
+    before = folder.read(name)
+    if before is None:
+        raise DocumentError("the file is gone; expected the plan the task was opened from")
+    after = _marked(before, request.source, request.changes)
+    if after == before:
+        return EntriesMarked(_digest(before))
+    if _digest(before) != request.seen or not _put(folder, name, before, after):
+        return Stale(_digest(before))
+    found = folder.read(name)
+    if found != after:
+        _require_tags(after, found, request.source)
+        return Stale(_digest(found or b""))
+    return EntriesMarked(_digest(found))
+
+
+def _marked(raw: bytes, source: Source, changes: tuple[Change, ...]) -> bytes:
+    """The content with its marks, once it is certain that nothing else would move."""
+    format = _FORMATS[source.format]
+    after = with_marks(raw, format, source.selector, changes)
+    if not nothing_else_moved(raw, after, format, source.selector, changes):
+        raise DocumentError("more than the marks would have changed; nothing was written. Mark the entries by hand")
+    return after
+
+
+def _put(folder: KeptFolder, name: str, before: bytes, after: bytes) -> bool:
+    """Replace a file if it is what was read; says whether that was so."""
+    return folder.edit(name, lambda now: after if now == before else None)
+
+
+def _require_tags(ours: bytes, found: bytes | None, source: Source) -> None:
+    """Say so when another program lost tags of a file in the instant after it was marked."""
+    if source.format != "task-master":
+        return
+    lost = sorted({*tags_in(decoded(ours))} - {*(tags_in(decoded(found)) if found else ())})
+    if lost:
+        raise DocumentError(
+            f"another program wrote the file meanwhile and lost the tags {', '.join(lost)}; restore them"
+        )
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold Task Master's own lock: a file or folder beside the tasks, which counts for nothing once it is ten seconds old."""
+    lock = path.with_name(f"{path.name}.lock")
+    until = system_clock.monotonic() + LOCK_PATIENCE_S
+    while not _taken(lock):
+        if system_clock.monotonic() > until:
+            raise DocumentError(f"{lock.name} is held by another program; end that, or delete the lock, and try again")
+        threading.Event().wait(_PAUSE_S)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _taken(lock: Path) -> bool:
+    try:
+        os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+    except FileExistsError:
+        with suppress(OSError):
+            if system_clock.now().timestamp() - lock.lstat().st_mtime > LOCK_STALE_S:
+                lock.rmdir() if lock.is_dir() and not lock.is_symlink() else lock.unlink()
+        return False
+    return True
