@@ -18,7 +18,7 @@ from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
 from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.json_text import decoded
-from flyball.core.workflows.plan.sources.marking import Change, EntryMoved, nothing_else_moved, with_marks
+from flyball.core.workflows.plan.sources.marking import EntryMoved, MarkChange, nothing_else_moved, with_marks
 from flyball.core.workflows.plan.sources.task_master import tags_in
 from flyball.core.workflows.plan.sources.values import Format, PlanUnreadable
 from flyball.documents.errors import DocumentError
@@ -83,7 +83,7 @@ class PlanFiles:
         return EntriesMarked(digest_of(backlog_files(path)))
 
 
-def _part(change: Change) -> str:
+def _part(change: MarkChange) -> str:
     return change.key.part
 
 
@@ -116,7 +116,7 @@ def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMa
     return EntriesMarked(_digest(found))
 
 
-def _marked(raw: bytes, source: Source, changes: tuple[Change, ...]) -> bytes:
+def _marked(raw: bytes, source: Source, changes: tuple[MarkChange, ...]) -> bytes:
     """The content with its marks, once it is certain that nothing else would move."""
     format = _FORMATS[source.format]
     after = with_marks(raw, format, source.selector, changes)

@@ -13,7 +13,7 @@ from flyball.core.text import criteria
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan.sources import backlog_md
 from flyball.core.workflows.plan.sources.boxes import scan
-from flyball.core.workflows.plan.sources.markdown import Reading, read_markdown
+from flyball.core.workflows.plan.sources.markdown import ReadingOptions, read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.ralph import read_ralph
 from flyball.core.workflows.plan.sources.requirements import requirement_criteria
@@ -116,7 +116,7 @@ def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> 
         if source.format == "ralph":
             return read_ralph(raw), digest
         read_text(path, raw)
-        reading = Reading(_requirements(path) if source.format == "kiro" else {}, parallel_stories)
+        reading = ReadingOptions(_requirements(path) if source.format == "kiro" else {}, parallel_stories)
         return read_markdown(raw, _markdown_format(source.format), reading), digest
     except PlanUnreadable as error:
         line = f", line {error.line}" if error.line else ""

@@ -15,7 +15,7 @@ from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
-from flyball.core.workflows.plan.sources.marking import Change
+from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.trackers import BEADS_DONE, GITHUB_DONE, read_beads, read_github
 from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanUnreadable
 from flyball.documents.plan_marks import PlanFiles, PlanUnusable
@@ -84,7 +84,7 @@ class Trackers:
             raise PlanUnusable(f"The program bd is not beads: `bd version` says {first!r}. Put beads first in PATH.")
         return self._answer("bd", "ready", "--json", "--limit", "0")
 
-    def _mark_bead(self, change: Change) -> bool:
+    def _mark_bead(self, change: MarkChange) -> bool:
         now = self._status("bd", "show", change.key.id, "--json", field="status")
         if now not in {change.before, change.after}:
             return False
@@ -100,7 +100,7 @@ class Trackers:
         newest = self._run("gh", *words, f"{_FIELDS},{_NEWER_FIELDS}")
         return newest.stdout if newest.code == 0 else self._answer("gh", *words, _FIELDS)
 
-    def _mark_github(self, change: Change) -> bool:
+    def _mark_github(self, change: MarkChange) -> bool:
         number = change.key.id.removeprefix("#")
         now = self._status("gh", "issue", "view", number, "--json", "state", field="state")
         if now not in {change.before, change.after}:

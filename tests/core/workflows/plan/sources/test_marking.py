@@ -10,8 +10,8 @@ from flyball.core.workflows.plan.sources import ralph, task_master
 from flyball.core.workflows.plan.sources.backlog_md import read_backlog_md
 from flyball.core.workflows.plan.sources.markdown import read_markdown
 from flyball.core.workflows.plan.sources.marking import (
-    Change,
     EntryMoved,
+    MarkChange,
     finishing,
     nothing_else_moved,
     undoing,
@@ -89,13 +89,13 @@ def test_to_tick_and_then_to_untick_gives_the_same_bytes(raw: bytes, format: For
 
 
 def test_a_mark_that_is_neither_the_old_nor_the_new_one_is_refused() -> None:
-    change = Change(Key("T001", "a"), " ", "X")
+    change = MarkChange(Key("T001", "a"), " ", "X")
     with pytest.raises(EntryMoved, match="marked '~', neither ' ' nor 'X'"):
         with_marks(b"- [~] T001 a\n", "spec-kit", "", (change,))
 
 
 def test_an_entry_is_found_after_it_moved_and_one_that_is_gone_is_refused_with_the_candidates() -> None:
-    change = Change(Key("", "a", 2), " ", "x")
+    change = MarkChange(Key("", "a", 2), " ", "x")
     assert with_marks(b"- [ ] b\n- [ ] a\n\n- [ ] a\n", "plain", "", (change,)) == b"- [ ] b\n- [ ] a\n\n- [x] a\n"
     with pytest.raises(EntryMoved, match="not in the file; there are: 'a'"):
         with_marks(b"- [ ] a\n", "plain", "", (change,))

@@ -13,7 +13,15 @@ from msgspec.structs import replace
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.boxes import BOM, TICKED, plain, scan
 from flyball.core.workflows.plan.sources.ordering import cycle_in, required
-from flyball.core.workflows.plan.sources.values import JUDGED_BY_REVIEW, Defect, Entry, ImportedPlan, Key, Mark, Role
+from flyball.core.workflows.plan.sources.values import (
+    JUDGED_BY_REVIEW,
+    ImportedPlan,
+    Key,
+    Mark,
+    PlanDefect,
+    PlanEntry,
+    Role,
+)
 from flyball.core.workflows.plan.sources.wording import files_in
 
 FINISHED = frozenset({"done", "completed", "complete"})
@@ -29,12 +37,12 @@ def read_backlog_md(
     files: Mapping[str, bytes], *, done: str = DEFAULT_DONE, finished: Iterable[str] = ()
 ) -> ImportedPlan:
     """The tasks of a folder; `done` is the status of a finished one, `finished` the ids of those that were moved away."""
-    defects: list[Defect] = []
-    entries: list[Entry] = []
+    defects: list[PlanDefect] = []
+    entries: list[PlanEntry] = []
     for name in sorted(files, key=_rank):
         entry = _entry(name, files[name], done)
         if entry is None:
-            defects.append(Defect(0, f"{name}: there is no head with id and status, so it is not taken as a task"))
+            defects.append(PlanDefect(0, f"{name}: there is no head with id and status, so it is not taken as a task"))
         else:
             entries.append(entry)
     parents = {entry.parent.casefold() for entry in entries if entry.parent}
@@ -88,7 +96,7 @@ def _list(raw: bytes, head: dict[str, tuple[str, int, int]], name: str) -> tuple
     return tuple(_bare(line.strip().removeprefix("-").strip()) for line in lines)
 
 
-def _entry(name: str, raw: bytes, done: str) -> Entry | None:
+def _entry(name: str, raw: bytes, done: str) -> PlanEntry | None:
     head = _head(raw)
     if not {"id", STATUS} <= set(head):
         return None
@@ -110,14 +118,14 @@ def _entry(name: str, raw: bytes, done: str) -> Entry | None:
     )
     parent = _bare(head["parent_task_id"][0]) if "parent_task_id" in head else ""
     role: Role = "checklist" if status.casefold() in DROPPED else "work"
-    return Entry(item, key, marks, 1, role, parent)
+    return PlanEntry(item, key, marks, 1, role, parent)
 
 
-def _as_parent(entry: Entry) -> Entry:
+def _as_parent(entry: PlanEntry) -> PlanEntry:
     return replace(entry, role="parent") if entry.role == "work" else entry
 
 
-def _linked(entry: Entry, entries: list[Entry], gone: set[str], defects: list[Defect]) -> Entry:
+def _linked(entry: PlanEntry, entries: list[PlanEntry], gone: set[str], defects: list[PlanDefect]) -> PlanEntry:
     """An entry with its dependencies in the spelling of the files; those on parents are on their leaves."""
     known = {each.item.id.casefold(): each for each in entries}
     ids: list[str] = []
@@ -125,7 +133,7 @@ def _linked(entry: Entry, entries: list[Entry], gone: set[str], defects: list[De
         other = known.get(wanted.casefold())
         if other is None and wanted.casefold() not in gone:
             message = f"{entry.key.part}: {entry.item.id} depends on {wanted}, which is not in the folder; expected the id of a task"
-            defects.append(Defect(0, message, fatal=True))
+            defects.append(PlanDefect(0, message, fatal=True))
         leaves = [e for e in entries if e.role == "work" and e.parent.casefold() == wanted.casefold()]
         ids += [e.item.id for e in leaves] if other and other.role == "parent" else [other.item.id] if other else []
     parent = known.get(entry.parent.casefold())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from flyball.core.text.scrubbing import one_line, storable
-from flyball.core.workflows.plan.sources.values import MAX_DETAILS, MAX_TEXT, Defect
+from flyball.core.workflows.plan.sources.values import MAX_DETAILS, MAX_TEXT, PlanDefect
 
 BOM = b"\xef\xbb\xbf"
 TICKED = frozenset("xX")
@@ -29,7 +29,7 @@ _CODE_SPAN = re.compile(rb"`[^`]*`")
 _TAB = 4
 
 
-class Section(msgspec.Struct):
+class HeadedSection(msgspec.Struct):
     """A heading with the lines below it that belong to no box; `above` are the headings it stands under."""
 
     level: int = 0
@@ -48,7 +48,7 @@ class Box(msgspec.Struct):
     mark: str
     indent: int
     text: str
-    section: Section
+    section: HeadedSection
     optional: bool = False
     parent: int = -1
     details: list[str] = []
@@ -58,8 +58,8 @@ class Scan(msgspec.Struct):
     """All boxes of a file in their order, and all headings; `hidden` are the lines of boxes in fences and comments."""
 
     boxes: list[Box] = []
-    sections: list[Section] = []
-    defects: list[Defect] = []
+    sections: list[HeadedSection] = []
+    defects: list[PlanDefect] = []
     hidden: list[int] = []
 
 
@@ -87,7 +87,7 @@ def _lines(raw: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 class _Scanner:
     def __init__(self) -> None:
-        self._scan = Scan(sections=[Section()])
+        self._scan = Scan(sections=[HeadedSection()])
         self._open: list[int] = []
         self._fence: tuple[bytes, int] | None = None
         self._comment = 0
@@ -115,7 +115,7 @@ class _Scanner:
         if lost:
             what = "fence" if self._fence else "comment"
             self._scan.defects.append(
-                Defect(opened, f"this {what} is not closed, and hides the box in line {lost[0]}; expected its end", fatal=True)
+                PlanDefect(opened, f"this {what} is not closed, and hides the box in line {lost[0]}; expected its end", fatal=True)
             )  # fmt: skip
         return self._scan
 
@@ -141,12 +141,12 @@ class _Scanner:
     def _head(self, number: int, heading: re.Match[bytes]) -> None:
         level, sections = len(heading[1]), self._scan.sections
         above = [each for each in sections[1:] if each.level < level]
-        chain: list[Section] = []
+        chain: list[HeadedSection] = []
         for each in reversed(above):
             if not chain or each.level < chain[-1].level:
                 chain.append(each)
         titles = tuple(each.title for each in reversed(chain))
-        sections.append(Section(level, plain(heading[2] or b"").strip("*_ "), number, titles))
+        sections.append(HeadedSection(level, plain(heading[2] or b"").strip("*_ "), number, titles))
         self._open.clear()
         self._gap = True
 
@@ -167,7 +167,7 @@ class _Scanner:
     def _text(self, number: int, line: bytes) -> None:
         if like := _LIKE_BOX.match(line):
             message = f"{like[1].decode('utf-8', 'replace')} is not read as a box; expected [ ] or [x]"
-            self._scan.defects.append(Defect(number, message, fatal=True))
+            self._scan.defects.append(PlanDefect(number, message, fatal=True))
         item = _LIST.fullmatch(line)
         if item or self._gap:
             self._close(_width(line[: len(line) - len(line.lstrip(b" \t"))]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flyball.core.model.effects import Effect
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.task import Source
-from flyball.core.workflows.plan.sources.marking import Change
+from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.values import ImportedPlan
 
 
@@ -22,7 +22,7 @@ class MarkEntries(Effect, frozen=True, omit_defaults=True, tag="mark_entries"):
 
     source: Source
     seen: str
-    changes: tuple[Change, ...]
+    changes: tuple[MarkChange, ...]
 
 
 class PlanRead(Outcome, frozen=True, omit_defaults=True, tag="plan.read"):

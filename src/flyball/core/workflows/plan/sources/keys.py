@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from flyball.core.workflows.plan.sources.values import Defect, Entry, ImportedPlan, Key
+from flyball.core.workflows.plan.sources.values import ImportedPlan, Key, PlanDefect, PlanEntry
 
 
 class KeyMaker:
@@ -38,7 +38,7 @@ class Names:
         self._given.append(name)
         return name
 
-    def defects(self, lines: Sequence[int]) -> list[Defect]:
+    def defects(self, lines: Sequence[int]) -> list[PlanDefect]:
         """One for each id that several entries have."""
         found = []
         for id in (id for id, count in self._count.items() if count > 1):
@@ -46,7 +46,7 @@ class Names:
             names = ", ".join(self._given[index] for index in where)
             places = ", ".join(str(lines[index]) for index in where)
             message = f"the id {id} stands in lines {places}; the entries are {names} here, and a dependency on {id} is one on all"
-            found.append(Defect(lines[where[1]], message))
+            found.append(PlanDefect(lines[where[1]], message))
         return found
 
 
@@ -79,13 +79,13 @@ def _named_by_id(key: Key, known: Mapping[Key, str]) -> str:
     return same[0] if len(same) == 1 else ""
 
 
-def _renamed(entry: Entry, names: Mapping[str, str]) -> Entry:
+def _renamed(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:
     wanted = tuple(names.get(id, id) for id in entry.item.depends_on)
     item = replace(entry.item, id=names[entry.item.id], depends_on=wanted)
     return replace(entry, item=item, parent=names.get(entry.parent, entry.parent))
 
 
-def find(entries: Iterable[Entry], key: Key) -> list[Entry]:
+def find(entries: Iterable[PlanEntry], key: Key) -> list[PlanEntry]:
     """The entries a key may mean: one, if it still is in the source."""
     entries = tuple(entries)
     same = [entry for entry in entries if key.id and entry.key.id == key.id and entry.key.part == key.part]

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.task import Item
-from flyball.core.workflows.plan.sources.boxes import TICKED, Box, Scan, Section, scan
+from flyball.core.workflows.plan.sources.boxes import TICKED, Box, HeadedSection, Scan, scan
 from flyball.core.workflows.plan.sources.keys import KeyMaker, Names
 from flyball.core.workflows.plan.sources.ordering import cycle_in, required, with_order
 from flyball.core.workflows.plan.sources.profiles import (
@@ -22,12 +22,12 @@ from flyball.core.workflows.plan.sources.profiles import (
 )
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
-    Defect,
-    Entry,
     Format,
     ImportedPlan,
     Key,
     Mark,
+    PlanDefect,
+    PlanEntry,
     Role,
 )
 from flyball.core.workflows.plan.sources.wording import (
@@ -44,14 +44,14 @@ MOSTLY = 0.8
 """The share of boxes with an id from which those without one are checklists."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ReadingOptions(msgspec.Struct, frozen=True):
     """How a source is to be read: with criteria by number that entries refer to, and with stories side by side or not."""
 
     criteria: Mapping[str, str] = {}
     parallel_stories: bool = False
 
 
-AS_IT_IS = Reading()
+AS_IT_IS = ReadingOptions()
 
 
 def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
@@ -60,7 +60,7 @@ def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
     return {mark.key: place for draft in drafts for mark, place in zip(draft.marks, draft.places, strict=True)}
 
 
-def read_markdown(raw: bytes, format: Format, reading: Reading = AS_IT_IS) -> ImportedPlan:
+def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS) -> ImportedPlan:
     """The plan a file holds."""
     found = scan(raw)
     profile = PROFILES[format]
@@ -88,12 +88,12 @@ def read_markdown(raw: bytes, format: Format, reading: Reading = AS_IT_IS) -> Im
     )
 
 
-class _Draft(msgspec.Struct):
+class _EntryDraft(msgspec.Struct):
     """An entry before it has a name: its words, its boxes, and the draft it is nested in."""
 
     wording: Wording
     line: int
-    section: Section
+    section: HeadedSection
     marks: tuple[Mark, ...]
     places: tuple[int, ...]
     details: list[str]
@@ -103,11 +103,11 @@ class _Draft(msgspec.Struct):
     parent: int = -1
 
 
-def _drafts(found: Scan, profile: Profile) -> list[_Draft]:
+def _drafts(found: Scan, profile: Profile) -> list[_EntryDraft]:
     return list(_tasks(found) if profile.format == "ralphex" else _boxes(found, profile))
 
 
-def _boxes(found: Scan, profile: Profile) -> Iterator[_Draft]:
+def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
     """One draft for each box."""
     wordings = [_wording(box, profile) for box in found.boxes]
     named = sum(bool(wording.id) for wording in wordings)
@@ -125,7 +125,7 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_Draft]:
             group = wordings[_top(found.boxes, box)].text
         optional = box.optional or is_optional(box.section)
         role: Role = "checklist" if checklist else "work"
-        yield _Draft(
+        yield _EntryDraft(
             wording, box.line, box.section, (mark,), (box.place,), box.details, group, optional, role, box.parent
         )
 
@@ -143,7 +143,7 @@ def _top(boxes: Sequence[Box], box: Box) -> int:
     return index
 
 
-def _tasks(found: Scan) -> Iterator[_Draft]:
+def _tasks(found: Scan) -> Iterator[_EntryDraft]:
     """One draft for each heading `### Task N: title`, done when all boxes below it are ticked."""
     keys = KeyMaker()
     validation = tuple(_commands(found.sections))
@@ -156,10 +156,10 @@ def _tasks(found: Scan) -> Iterator[_Draft]:
             details = [*(box.text for box in work), *validation]
             wording = Wording(heading[2], heading[1])
             places = tuple(box.place for box in work)
-            yield _Draft(wording, section.line, section, marks, places, details, "", is_optional(section))
+            yield _EntryDraft(wording, section.line, section, marks, places, details, "", is_optional(section))
 
 
-def _is_below(inner: Section, section: Section, sections: Sequence[Section]) -> bool:
+def _is_below(inner: HeadedSection, section: HeadedSection, sections: Sequence[HeadedSection]) -> bool:
     """Whether a section is the one, or stands below it before the next of its level."""
     if inner is section:
         return True
@@ -168,7 +168,7 @@ def _is_below(inner: Section, section: Section, sections: Sequence[Section]) -> 
     return any(each is inner for each in after[:following])
 
 
-def _commands(sections: Sequence[Section]) -> Iterator[str]:
+def _commands(sections: Sequence[HeadedSection]) -> Iterator[str]:
     """What `## Validation Commands` names: bullets in backticks, or the lines of a fence."""
     for section in sections:
         if re.match(r"validation commands?", section.title, re.IGNORECASE):
@@ -178,7 +178,9 @@ def _commands(sections: Sequence[Section]) -> Iterator[str]:
                     yield f"`{command}` passes"
 
 
-def _entry(draft: _Draft, id: str, profile: Profile, reading: Reading, inherited: tuple[str, ...]) -> Entry:
+def _entry(
+    draft: _EntryDraft, id: str, profile: Profile, reading: ReadingOptions, inherited: tuple[str, ...]
+) -> PlanEntry:
     """A draft with its name, without its dependencies."""
     wording = draft.wording
     texts = (wording.text, wording.fields.get("files", ""), *draft.details)
@@ -199,10 +201,10 @@ def _entry(draft: _Draft, id: str, profile: Profile, reading: Reading, inherited
         parallel=parallel if profile.format == "spec-kit" else parallel or None,
     )
     key = draft.marks[0].key if profile.format != "ralphex" else Key(wording.id, wording.text)
-    return Entry(item, key, draft.marks, draft.line, draft.role)
+    return PlanEntry(item, key, draft.marks, draft.line, draft.role)
 
 
-def _inherited(sections: Sequence[Section], profile: Profile) -> dict[str, tuple[str, ...]]:
+def _inherited(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
     """What each phase as a whole is accepted by."""
     found: dict[str, tuple[str, ...]] = {}
     announced = re.compile(rf"[*_]*(?:{'|'.join(profile.inherits)})[*_]*\s*:[*_]*\s*(.+)") if profile.inherits else None
@@ -212,7 +214,7 @@ def _inherited(sections: Sequence[Section], profile: Profile) -> dict[str, tuple
     return found
 
 
-def _nest(entries: list[Entry], drafts: Sequence[_Draft]) -> None:
+def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
     """Name each entry's parent; an entry with work below it is a parent, and what is only listed below it belongs to it."""
     for index, draft in enumerate(drafts):
         if draft.parent < 0:
@@ -230,8 +232,12 @@ def _nest(entries: list[Entry], drafts: Sequence[_Draft]) -> None:
 
 
 def _linked(
-    entry: Entry, draft: _Draft, entries: Sequence[Entry], drafts: Sequence[_Draft], defects: list[Defect]
-) -> Entry:
+    entry: PlanEntry,
+    draft: _EntryDraft,
+    entries: Sequence[PlanEntry],
+    drafts: Sequence[_EntryDraft],
+    defects: list[PlanDefect],
+) -> PlanEntry:
     """An entry with what it says it depends on, itself or through its parents."""
     if entry.role != "work":
         return entry
@@ -248,7 +254,11 @@ def _linked(
 
 
 def _resolved(
-    wanted: Wanted, entry: Entry, entries: Sequence[Entry], drafts: Sequence[_Draft], defects: list[Defect]
+    wanted: Wanted,
+    entry: PlanEntry,
+    entries: Sequence[PlanEntry],
+    drafts: Sequence[_EntryDraft],
+    defects: list[PlanDefect],
 ) -> tuple[str, ...]:
     """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
     places: dict[str, list[int]] = {}
@@ -259,7 +269,7 @@ def _resolved(
     for id in missing:
         if id not in wanted.loose:
             message = f"{entry.item.id} depends on {id}, which no entry of the file has; expected the id of one"
-            defects.append(Defect(entry.line, message, fatal=True))
+            defects.append(PlanDefect(entry.line, message, fatal=True))
     chosen = [index for id in wanted.ids for index in places.get(id, ())]
     for one, other in wanted.ranges:
         if one in places and other in places:

@@ -11,10 +11,10 @@ from flyball.core.workflows.plan.sources import backlog_md, ralph, task_master
 from flyball.core.workflows.plan.sources.boxes import TICKED
 from flyball.core.workflows.plan.sources.json_text import Path, decoded, value_at, with_value
 from flyball.core.workflows.plan.sources.markdown import mark_places
-from flyball.core.workflows.plan.sources.values import MARKDOWN, Entry, Format, ImportedPlan, Key, Mark
+from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, Key, Mark, PlanEntry
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+class MarkChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """The mark at `key` was `before` when it was read, and is to be `after`."""
 
     key: Key
@@ -39,7 +39,7 @@ def is_done(format: Format, mark: str, done: str) -> bool:
             return mark in TICKED
 
 
-def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[Change, ...]:
+def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[MarkChange, ...]:
     """What to change so that the source says the items are done, and each parent of which that finishes the required leaves."""
     finished = set(done)
     for entry in reversed(plan.entries):
@@ -50,7 +50,7 @@ def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[Change, ...]:
         if entry.role == "parent" and ours and all(e.item.id in finished or _stands(plan, e) for e in leaves):
             finished.add(entry.item.id)
     return tuple(
-        Change(mark.key, mark.mark, _done_mark(plan, mark))
+        MarkChange(mark.key, mark.mark, _done_mark(plan, mark))
         for entry in plan.entries
         if entry.item.id in finished and entry.role != "checklist"
         for mark in entry.marks
@@ -58,7 +58,7 @@ def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[Change, ...]:
     )
 
 
-def _stands(plan: ImportedPlan, entry: Entry) -> bool:
+def _stands(plan: ImportedPlan, entry: PlanEntry) -> bool:
     return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
 
 
@@ -66,7 +66,7 @@ def _done_mark(plan: ImportedPlan, mark: Mark) -> str:
     return "x" if plan.format == "backlog.md" and len(mark.mark) == 1 else plan.done
 
 
-def undoing(plan: ImportedPlan, written: Mapping[Key, Change], undone: Iterable[str]) -> tuple[Change, ...]:
+def undoing(plan: ImportedPlan, written: Mapping[Key, MarkChange], undone: Iterable[str]) -> tuple[MarkChange, ...]:
     """What to change so that items are open again: the remembered mark, and only where ours still stands; parents with them."""
     reopened = set(undone)
     for entry in plan.entries:
@@ -77,7 +77,7 @@ def undoing(plan: ImportedPlan, written: Mapping[Key, Change], undone: Iterable[
             reopened.add(above)
             above = next((each.parent for each in plan.entries if each.item.id == above), "")
     return tuple(
-        Change(mark.key, mark.mark, written[mark.key].before)
+        MarkChange(mark.key, mark.mark, written[mark.key].before)
         for entry in plan.entries
         if entry.item.id in reopened
         for mark in entry.marks
@@ -85,14 +85,14 @@ def undoing(plan: ImportedPlan, written: Mapping[Key, Change], undone: Iterable[
     )
 
 
-def with_marks(raw: bytes, format: Format, selector: str, changes: Iterable[Change]) -> bytes:
+def with_marks(raw: bytes, format: Format, selector: str, changes: Iterable[MarkChange]) -> bytes:
     """The file with the marks changed; one that stands already is left alone."""
     for change in changes:
         raw = _with_mark(raw, format, selector, change)
     return raw
 
 
-def _with_mark(raw: bytes, format: Format, selector: str, change: Change) -> bytes:
+def _with_mark(raw: bytes, format: Format, selector: str, change: MarkChange) -> bytes:
     if format in MARKDOWN or format == "backlog.md":
         start, end, now = _span(raw, format, change.key)
         return raw if _stands_already(change, now) else raw[:start] + change.after.encode() + raw[end:]
@@ -102,7 +102,7 @@ def _with_mark(raw: bytes, format: Format, selector: str, change: Change) -> byt
     return with_value(raw, path, change.after == ralph.DONE if format == "ralph" else change.after)
 
 
-def _stands_already(change: Change, now: str) -> bool:
+def _stands_already(change: MarkChange, now: str) -> bool:
     if now not in {change.before, change.after}:
         raise EntryMoved(f"{change.key} is marked {now!r}, neither {change.before!r} nor {change.after!r}")
     return now == change.after
@@ -139,7 +139,9 @@ def _path(raw: bytes, format: Format, selector: str, key: Key) -> Path:
     return found
 
 
-def nothing_else_moved(before: bytes, after: bytes, format: Format, selector: str, changes: Iterable[Change]) -> bool:
+def nothing_else_moved(
+    before: bytes, after: bytes, format: Format, selector: str, changes: Iterable[MarkChange]
+) -> bool:
     """Whether two contents of a file differ in the marks alone."""
     changes = tuple(changes)
     if format == "backlog.md":
@@ -159,7 +161,7 @@ def nothing_else_moved(before: bytes, after: bytes, format: Format, selector: st
     return bool(old == new)
 
 
-def _turned(changes: tuple[Change, ...], before: bytes, after: bytes) -> tuple[Change, ...]:
+def _turned(changes: tuple[MarkChange, ...], before: bytes, after: bytes) -> tuple[MarkChange, ...]:
     """The changes that were made, the other way round."""
     made = [change for change in changes if _span(before, "backlog.md", change.key)[2] != change.after]
-    return tuple(Change(change.key, change.after, change.before) for change in made if after != before)
+    return tuple(MarkChange(change.key, change.after, change.before) for change in made if after != before)

@@ -12,10 +12,12 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from flyball.core.workflows.plan.sources.values import Defect, Entry
+from flyball.core.workflows.plan.sources.values import PlanDefect, PlanEntry
 
 
-def with_order(entries: Iterable[Entry], *, beside: Callable[[str], bool] = lambda _group: False) -> tuple[Entry, ...]:
+def with_order(
+    entries: Iterable[PlanEntry], *, beside: Callable[[str], bool] = lambda _group: False
+) -> tuple[PlanEntry, ...]:
     """Entries whose own dependencies are filled up with the order they stand in; groups that `beside` holds for run side by side."""
     entries = tuple(entries)
     work = [entry for entry in entries if entry.role == "work"]
@@ -33,13 +35,13 @@ def with_order(entries: Iterable[Entry], *, beside: Callable[[str], bool] = lamb
 class _Order:
     """The graph of what waits for what, as it grows."""
 
-    def __init__(self, work: list[Entry]) -> None:
+    def __init__(self, work: list[PlanEntry]) -> None:
         self.graph: dict[str, tuple[str, ...]] = {entry.item.id: entry.item.depends_on for entry in work}
         self._own = frozenset(id for id, wanted in self.graph.items() if wanted)
         place = {entry.item.id: index for index, entry in enumerate(work)}
         self._turned = any(place.get(other, -1) > place[id] for id in self._own for other in self.graph[id])
 
-    def chain(self, group: list[Entry], before: list[str]) -> list[str]:
+    def chain(self, group: list[PlanEntry], before: list[str]) -> list[str]:
         """Add the edges of one group; gives back what the next one waits for."""
         wave: list[str] = []
         paths: list[str] = []
@@ -83,12 +85,12 @@ def _overlap(files: Iterable[str], others: Iterable[str]) -> bool:
     )
 
 
-def _with(entry: Entry, graph: Mapping[str, tuple[str, ...]]) -> Entry:
+def _with(entry: PlanEntry, graph: Mapping[str, tuple[str, ...]]) -> PlanEntry:
     wanted = graph.get(entry.item.id) if entry.role == "work" else None
     return entry if wanted is None else replace(entry, item=replace(entry.item, depends_on=wanted))
 
 
-def required(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def required(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
     """Entries of which an optional one that others depend on is optional no longer."""
     entries = tuple(entries)
     known = {entry.item.id: entry for entry in entries}
@@ -104,7 +106,7 @@ def required(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     )  # fmt: skip
 
 
-def cycle_in(entries: Iterable[Entry]) -> Defect | None:
+def cycle_in(entries: Iterable[PlanEntry]) -> PlanDefect | None:
     """The first circle of dependencies."""
     lines = {entry.item.id: entry.line for entry in entries}
     graph = {entry.item.id: entry.item.depends_on for entry in entries if entry.role == "work"}
@@ -113,5 +115,5 @@ def cycle_in(entries: Iterable[Entry]) -> Defect | None:
     except CycleError as error:
         circle = list(reversed(error.args[1]))
         message = f"{' waits for '.join(circle)}: a circle; expected an order in which each can be done"
-        return Defect(lines.get(circle[0], 0), message, fatal=True)
+        return PlanDefect(lines.get(circle[0], 0), message, fatal=True)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from flyball.core.workflows.plan.sources.boxes import TICKED, Box, Scan, Section
+from flyball.core.workflows.plan.sources.boxes import TICKED, Box, HeadedSection, Scan
 from flyball.core.workflows.plan.sources.values import Format
 from flyball.core.workflows.plan.sources.wording import take_apart
 
@@ -28,17 +28,17 @@ class Profile(msgspec.Struct, frozen=True):
     inherits: tuple[str, ...] = ()
     idle: re.Pattern[str] | None = None
     done: str = "x"
-    group: Callable[[Section], str] = lambda section: section.title
+    group: Callable[[HeadedSection], str] = lambda section: section.title
 
 
-def _phase(section: Section) -> str:
+def _phase(section: HeadedSection) -> str:
     """The phase a section belongs to: the nearest heading that says so, else the highest below the title."""
     titles = (*section.above, section.title)
     phases = [title for title in titles if _PHASE.match(title)]
     return phases[-1] if phases else (titles[1] if len(titles) > 1 else titles[0])
 
 
-def is_optional(section: Section) -> bool:
+def is_optional(section: HeadedSection) -> bool:
     """Whether a section is one for later."""
     return any(_OPTIONAL.match(title) for title in (*section.above, section.title))
 

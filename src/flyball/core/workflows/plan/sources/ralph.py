@@ -12,11 +12,11 @@ from flyball.core.workflows.plan.sources.json_text import Path, decoded
 from flyball.core.workflows.plan.sources.ordering import cycle_in, with_order
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
-    Defect,
-    Entry,
     ImportedPlan,
     Key,
     Mark,
+    PlanDefect,
+    PlanEntry,
     PlanUnreadable,
 )
 from flyball.core.workflows.plan.sources.wording import files_in
@@ -34,18 +34,20 @@ def read_ralph(raw: bytes) -> ImportedPlan:
     ordered = with_order(entry for _, entry in ranked)
     known = {entry.item.id for entry in entries}
     defects = [
-        Defect(0, f"{entry.item.id} depends on {id}, which is not in the file; expected the id of a story", fatal=True)
+        PlanDefect(
+            0, f"{entry.item.id} depends on {id}, which is not in the file; expected the id of a story", fatal=True
+        )
         for entry in entries
         for id in entry.item.depends_on
         if id not in known
     ]
     if len(known) < len(entries):
         twice = next(e.item.id for e in entries if [o.item.id for o in entries].count(e.item.id) > 1)
-        defects.append(Defect(0, f"two stories have the id {twice}; expected one id for each", fatal=True))
+        defects.append(PlanDefect(0, f"two stories have the id {twice}; expected one id for each", fatal=True))
     circle = None if defects else cycle_in(ordered)
     if any(isinstance(each, dict) and each.get("testCommand") for story in stories for each in _criteria(story)):
         message = "the testCommand of a criterion is not run; make it a gate: flyball run --gate NAME=COMMAND"
-        defects.append(Defect(0, message))
+        defects.append(PlanDefect(0, message))
     title = str(value.get("project") or value.get("description") or "")
     return ImportedPlan(
         "ralph", ordered, (*defects, *((circle,) if circle else ())), plain(title.encode("utf-8", "replace")), done=DONE
@@ -87,7 +89,7 @@ def _priority(story: dict[str, Any]) -> int:
     return priority if isinstance(priority, int) else _LAST
 
 
-def _entry(story: dict[str, Any]) -> Entry:
+def _entry(story: dict[str, Any]) -> PlanEntry:
     id = str(story["id"])
     texts = [c if isinstance(c, str) else str(c.get("text", "")) for c in _criteria(story) if isinstance(c, str | dict)]
     points = tuple(filter(None, (plain(text.encode("utf-8", "replace")) for text in texts)))
@@ -104,7 +106,7 @@ def _entry(story: dict[str, Any]) -> Entry:
         depends_on=tuple(map(str, story.get("dependsOn") or ())),
         acceptance=(*points, *((description,) if description and not points else ())) or (JUDGED_BY_REVIEW,),
     )
-    return Entry(item, key, marks)
+    return PlanEntry(item, key, marks)
 
 
 def _marks(story: dict[str, Any]) -> list[tuple[str, str]]:

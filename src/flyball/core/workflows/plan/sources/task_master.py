@@ -17,11 +17,11 @@ from flyball.core.workflows.plan.sources.json_text import Path, decoded
 from flyball.core.workflows.plan.sources.ordering import cycle_in, required
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
-    Defect,
-    Entry,
     ImportedPlan,
     Key,
     Mark,
+    PlanDefect,
+    PlanEntry,
     PlanUnreadable,
     Role,
 )
@@ -57,7 +57,7 @@ def read_task_master(raw: bytes, tag: str = "", current: str = "") -> ImportedPl
     chosen, base = _chosen(value, tag, current)
     nodes = list(_nodes(_at(value, base), base, text))
     entries = [_entry(node, text) for node in nodes]
-    defects: list[Defect] = []
+    defects: list[PlanDefect] = []
     linked = [_linked(entry, node, nodes, entries, defects) for entry, node in zip(entries, nodes, strict=True)]
     ordered = required(linked)
     circle = cycle_in(ordered)
@@ -113,7 +113,7 @@ def _line(text: str, path: Path) -> int:
     return line_of(text, f"${steps}")
 
 
-def _entry(node: Node, text: str) -> Entry:
+def _entry(node: Node, text: str) -> PlanEntry:
     status = str(node.values["status"])
     words = [_words(node.values.get(name)) for name in ("acceptanceCriteria", "testStrategy", "details", "description")]
     item = Item(
@@ -127,7 +127,7 @@ def _entry(node: Node, text: str) -> Entry:
     )
     key = Key(node.id, item.text)
     role: Role = "checklist" if status == DROPPED else "work" if node.leaf else "parent"
-    return Entry(item, key, (Mark(key, status),), _line(text, node.path), role, node.parent)
+    return PlanEntry(item, key, (Mark(key, status),), _line(text, node.path), role, node.parent)
 
 
 def _words(value: Any) -> tuple[str, ...]:
@@ -137,7 +137,9 @@ def _words(value: Any) -> tuple[str, ...]:
     return tuple(text for text in texts if text)
 
 
-def _linked(entry: Entry, node: Node, nodes: Sequence[Node], entries: Sequence[Entry], defects: list[Defect]) -> Entry:
+def _linked(
+    entry: PlanEntry, node: Node, nodes: Sequence[Node], entries: Sequence[PlanEntry], defects: list[PlanDefect]
+) -> PlanEntry:
     """An entry with what it and the tasks above it depend on, as leaves."""
     if entry.role != "work":
         return entry
@@ -155,7 +157,7 @@ def _linked(entry: Entry, node: Node, nodes: Sequence[Node], entries: Sequence[E
             if role in {None, "checklist"}:
                 problem = "is not in the file" if role is None else "is cancelled"
                 message = f"{each.id} depends on {id}, which {problem}; expected a task that can be done"
-                defects.append(Defect(entry.line, message, fatal=True))
+                defects.append(PlanDefect(entry.line, message, fatal=True))
             named.add(found)
     leaves = (other for other in entries if other.role == "work" and other.item.id != node.id)
     ids = tuple(other.item.id for other in leaves if _is_of(other.item.id, named, known))

@@ -12,11 +12,11 @@ from flyball.core.workflows.plan.sources.json_text import decoded
 from flyball.core.workflows.plan.sources.ordering import cycle_in, required
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
-    Defect,
-    Entry,
     ImportedPlan,
     Key,
     Mark,
+    PlanDefect,
+    PlanEntry,
     PlanUnreadable,
     Role,
 )
@@ -49,7 +49,7 @@ def read_github(raw: bytes) -> ImportedPlan:
     return _plan("github", entries, [], GITHUB_DONE)
 
 
-def _plan(format: Any, entries: list[Entry], defects: list[Defect], done: str) -> ImportedPlan:
+def _plan(format: Any, entries: list[PlanEntry], defects: list[PlanDefect], done: str) -> ImportedPlan:
     ordered = required(entries)
     circle = cycle_in(ordered)
     return ImportedPlan(format, ordered, (*defects, *((circle,) if circle else ())), done=done)
@@ -73,12 +73,12 @@ def _links(issue: dict[str, Any]) -> list[tuple[str, str]]:
     return [(str(each.get("depends_on_id") or each.get("id")), str(each.get("type") or each.get("dependency_type"))) for each in links]  # fmt: skip
 
 
-def _corrupt(issue: dict[str, Any]) -> Defect:
+def _corrupt(issue: dict[str, Any]) -> PlanDefect:
     message = f"{issue['id']}: status and closed_at contradict each other; expected both or neither. Look at it with: bd show {issue['id']}"
-    return Defect(0, message)
+    return PlanDefect(0, message)
 
 
-def _bead(issue: dict[str, Any], known: set[str], parents: set[str]) -> Entry:
+def _bead(issue: dict[str, Any], known: set[str], parents: set[str]) -> PlanEntry:
     id, status = str(issue["id"]), str(issue["status"])
     wanted = tuple(other for other, kind in _links(issue) if kind in BLOCKING and other in known)
     texts = [issue.get(name) for name in ("acceptance_criteria", "description", "design")]
@@ -88,7 +88,7 @@ def _bead(issue: dict[str, Any], known: set[str], parents: set[str]) -> Entry:
     return _entry(id, issue["title"], status, BEADS_DONE, points, wanted, role, above)
 
 
-def _github(issue: dict[str, Any], known: set[str], parents: set[str]) -> Entry:
+def _github(issue: dict[str, Any], known: set[str], parents: set[str]) -> PlanEntry:
     id, body = f"#{issue['number']}", str(issue.get("body") or "")
     boxes = tuple(box.text for box in scan(body.encode("utf-8", "replace")).boxes)
     points = boxes or ((plain(body.encode("utf-8", "replace")),) if body.strip() else ())
@@ -121,7 +121,7 @@ def _entry(
     wanted: Iterable[str],
     role: Role,
     parent: str,
-) -> Entry:
+) -> PlanEntry:
     text = plain(str(title).encode("utf-8", "replace"))
     item = Item(
         id,
@@ -132,4 +132,4 @@ def _entry(
         acceptance=points or (JUDGED_BY_REVIEW,),
     )
     key = Key(id, text)
-    return Entry(item, key, (Mark(key, status),), 0, role, parent)
+    return PlanEntry(item, key, (Mark(key, status),), 0, role, parent)

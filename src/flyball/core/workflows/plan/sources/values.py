@@ -52,7 +52,7 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
     mark: str
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+class PlanEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One entry of a plan. A `parent` is done with its leaves; a `checklist` is shown, never worked and never marked.
 
     `marks` are all that say whether it is done: one, or the boxes below a heading.
@@ -66,7 +66,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     parent: str = ""
 
 
-class Defect(msgspec.Struct, frozen=True, omit_defaults=True):
+class PlanDefect(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something odd about a line; with a `fatal` one the plan cannot be worked."""
 
     line: int
@@ -78,8 +78,8 @@ class ImportedPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """A source as it was read; `selector` is the part of it that was chosen, such as a tag, `done` the mark of what is finished."""
 
     format: Format
-    entries: tuple[Entry, ...] = ()
-    defects: tuple[Defect, ...] = ()
+    entries: tuple[PlanEntry, ...] = ()
+    defects: tuple[PlanDefect, ...] = ()
     title: str = ""
     selector: str = ""
     done: str = "x"
