@@ -26,9 +26,10 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.cycles import folder
-from flyball.core.workflows.registry import WORKFLOWS, for_issues, works_on_issues
+from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, works_on_issues
 from flyball.core.workflows.tdd.prp_session import PrpSession, told
 from flyball.documents.loop_folder import check_foreign
+from flyball.documents.plan_source import read_plan_source, recognise
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
@@ -39,6 +40,7 @@ from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.holding import require_free
 from flyball.wiring.run.readiness import require_keepable_budget, require_ready
 from flyball.wiring.run.rendering import catch_up
+from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
 from flyball.wiring.tasks.reopening import made_ready
@@ -65,6 +67,10 @@ class BacklogInPlace(Refusal):
     """The backlog would be part of the tree that checkpoints restore."""
 
 
+class PlanInPlace(Refusal):
+    """The plan's file would be part of the tree that checkpoints restore."""
+
+
 class SourceChanged(Refusal):
     """The document is not the one the unfinished task was opened from."""
 
@@ -75,7 +81,7 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     taken = prp_sessions.named(order.source, repository.root)
     if taken is not None:
         order = msgspec.structs.replace(order, source=taken[1])
-    flags = _with_workflow(order, flags)
+    flags = _with_workflow(repository.root, order, flags)
     configured, source = _wanted(repository, order, flags, session=taken is not None)
     site = Site.of(repository)
     if not order.new:
@@ -91,7 +97,7 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
     task = _opened(site, configured, order, source, session)
-    for note in configured.notes:
+    for note in (*configured.notes, *(source.notes if source else ())):
         say(note)
     return drive(site, task, attended=configured.settings.attended, seat=order.seat)
 
@@ -182,16 +188,42 @@ def _wanted(
     return configured, source
 
 
-def _with_workflow(order: Start, flags: RunFlags) -> RunFlags:
-    """A folder of issues is a backlog, whatever workflow is configured, unless another one was typed."""
-    if order.source is None or flags.workflow is not None or not is_work_folder(order.source):
+def _with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
+    """A folder of issues is a backlog and another tool's plan a plan, whatever is configured, unless a workflow was typed."""
+    if order.source is None or flags.workflow is not None:
         return flags
-    return msgspec.structs.replace(flags, workflow=for_issues())
+    if is_work_folder(order.source):
+        return msgspec.structs.replace(flags, workflow=for_issues())
+    tracked = not order.source.exists() and tracker_source(str(order.source)) is not None
+    if tracked or recognise(order.source, root) is not None:
+        return msgspec.structs.replace(flags, workflow=for_plans())
+    return flags
+
+
+def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
+    """The plan of another tool at a path; None for a document."""
+    settings = configured.settings
+    tracker = tracker_source(str(path)) if not path.exists() else None
+    if tracker is not None:
+        return read_tracker(tracker, root, environment())
+    format = recognise(path, root)
+    if format is None:
+        return None
+    found = read_plan_source(path, root, format, parallel_stories=settings.parallel_stories)
+    if settings.in_place:
+        raise PlanInPlace(
+            f"{found.source.path} cannot be worked in place: flyball marks it while checkpoints of the tree come and go. "
+            "Leave out --in-place, and merge the branch when it is done."
+        )
+    return found
 
 
 def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
     if not works_on_issues(configured.workflow):
-        return read_source(order.source, root) if order.source else None
+        if order.source is None:
+            return None
+        imported = _imported(root, order.source, configured) if WORKFLOWS[configured.workflow].imports else None
+        return imported or read_source(order.source, root)
     if configured.settings.in_place:
         raise BacklogInPlace(
             "A backlog cannot be worked in place: flyball edits its files while checkpoints of the tree come and go. "

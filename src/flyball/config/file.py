@@ -59,6 +59,7 @@ class FileConfig(msgspec.Struct, frozen=True):
     code: dict[str, int] = {}
     evaluate: dict[str, tuple[str, ...]] = {}
     ship: schema.ShipTable = schema.ShipTable()
+    imports: schema.ImportTable = schema.ImportTable()
 
 
 def read(root: Path) -> FileConfig | None:
@@ -191,6 +192,7 @@ def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
         code=said(section["code"]),
         evaluate=said(section["evaluate"]),
         ship=cast("schema.ShipTable", section["ship"]),
+        imports=cast("schema.ImportTable", section["import"]),
     )
 
 

@@ -173,6 +173,14 @@ class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     author: Author | None = None
 
 
+class ImportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[import]`."""
+
+    optional: Flag | None = None
+    parallel_stories: Flag = False
+    close_issues: Flag = False
+
+
 class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The keys outside all tables."""
 
@@ -207,6 +215,7 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "code": CodeTable,
     "evaluate": EvaluateTable,
     "ship": ShipTable,
+    "import": ImportTable,
 }
 """Tables whose keys are all known."""
 

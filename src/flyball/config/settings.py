@@ -54,6 +54,7 @@ class RunFlags(msgspec.Struct, frozen=True):
     turn_timeout: float | str | None = None
     idle_timeout: float | str | None = None
     approve_plan: bool | None = None
+    optional: bool | None = None
 
 
 class Configured(msgspec.Struct, frozen=True):
@@ -89,6 +90,7 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
     defaults = Settings()
     options = file.gate_options if file else schema.GateOptions()
     ship = file.ship if file else schema.ShipTable()
+    imports = file.imports if file else schema.ImportTable()
     settings = Settings(
         gates=_gates(file, flags),
         setup=_first(flags.setup, top.setup, ""),
@@ -110,6 +112,9 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         attended=attended,
         approve_plan=_first(flags.approve_plan, top.approve_plan, False),
         parallel=top.parallel if flags.parallel is None else flags.parallel,
+        optional_items=_first(flags.optional, imports.optional, False),
+        parallel_stories=imports.parallel_stories,
+        close_issues=imports.close_issues,
         gates_side_by_side=options.side_by_side,
         push=ship.push,
         pull_request=ship.pull_request,

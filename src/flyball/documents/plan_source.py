@@ -73,7 +73,7 @@ def read_plan_source(path: Path, root: Path, format: Format, *, parallel_stories
     title = name or f"Work through {source.path}"
     found = Source(source.path, digest, format, plan.selector)
     request = "\n\n".join((title, *_beside(path, root, format)))
-    return SourceDocument(found, text, title, request, plan.items, living=True, notes=_notes(plan))
+    return SourceDocument(found, text, title, request, plan.items, living=True, notes=notes_on(plan))
 
 
 def refuse_defects(plan: ImportedPlan, path: Path) -> None:
@@ -87,7 +87,7 @@ def refuse_defects(plan: ImportedPlan, path: Path) -> None:
         raise SourceUnreadable(f"{path} holds nothing to work on; expected {wanted}.")
 
 
-def _notes(plan: ImportedPlan) -> tuple[str, ...]:
+def notes_on(plan: ImportedPlan) -> tuple[str, ...]:
     """What a person should know of a plan before it is worked."""
     lists = sum(entry.role == "checklist" for entry in plan.entries)
     later = sum(item.optional for item in plan.items)

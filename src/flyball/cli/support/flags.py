@@ -74,6 +74,10 @@ SETTINGS: dict[str, Any] = {
         bool | None,
         typer.Option("--approve-plan", help="Ask about the criteria even if the document gives them. Default: no."),
     ],
+    "optional": Annotated[
+        bool | None,
+        typer.Option("--optional", help="Work on the optional entries of an imported plan, too. Default: no."),
+    ],
 }
 AT_RESUME = (
     *("attended", "max_iterations", "max_cycles", "max_turns", "max_hours"),

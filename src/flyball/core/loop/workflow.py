@@ -56,7 +56,7 @@ class Workflow(msgspec.Struct, frozen=True):
     folder of issues that it edits itself. The criteria are done together once the stages in `verifying` were left unforced; where there
     are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `closing` the one in
     which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
-    `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
+    `imports`: it works to plans that other tools keep, and marks them. `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
     what the demo has shown.
     """
 
@@ -84,6 +84,7 @@ class Workflow(msgspec.Struct, frozen=True):
     covering: str = ""
     closing: str = ""
     takes_sessions: bool = False
+    imports: bool = False
     objection: Callable[[Measurement], str] = lambda _measured: ""
     percent: Callable[[str, StageNumbers], int] = _no_percent
     overall: Callable[[str, int, Collection[str]], int] = _no_overall

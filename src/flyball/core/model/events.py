@@ -292,10 +292,11 @@ class Consented(Fact, frozen=True, omit_defaults=True, tag="change.consented"):
 
 
 class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):
-    """A file of the user's was read as it was."""
+    """A file of the user's was read as it was; `notes` say what people did to it."""
 
     path: str
     sha256: str
+    notes: tuple[str, ...] = ()
 
 
 class PersonSpoke(Fact, frozen=True, omit_defaults=True, tag="person.spoke"):

@@ -157,6 +157,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     attended: bool = False
     approve_plan: bool = False
     parallel: int | None = None
+    optional_items: bool = False
+    parallel_stories: bool = False
+    close_issues: bool = False
     gates_side_by_side: bool = False
     push: bool = False
     pull_request: bool = False
@@ -179,6 +182,11 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     sha256: str
     format: str = ""
     selector: str = ""
+
+
+def kept_paths(source: Source | None) -> tuple[str, ...]:
+    """What of a task's source is the user's alone: a plan that they and their tool mark, and no agent does."""
+    return (source.path,) if source is not None and source.format else ()
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):

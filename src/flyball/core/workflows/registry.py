@@ -41,6 +41,11 @@ def for_issues() -> str:
     return next(each.name for each in WORKFLOWS.values() if each.source == "issues")
 
 
+def for_plans() -> str:
+    """The workflow for a plan that another tool keeps."""
+    return next(each.name for each in WORKFLOWS.values() if each.imports)
+
+
 def own_strikes(stage: str) -> Strikes | None:
     """The breaker's thresholds that a workflow has for a stage of its own."""
     return next((each.strikes[stage] for each in WORKFLOWS.values() if stage in each.strikes), None)

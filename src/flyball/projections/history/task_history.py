@@ -274,6 +274,9 @@ class TaskHistory:
     def _evaluated(self, _at: datetime, fact: Evaluated) -> None:
         self._note((*fact.warnings, *fact.deviations))
 
+    def _document_seen(self, _at: datetime, fact: ev.DocumentSeen) -> None:
+        self._note(fact.notes)
+
     def _consented(self, at: datetime, fact: ev.Consented) -> None:
         self.consents.append(rec.Consent(at, fact.paths, plain(fact.by), fact.allowed))
         known = self._held_against.get(fact.commit, ())
@@ -316,6 +319,7 @@ class TaskHistory:
         ev.ItemsSet: _items_set,
         ItemSettled: _item_settled,
         Evaluated: _evaluated,
+        ev.DocumentSeen: _document_seen,
         ev.Consented: _consented,
         ev.PersonSpoke: _spoke,
         ev.QuestionClosed: _closed,

@@ -16,6 +16,7 @@ from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
 from flyball.core.model.state import State
 from flyball.core.model.task import Settings, Task, TaskId
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
+from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
@@ -30,6 +31,7 @@ from flyball.wiring.run.github import GitHub
 from flyball.wiring.run.holding import Holding, holding
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.run.scm_version import with_version
+from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, secret_paths
 from flyball.workspace.workspace import GitWorkspace
@@ -108,6 +110,7 @@ class Controller:
             hold_fds=held.locks,
         )
         backlogs = BacklogFolders(self._site.repository.root)
+        plans = PlanSources(self._site.repository.root, self._environment)
         return Performer(
             task,
             workspace=workspace,
@@ -133,7 +136,12 @@ class Controller:
             clock=system_clock,
             folder=home.task(self._task),
             notify=self._notify,
-            others={ReadBacklog: backlogs.read, EditBacklog: backlogs.edit},
+            others={
+                ReadBacklog: backlogs.read,
+                EditBacklog: backlogs.edit,
+                ReadPlan: plans.read,
+                MarkEntries: plans.mark,
+            },
             pull_requests=GitHub(self._site, self._task, self._environment),
             recall=RepositoryMemory(self._site.journal, workspace).recall,
         )

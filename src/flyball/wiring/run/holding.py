@@ -48,7 +48,8 @@ def require_free(site: Site, workflow: str, source: Source | None, *, in_place: 
 def _folders(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> list[Path]:
     """What a task changes of the user's."""
     root = site.repository.root
-    backlog = [root / source.path] if works_on_issues(workflow) and source is not None else []
+    kept = source is not None and (works_on_issues(workflow) or bool(source.format))
+    backlog = [root / source.path] if kept and source is not None else []
     return [*([root] if in_place else []), *backlog]
 
 

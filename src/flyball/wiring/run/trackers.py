@@ -19,6 +19,8 @@ from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.trackers import BEADS_DONE, GITHUB_DONE, read_beads, read_github
 from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanUnreadable
 from flyball.documents.plan_marks import PlanFiles, PlanUnusable
+from flyball.documents.plan_source import notes_on, refuse_defects
+from flyball.documents.source import SourceDocument
 
 PATIENCE_S = 120.0
 TRACKERS = ("beads", "github")
@@ -52,6 +54,15 @@ def tracker_source(typed: str) -> Source | None:
     """The tracker that was typed in the place of a path."""
     name, _, selector = typed.partition(":")
     return Source(typed, "", name, selector) if name in TRACKERS else None
+
+
+def read_tracker(source: Source, root: Path, environment: Mapping[str, str]) -> SourceDocument:
+    """The open issues of a tracker as what a task starts from."""
+    plan, digest = Trackers(root, environment).read(source)
+    refuse_defects(plan, Path(source.path))
+    title = f"Work through the issues of {source.path}"
+    found = Source(source.path, digest, source.format, source.selector)
+    return SourceDocument(found, "", title, title, plan.items, living=True, notes=notes_on(plan))
 
 
 class Trackers:

@@ -38,6 +38,7 @@ from flyball.projections.wording import short
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import look_around
+from flyball.wiring.tasks.undone_batches import take_marks_back, undone_batches
 from flyball.workspace.workspace import KEPT, GitWorkspace
 
 _STEPS_BACK = re.compile(r"[0-9]{1,3}")
@@ -145,7 +146,9 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         stage = workflow_of(hand.state.task).rolled_back_to or stage_after(site.journal.read(task), target)
         base = _accepted_before(found, target)
         _accept_again(hand, base, target, stage, *_reopened(hand.state, found, base))
+        hand.append(*undone_batches(hand.state, found, base))
         _write_reopened(site, hand)
+        take_marks_back(site, hand)
         if target.label == START or _before_tests(hand.state, stage):
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
             hand.append(Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))

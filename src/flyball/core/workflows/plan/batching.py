@@ -12,6 +12,7 @@ from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Question
 from flyball.core.model.state import Lane, State
+from flyball.core.model.task import kept_paths
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan.planning import following
 from flyball.core.workflows.plan.prompts import FIXER, IMPLEMENTER, REVIEWER, SCAFFOLDER, brief
@@ -43,6 +44,7 @@ RULES = BatchRules(
     stage_of=stage_of,
     judge=judge,
     following=following,
+    kept=lambda state: kept_paths(state.task.source),
     replans=True,
 )
 

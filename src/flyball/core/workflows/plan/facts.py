@@ -8,6 +8,7 @@ from flyball.core.claims.findings import Finding
 from flyball.core.claims.values import Rejection
 from flyball.core.model.effects import Question
 from flyball.core.model.events import Fact
+from flyball.core.workflows.plan.sources.following import Matter
 
 
 class PlanDrafted(Fact, frozen=True, omit_defaults=True, tag="plan.drafted"):
@@ -44,4 +45,17 @@ class FinalReviewed(Fact, frozen=True, omit_defaults=True, tag="plan.final.revie
     by: Literal["reviewer", "person"] = "reviewer"
 
 
-FACTS: tuple[type[Fact], ...] = (PlanDrafted, PlanQuestioned, PlanReviewed, FinalReviewed)
+class SourceSeen(Fact, frozen=True, omit_defaults=True, tag="plan.source.seen"):
+    """The file of the user's that is the plan was read and taken in; `matters` are what a person is asked about it."""
+
+    sha256: str
+    matters: tuple[Matter, ...] = ()
+
+
+class MatterSettled(Fact, frozen=True, omit_defaults=True, tag="plan.source.settled"):
+    """A person said what they mean by a change of the file; without a matter it is read again."""
+
+    matter: Matter | None = None
+
+
+FACTS: tuple[type[Fact], ...] = (PlanDrafted, PlanQuestioned, PlanReviewed, FinalReviewed, SourceSeen, MatterSettled)

@@ -21,9 +21,9 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.plan import grammar
+from flyball.core.workflows.plan import grammar, importing
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanQuestioned, PlanReviewed
-from flyball.core.workflows.plan.grammar import PlanText
+from flyball.core.workflows.plan.grammar import PlanLine, PlanText
 from flyball.core.workflows.plan.prompts import PLAN_REVIEWER, PLANNER, brief
 from flyball.core.workflows.plan.record import record_of
 
@@ -58,6 +58,9 @@ def gather(state: State, lane: Lane) -> Step:
 
 def own_plan(state: State) -> PlanText | None:
     """The plan that the task's document is, if it is one; an acceptance it does not state is the subtask's own text."""
+    imported = record_of(state).imported.plan
+    if imported is not None:
+        return PlanText(tuple(PlanLine(item, 0) for item in importing.taken_items(state, imported)))
     read = grammar.parse(state.task.document)
     if not read.entries or not all(e.item.id for e in read.entries) or not any(e.item.acceptance for e in read.entries):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flyball.core.claims.findings import Finding
 from flyball.core.model.state import Record, State
+from flyball.core.workflows.plan.sources.following import Imported
 
 
 class PlanRecord(Record, frozen=True, omit_defaults=True):
@@ -24,6 +25,7 @@ class PlanRecord(Record, frozen=True, omit_defaults=True):
     replan: tuple[str, ...] = ()
     scaffold_rejections: int = 0
     final_rounds: int = 0
+    imported: Imported = Imported()
 
 
 EMPTY = PlanRecord()

@@ -4,8 +4,7 @@ Each batch goes EXECUTE -> REVIEW -> MONITOR -> CHECKPOINT. The task's own lane 
 subtask of a batch is worked on in a lane named after it. GATHER, MONITOR and CHECKPOINT are code.
 
 Batches are the kernel's (`core/loop/batches`); `batching.RULES` is what the plan brings to them. Where others plug in:
-- a plan from another format: `planning.own_plan` gives the items of the task's document; `planning.gather` takes them over.
-- ticking a user's own file: `ItemChanged` is recorded by `core/loop/batches/settling.py`; `RULES.kept` names files lanes must not change.
+- a plan that another tool keeps: `sources` reads and marks it; `importing.follow` looks at it between batches, before any other step.
 - learnings in prompts: `compose` of the kernel shows them; decisions of a batch are recorded by its lanes' turns.
 """
 
@@ -21,12 +20,13 @@ from flyball.core.loop.workflow import Workflow
 from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
-from flyball.core.workflows.plan import batching, finishing, planning
+from flyball.core.workflows.plan import batching, finishing, importing, planning, source_fold
 from flyball.core.workflows.plan.facts import FACTS
 from flyball.core.workflows.plan.fold import FOLDS
 from flyball.core.workflows.plan.percentages import overall_percent, stage_percent
 from flyball.core.workflows.plan.prompts import CARDS, IMPLEMENTER, ROLES, brief
 from flyball.core.workflows.plan.record import EMPTY
+from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 
 STEPS: dict[str, Callable[[State, Lane], Step]] = {
     "GATHER": planning.gather,
@@ -51,7 +51,7 @@ def next_step(state: State, lane: Lane) -> Step:
         return first
     if lane.to_ask:
         return questions.put(state, lane, lane.to_ask[0])
-    return STEPS[lane.stage](state, lane)
+    return importing.follow(state, lane) or STEPS[lane.stage](state, lane)
 
 
 def _skipped(state: State, lane: Lane) -> Moved:
@@ -75,8 +75,12 @@ WORKFLOW = Workflow(
     reopened=finishing.reopened,
     rolled_back_to="GATHER",
     record=EMPTY,
-    folds=FOLDS,
+    folds={**FOLDS, **source_fold.FOLDS},
+    ended=source_fold.ENDED,
     facts=FACTS,
+    effects=(ReadPlan, MarkEntries),
+    outcomes=(PlanRead, EntriesMarked),
+    imports=True,
     cards=CARDS,
     author=IMPLEMENTER,
     closing="REPORT",

@@ -276,6 +276,18 @@ def test_the_grammar_of_plan_md_is_read_with_its_fields() -> None:
     assert (second.id, second.depends_on) == ("1.2", ("1.1",))
 
 
+def test_in_the_grammar_of_plan_md_only_depends_on_makes_an_order_and_fields_may_stand_below() -> None:
+    raw = (
+        b"- [ ] **1.1** Lay the ground\n  - Files: `a.py`\n  - Acceptance: it imports\n  - scaffold: true\n"
+        b"- [ ] **1.2** Build\n  - Files: `b.py`\n  - depends_on: 1.1\n"
+        b"- [ ] **1.3** Describe\n  - Files: `c.md`\n"
+    )
+    plan = read_markdown(raw, "plain")
+    assert after(plan) == {"1.1": (), "1.2": ("1.1",), "1.3": ()}
+    assert plan.items[0].acceptance == ("it imports",)
+    assert [item.kind for item in plan.items] == ["scaffold", "", ""]
+
+
 def again(before: bytes, now: bytes, format: Format) -> ImportedPlan:
     known = {entry.key: entry.item.id for entry in read_markdown(before, format).entries}
     return keep_names(read_markdown(now, format), known)

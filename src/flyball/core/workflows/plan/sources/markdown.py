@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -36,6 +37,8 @@ from flyball.core.workflows.plan.sources.wording import (
     acceptance_in,
     dependencies_in,
     files_in,
+    is_scaffold,
+    names_fields,
     references_in,
     take_apart,
 )
@@ -74,9 +77,9 @@ def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS
     _nest(entries, drafts)
     defects = [*found.defects, *names.defects(tuple(draft.line for draft in drafts))]
     linked = [_linked(entry, draft, entries, drafts, defects) for entry, draft in zip(entries, drafts, strict=True)]
-    ordered = with_order(
-        required(linked), beside=lambda group: reading.parallel_stories and is_story(group)
-    )  # fmt: skip
+    own = format == "plain" and sum(names_fields(d.wording, d.details) for d in drafts) * 2 >= len(drafts)
+    beside = partial(_runs_beside, parallel_stories=reading.parallel_stories)
+    ordered = required(linked) if own else with_order(required(linked), beside=beside)
     circle = cycle_in(ordered)
     title = next((section.title for section in found.sections if section.level == 1), "")
     return ImportedPlan(
@@ -86,6 +89,10 @@ def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS
         re.sub(r"^(?:Tasks|Implementation Plan|Plan)\s*:\s*", "", title),
         done=tick_of(found, profile),
     )
+
+
+def _runs_beside(group: str, *, parallel_stories: bool) -> bool:
+    return parallel_stories and is_story(group)
 
 
 class _EntryDraft(msgspec.Struct):
@@ -195,7 +202,7 @@ def _entry(
         status="completed" if ticked else "not-started",
         files=files_in(" ; ".join(texts)),
         acceptance=acceptance or inherited or (JUDGED_BY_REVIEW,),
-        kind="scaffold" if wording.fields.get("scaffold", "").startswith("true") else "",
+        kind="scaffold" if is_scaffold(wording, draft.details) else "",
         optional=draft.optional,
         group=draft.group,
         parallel=parallel if profile.format == "spec-kit" else parallel or None,

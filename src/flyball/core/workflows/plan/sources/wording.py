@@ -41,6 +41,8 @@ _NOT_FILES = frozenset(
 _FIELD = re.compile(
     r"\s*(?:[—–|-]|\|)?\s*[`*_]*\b(files|acceptance(?: criteria)?|depends_on|scaffold)[`*_]*:[`*_]*\s*", re.IGNORECASE
 )
+_DETAIL_FIELD = re.compile(r"[`*_]*(files|depends_on|scaffold)[`*_]*:[`*_]*\s*(.*)", re.IGNORECASE)
+_REFERENCE = re.compile(r"_?(?:Requirements?|Depends|Boundary)\b[^:]*:")
 _ACCEPTANCE = re.compile(
     r"[*_`]*(?:acceptance(?: criteria)?|done when|verify|verification|test)[*_`]*\s*:[*_`]*\s*(.+)", re.IGNORECASE
 )
@@ -143,7 +145,7 @@ def acceptance_in(details: Iterable[str]) -> tuple[str, ...]:
     """The points below an entry, without the word that announces them and without lines that are only references."""
     found = []
     for detail in details:
-        if re.match(r"_?(?:Requirements?|Depends|Boundary)\b[^:]*:", detail):
+        if _REFERENCE.match(detail) or _DETAIL_FIELD.match(detail):
             continue
         announced = _ACCEPTANCE.fullmatch(detail)
         found.append(announced[1] if announced else detail)
@@ -152,6 +154,20 @@ def acceptance_in(details: Iterable[str]) -> tuple[str, ...]:
         for each in found
         if not re.fullmatch(r"[*_`]*(?:acceptance(?: criteria)?|done when)[*_`]*:?[*_`]*", each, re.IGNORECASE)
     )
+
+
+def names_fields(wording: Wording, details: Iterable[str]) -> bool:
+    """Whether an entry is written in the grammar of plan.md, in which only `depends_on` makes an order."""
+    return bool(wording.fields) or any(_DETAIL_FIELD.match(detail) for detail in details)
+
+
+def is_scaffold(wording: Wording, details: Iterable[str]) -> bool:
+    """Whether an entry says that all others build on it."""
+    values = (
+        wording.fields.get("scaffold", ""),
+        *(match[2] for d in details if (match := _DETAIL_FIELD.match(d)) and match[1] == "scaffold"),
+    )
+    return any(value.startswith("true") for value in values)
 
 
 def references_in(details: Iterable[str], name: str) -> tuple[str, ...]:

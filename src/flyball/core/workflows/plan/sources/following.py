@@ -1,0 +1,116 @@
+"""A source as it changes while its plan is worked: what people did to it meanwhile, and what is known of its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.model.task import Item
+from flyball.core.workflows.plan.sources.keys import keep_names
+from flyball.core.workflows.plan.sources.marking import MarkChange, is_done
+from flyball.core.workflows.plan.sources.values import ImportedPlan, Key, PlanEntry
+
+TRACKERS = frozenset({"beads", "github"})
+"""Sources that show only what is open: an entry that is finished vanishes from them."""
+
+
+class Matter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something a person did to a source that only they can explain; `items` are as the source words them now."""
+
+    kind: Literal["new", "gone", "reworded", "ticked"]
+    items: tuple[Item, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(item.id for item in self.items)
+
+
+class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a source: the plan as it was taken in, with the marks that stand; `unread` is one not taken in yet.
+
+    `written` are the marks we made, by which they are taken back. `looked` is when it was last read, as a number of visits to stages.
+    """
+
+    sha256: str = ""
+    plan: ImportedPlan | None = None
+    unread: ImportedPlan | None = None
+    unread_sha256: str = ""
+    written: tuple[MarkChange, ...] = ()
+    matters: tuple[Matter, ...] = ()
+    looked: int = -1
+    reads: int = 0
+    marks: int = 0
+    stale: int = 0
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What people did to a source since it was taken in."""
+
+    added: tuple[Item, ...] = ()
+    gone: tuple[Item, ...] = ()
+    reworded: tuple[Item, ...] = ()
+    ticked: tuple[Item, ...] = ()
+    opened: tuple[Item, ...] = ()
+
+
+def renewed(imported: Imported) -> ImportedPlan:
+    """The plan that was read last, its entries under the names they had."""
+    assert imported.unread is not None
+    before = imported.plan
+    if before is None:
+        return imported.unread
+    now = keep_names(imported.unread, {entry.key: entry.item.id for entry in before.entries})
+    if now.format not in TRACKERS:
+        return now
+    there = {entry.item.id for entry in now.entries}
+    finished = (e for e in before.entries if e.item.id not in there and stands(before, e))
+    return replace(now, entries=(*now.entries, *finished))
+
+
+def difference(before: ImportedPlan, now: ImportedPlan, items: tuple[Item, ...]) -> Difference:
+    """What differs in what is worked; the order of entries alone is no difference."""
+    was = {entry.item.id: entry for entry in before.entries if entry.role == "work"}
+    is_ = {entry.item.id: entry for entry in now.entries if entry.role == "work"}
+    status = {item.id: item.status for item in items}
+    left = [item for item in items if item.status != "completed" and item.id in was]
+    return Difference(
+        added=tuple(entry.item for id, entry in is_.items() if id not in was and id not in status),
+        gone=tuple(item for item in left if item.id not in is_),
+        reworded=tuple(is_[i.id].item for i in left if i.id in is_ and is_[i.id].item.text != was[i.id].item.text),
+        ticked=tuple(is_[item.id].item for item in left if item.id in is_ and stands(now, is_[item.id])),
+        opened=tuple(
+            entry.item
+            for id, entry in is_.items()
+            if status.get(id) == "completed" and not stands(now, entry) and id in was and stands(before, was[id])
+        ),
+    )
+
+
+def stands(plan: ImportedPlan, entry: PlanEntry) -> bool:
+    """Whether all marks of an entry say that it is done."""
+    return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
+
+
+def with_changes(plan: ImportedPlan, changes: Iterable[MarkChange]) -> ImportedPlan:
+    """The plan with marks as they were changed."""
+    after: dict[Key, str] = {change.key: change.after for change in changes}
+    return replace(
+        plan,
+        entries=tuple(
+            replace(e, marks=tuple(replace(m, mark=after.get(m.key, m.mark)) for m in e.marks)) for e in plan.entries
+        ),
+    )
+
+
+def remembered(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -> tuple[MarkChange, ...]:
+    """The marks of ours that stand after these changes; one that was taken back is forgotten."""
+    known = {change.key: change for change in written}
+    for change in changes:
+        if change.key in known and known[change.key].before == change.after:
+            del known[change.key]
+        else:
+            known[change.key] = change
+    return tuple(known.values())
