@@ -23,6 +23,10 @@ from flyball.documents.errors import DocumentError, SourceUnreadable
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
 
 TASKS = "tasks"
+_NAMELESS = frozenset(
+    {"", "tasks", "todo", "todos", "plan", "fix plan", "implementation plan", "task list", "checklist"}
+)
+"""Headings that say what kind of file it is, and not what it is about."""
 FINISHED_FOLDERS = ("completed", "archive/tasks")
 MARKDOWN_ENDS = (".md", ".markdown")
 _BESIDE: Mapping[str, tuple[str, ...]] = {
@@ -69,8 +73,7 @@ def read_plan_source(path: Path, root: Path, format: Format, *, parallel_stories
     plan, digest = read_plan(source, root, parallel_stories=parallel_stories)
     refuse_defects(plan, path)
     text = "" if format == "backlog.md" else read_text(path, read_bytes(path))
-    name = plan.title or criteria.title(text) if format in MARKDOWN else plan.title
-    title = name or f"Work through {source.path}"
+    title = plan.title if plan.title.casefold() not in _NAMELESS else f"Work through {source.path}"
     found = Source(source.path, digest, format, plan.selector)
     request = "\n\n".join((title, *_beside(path, root, format)))
     return SourceDocument(found, text, title, request, plan.items, living=True, notes=notes_on(plan))
