@@ -124,6 +124,14 @@ def test_a_plan_that_cannot_be_worked_is_refused_with_its_line_and_nothing_is_wr
     assert not (plan.world.repository / ".loop").exists()
 
 
+@pytest.mark.parametrize(("mark", "told"), [("[x] ", "every entry is marked as done"), ("[ ]*", "add: --optional")])
+def test_a_plan_in_which_nothing_is_left_to_do_is_refused(plan: Plan, mark: str, told: str) -> None:
+    plan.path.write_bytes(plan.content.replace(b"[ ] ", mark.encode()))
+    code, said = plan.run()
+    assert code == 2
+    assert told in said
+
+
 def test_a_plan_that_is_marked_cannot_be_worked_in_place(plan: Plan) -> None:
     code, said = plan.run("--in-place")
     assert code == 2

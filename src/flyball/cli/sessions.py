@@ -94,6 +94,8 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     elif WORKFLOWS[configured.workflow].takes_sessions:
         session = prp_sessions.offered(order.source, repository.root, attended=configured.settings.attended)
     configured = _in_place_settled(site, configured)
+    if source is not None and source.source.format:
+        _require_open_entries(source, configured)
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
     task = _opened(site, configured, order, source, session)
@@ -186,6 +188,15 @@ def _wanted(
         configured = without_sandbox(configured, sandbox.reason)
     require_ready(configured, environment(), repository.root)
     return configured, source
+
+
+def _require_open_entries(source: SourceDocument, configured: Configured) -> None:
+    """Refuse a plan in which nothing is left to do."""
+    left = [item for item in source.items if item.status != "completed"]
+    if not left:
+        raise NothingAsked(f"{source.source.path}: every entry is marked as done. Open one again, or add one.")
+    if all(item.optional for item in left) and not configured.settings.optional_items:
+        raise NothingAsked(f"{source.source.path}: only optional entries are open. To work on them, add: --optional")
 
 
 def _with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:

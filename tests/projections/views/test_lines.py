@@ -11,7 +11,9 @@ from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import (
+    Begun,
     Consented,
+    DocumentSeen,
     Ended,
     Held,
     ItemsSet,
@@ -24,9 +26,12 @@ from flyball.core.model.events import (
 from flyball.core.model.measurement import GateResult, Measurement, Trick
 from flyball.core.model.outcomes import Answered, Usage
 from flyball.core.model.state import State
-from flyball.core.model.task import EffectId, Item
+from flyball.core.model.task import EffectId, Item, Source
 from flyball.core.vocabulary import event_type
 from flyball.core.workflows.backlog.facts import Evaluated
+from flyball.core.workflows.plan.sources.effects import MarkEntries
+from flyball.core.workflows.plan.sources.marking import MarkChange
+from flyball.core.workflows.plan.sources.values import Key
 from flyball.projections.views.lines import LONGEST, json_line, line
 from flyball.projections.views.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
@@ -58,6 +63,17 @@ def test_a_run_reads_as_a_story():
     )
     assert "GREEN       RED -> GREEN: the gate passed and the agent says that it is done" in told
     assert told[-1].startswith("SHIP        DONE: gates passed")
+
+
+@pytest.mark.req("O23")
+def test_marks_in_a_users_plan_and_what_people_did_to_it_are_told():
+    key, other = Key("T001", "a"), Key("T002", "b")
+    changes = (MarkChange(key, " ", "X"), MarkChange(other, "X", " "))
+    story = Story().add(Begun(MarkEntries(EffectId("mark/1"), Source("tasks.md", ""), "", changes)))
+    assert last(story).endswith("marks in tasks.md: T001 as [X]; T002 as [ ]")
+    story.add(DocumentSeen("tasks.md", "", ("T003: ticked in tasks.md by a person; taken: the gates hold",)))
+    assert last(story).endswith("T003: ticked in tasks.md by a person; taken: the gates hold")
+    assert len(lines(story.add(DocumentSeen("tasks.md", "")))) == len(lines(story)), "nothing to tell"
 
 
 def test_a_report_that_could_not_be_taken_is_named_in_the_line_of_its_turn():

@@ -346,7 +346,7 @@ def shows(event: ev.Event) -> bool:
     if isinstance(fact, ev.Ended):
         unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
         return not unaccepted and not isinstance(fact.outcome, out.Edited | out.Stale | BacklogRead | out.Recalled)
-    return not isinstance(fact, ev.DocumentSeen | ev.WorkspaceRemoved)
+    return bool(fact.notes) if isinstance(fact, ev.DocumentSeen) else not isinstance(fact, ev.WorkspaceRemoved)
 
 
 def _row_note(fact: ev.Judged) -> str:

@@ -22,6 +22,7 @@ from flyball.core.workflows.backlog.facts import (
     ItemSettled,
     Reviewed,
 )
+from flyball.core.workflows.plan.sources.effects import MarkEntries
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import told
 from flyball.projections.history.recording import coverage_seen
@@ -84,7 +85,17 @@ def _begun(state: State, fact: ev.Begun) -> str | None:
         return f"measuring {short(effect.candidate)} ({effect.kind}){again}"
     if isinstance(effect, Ask):
         return None if again else _question(effect)
-    return None
+    return _marking(effect) if isinstance(effect, MarkEntries) else None
+
+
+def _marking(effect: MarkEntries) -> str:
+    """`tasks.md: T001 and T002 as [x]`, or what else the marks become."""
+    after = {
+        change.after: listed([str(c.key) for c in effect.changes if c.after == change.after], 5)
+        for change in effect.changes
+    }
+    told = (f"{keys} as {f'[{mark}]' if len(mark) == 1 else mark}" for mark, keys in after.items())
+    return f"marks in {effect.source.path}: {'; '.join(told)}"
 
 
 def _question(effect: Ask) -> str:
@@ -316,6 +327,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     ev.WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
     ev.BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
     ev.ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
+    ev.DocumentSeen: lambda _s, f: "; ".join(f.notes) or None,
     ev.ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
     ItemSelected: lambda _s, f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",
     Reviewed: _reviewed,

@@ -59,7 +59,8 @@ def tasks_from(site: Site, source: Source) -> list[TaskId]:
     found = []
     for record in site.journal.tasks():
         state = site.state(record.id)
-        if state.task.source is not None and state.task.source.path == source.path:
+        known = state.task.source
+        if known is not None and (known.path, known.selector) == (source.path, source.selector):
             found.append(record.id)
     return found
 

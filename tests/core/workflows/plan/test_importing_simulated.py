@@ -43,7 +43,7 @@ class Filed(Team):
         self.path = root / place
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text)
-        self.files = PlanFiles(root)
+        self.plan_files: PlanFiles = PlanFiles(root)
         self.before: Callable[[Effect, State], None] = lambda _effect, _state: None
         self.says: Callable[[Ask], str | None] = lambda _ask: None
         self.answer = lambda effect, _state: self.says(effect)
@@ -51,8 +51,8 @@ class Filed(Team):
     def perform(self, effect: Effect, state: State) -> Outcome:
         self.before(effect, state)
         if isinstance(effect, ReadPlan):
-            return self.files.read(effect)
-        return self.files.mark(effect) if isinstance(effect, MarkEntries) else super().perform(effect, state)
+            return self.plan_files.read(effect)
+        return self.plan_files.mark(effect) if isinstance(effect, MarkEntries) else super().perform(effect, state)
 
     @property
     def text(self) -> str:
@@ -366,7 +366,7 @@ def test_a_mark_that_was_made_but_not_journalled_is_made_once(tmp_path: Path) ->
     def twice(effect: Effect, _state: State) -> None:
         if isinstance(effect, MarkEntries) and not done:
             done.append(1)
-            world.files.mark(effect)
+            world.plan_files.mark(effect)
 
     world.before = twice
     state = world.simulator().run()
@@ -398,7 +398,7 @@ def test_github_issues_are_closed_only_at_the_end_and_only_if_that_was_switched_
     tmp_path: Path, switched_on: bool
 ) -> None:
     world = Filed(tmp_path)
-    world.files = issues = Issues(tmp_path)
+    world.plan_files = issues = Issues(tmp_path)
     stages: list[str] = []
     world.before = lambda effect, state: stages.append(state.main.stage) if isinstance(effect, MarkEntries) else None
     task = replace(
