@@ -29,6 +29,7 @@ ALLOWED = {
     ("core/health/observation.py", "plan"): "a kind of loop: items, not a gate",
     ("core/claims/report_object.py", "plan"): "a field of the report",
     ("core/text/criteria.py", "plan"): "a heading that says what kind of document it is",
+    ("documents/plan_source.py", "plan"): "a heading that says what kind of file it is",
     ("core/evaluation/checkpoints.py", "PLAN"): "a key of a track's metadata",
     ("core/evaluation/structural.py", "plan"): "a document of a track",
     ("workspace/publish.py", "CHECKPOINT"): "a word to put a checkpoint's name in",
