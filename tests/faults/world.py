@@ -289,7 +289,8 @@ def check_journal(events: list[Event]) -> None:
     assert [e.seq for e in events] == list(range(1, len(events) + 1))
     begun = Counter((e.fact.effect.id, e.fact.effect.attempt) for e in events if isinstance(e.fact, Begun))
     ended = Counter((e.fact.id, e.fact.attempt) for e in events if isinstance(e.fact, Ended))
-    assert not [attempt for attempt, times in (begun + ended).items() if times > 2]
+    often = [attempt for attempt, times in (begun + ended).items() if times > 2]
+    assert not often, often
     assert max(begun.values()) == 1, begun.most_common(3)
     assert max(ended.values()) == 1, ended.most_common(3)
     assert set(ended) <= set(begun)

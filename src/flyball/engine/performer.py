@@ -233,7 +233,7 @@ class Performer:
         return Mended(Commit(kept.commit), kept.tree, effect.label, effect.paths, tuple(kept.notes))
 
     def _integrate(self, effect: Integrate, _stop: Stop) -> Outcome:
-        return self._lane(effect).integrate(
+        return self._workspace.lane(effect.work or effect.lane).integrate(
             effect.commit,
             base=effect.base,
             onto=effect.onto,

@@ -123,6 +123,7 @@ def _session_started(state: State, _fact: ev.SessionStarted) -> None:
 def _lane_opened(state: State, fact: ev.LaneOpened) -> None:
     if fact.lane in state.lanes:
         raise JournalOutOfOrder(f"lane {fact.lane} was opened twice")
+    state.openings = {**state.openings, fact.lane: state.openings.get(fact.lane, 0) + 1}
     state.lanes[fact.lane] = Lane(
         fact.lane,
         fact.stage,
@@ -133,6 +134,7 @@ def _lane_opened(state: State, fact: ev.LaneOpened) -> None:
         tests_accepted=state.main.tests_accepted,
         tests_ref=state.main.tests_ref,
         loop=Loop(entry=state.main.loop.entry or state.baseline, rungs=fact.rungs, lesson=fact.lesson),
+        opened=state.openings[fact.lane],
     )
 
 

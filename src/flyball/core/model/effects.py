@@ -198,7 +198,7 @@ class PutBack(Effect, frozen=True, omit_defaults=True, tag="put_back"):
 class Integrate(Effect, frozen=True, omit_defaults=True, tag="integrate"):
     """Bring the work a lane did since `base`, which is `commit`, onto the commit `onto`; no branch is moved.
 
-    Files and folders in `without` are not the lane's to change: what it did to them is dropped.
+    Files and folders in `without` are not the lane's to change: what it did to them is dropped. Conflict markers name the `work`.
     """
 
     commit: Commit
@@ -206,6 +206,7 @@ class Integrate(Effect, frozen=True, omit_defaults=True, tag="integrate"):
     onto: Commit
     message: str
     without: tuple[str, ...] = ()
+    work: str = ""
 
 
 class Deliver(Effect, frozen=True, omit_defaults=True, tag="deliver"):

@@ -148,6 +148,7 @@ class Lane(msgspec.Struct):
 
     `mend` is what was measured with tricks in it, until they are undone, and `put_back` the paths that were. `authors` wrote what is
     to be reviewed. `outcomes` are those of effects that belong to no turn, since the latest verdict or move. A `failed` effect parks the lane.
+    `opened` is how many lanes there have been of this name, this one included.
     `recalled` answers `recall`, the latest of so many `recalls`: the learnings its turns are given.
     """
 
@@ -192,6 +193,7 @@ class Lane(msgspec.Struct):
     loop: Loop = msgspec.field(default_factory=Loop)
     turn: Turn | None = None
     panel: Panel | None = None
+    opened: int = 1
 
     def copy(self) -> Lane:
         """A lane that takes further facts, which this one does not see."""
@@ -211,8 +213,9 @@ class Lane(msgspec.Struct):
         return next(iter(self.panel.turns.values()), None) if self.panel is not None else None
 
     def effect_id(self, name: str) -> EffectId:
-        """An id that no other lane gives."""
-        return EffectId(name if self.name == MAIN else f"{self.name}/{name}")
+        """An id that no other lane gives, and none of this name before: the second one's begin with `NAME+2/`."""
+        again = f"+{self.opened}" if self.opened > 1 else ""
+        return EffectId(name if self.name == MAIN else f"{self.name}{again}/{name}")
 
 
 class State(msgspec.Struct):
@@ -231,6 +234,7 @@ class State(msgspec.Struct):
     iterations: int = 0
     turns: int = 0
     open: dict[EffectId, Effect] = {}
+    openings: dict[str, int] = {}
     items: tuple[Item, ...] = ()
     items_confirmed: bool = False
     items_own: bool = False

@@ -83,6 +83,7 @@ def _integrate(rules: BatchRules, state: State, lane: Lane, batch: Batch, item: 
             onto=tip(state, batch),
             message=commit_text(state, batch, item),
             without=(LOOP, *rules.kept(state)),
+            work=item.id,
         )
     )
 

@@ -15,7 +15,7 @@ from flyball.core.loop.gates import Weighed
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.model.batch_events import SubtaskDeferred, SubtaskFailed
 from flyball.core.model.effects import CloseLane, Effect, Measure, OpenLane
-from flyball.core.model.events import Fact, LaneClosed, Moved
+from flyball.core.model.events import LaneClosed, Moved
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import WorkspaceClosed
 from flyball.core.model.state import Lane, State
@@ -42,7 +42,7 @@ def step(rules: BatchRules, state: State, lane: Lane) -> Step:
         return NOTHING
     dropped = choosing.is_dropped(state, lane)
     if dropped and lane.turn is None:
-        return close(lane, dropped)
+        return _close(state, lane, dropped)
     if lane.stage == rules.reviewing:
         return NOTHING
     if not lane.tree:
@@ -113,9 +113,9 @@ def _narrowed(rules: BatchRules, state: State, lane: Lane, effect: Effect) -> Ef
     return replace(effect, items=items, tests_may_grow=True, kept=rules.kept(state))
 
 
-def close(lane: Lane, reason: str, *facts: Fact) -> Step:
-    """Give a lane's workspace back, then the lane; all it saved stays."""
-    key = lane.effect_id("close")
+def _close(state: State, lane: Lane, reason: str) -> Step:
+    """Give a lane's workspace back, then the lane; all it saved stays. A lane of this name in a later batch has an effect of its own."""
+    key = lane.effect_id(f"close/{state.batches.number}")
     if not isinstance(lane.outcomes.get(key), WorkspaceClosed):
         return perform(CloseLane(key, lane=lane.name))
-    return record(*facts, LaneClosed(lane.name, reason))
+    return record(LaneClosed(lane.name, reason))

@@ -97,7 +97,7 @@ def _before(state: State) -> AcceptedBatch:
 def _closed(state: State, batch: Batch) -> Step | None:
     """Give back the workspaces of the batch, all at once."""
     lanes = [state.lanes[item] for item in batch.attempted]
-    closing = {lane.name: lane.effect_id("close") for lane in lanes}
+    closing = {lane.name: lane.effect_id(f"close/{batch.number}") for lane in lanes}
     left = [lane.name for lane in lanes if not isinstance(lane.outcomes.get(closing[lane.name]), WorkspaceClosed)]
     return perform(*(CloseLane(closing[name], lane=name) for name in left)) if left else None
 
