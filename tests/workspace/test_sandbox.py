@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flyball.core.model.task import Settings
-from flyball.installed import environment_folders
+from flyball.folders import environment_folders
 from flyball.ports import Confine
 from flyball.workspace.sandbox import (
     Confined,

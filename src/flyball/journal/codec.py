@@ -16,6 +16,7 @@ import msgspec
 
 from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, Spoken
 from flyball.core.model.task import TaskId
+from flyball.core.text.hiding import hide, hide_in
 from flyball.core.vocabulary import event_type
 from flyball.journal.errors import FactUnstorable, JournalCorrupt, JournalNewer
 from flyball.journal.records import in_utc
@@ -44,14 +45,14 @@ class StoredEvent(NamedTuple):
 
 
 def encode(
-    task: TaskId, facts: Sequence[Fact], *, after: int, epoch: int, at: datetime
+    task: TaskId, facts: Sequence[Fact], *, after: int, epoch: int, at: datetime, secrets: tuple[str, ...] = ()
 ) -> tuple[list[StoredEvent], list[Event]]:
-    """Entries for facts that follow event `after`, and the events exactly as a reader will see them."""
+    """Entries for facts that follow event `after`, and the events exactly as a reader will see them: without secrets."""
     moment = in_utc(at)
     entries: list[StoredEvent] = []
     events: list[Event] = []
     for seq, fact in enumerate(facts, after + 1):
-        body, event = _stored(Event(seq, moment, epoch, fact))
+        body, event = _stored(Event(seq, moment, epoch, fact), secrets)
         effect, attempt = _performance(fact)
         crc = crc32(body, _salt(task))
         entries.append(StoredEvent(seq, moment.isoformat(), epoch, kind(fact), effect, attempt, body.decode(), crc))
@@ -141,10 +142,12 @@ def check_word(word: Spoken, text: str, question: str) -> None:
         raise FactUnstorable(f"This cannot be passed on to the task: {error}.") from error
 
 
-def _stored(event: Event) -> tuple[bytes, Event]:
+def _stored(event: Event, secrets: tuple[str, ...]) -> tuple[bytes, Event]:
     """A body, and what it says when read: constructors check nothing, and an unreadable fact would end its task for ever."""
     try:
         body = _encoder.encode(event)
+        if secrets and hide(body.decode(), secrets) != body.decode():
+            body = _encoder.encode(hide_in(msgspec.json.decode(body), secrets))
         return body, _decoder().decode(body)
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
         raise FactUnstorable(f"The fact {kind(event.fact)} cannot be stored: {error}. Nothing was written.") from error

@@ -28,6 +28,7 @@ class SqliteJournal:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._secrets: tuple[str, ...] = ()
 
     @classmethod
     def open(cls, path: Path, *, patience_s: float = 10.0) -> Self:
@@ -42,6 +43,10 @@ class SqliteJournal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def hide(self, secrets: tuple[str, ...]) -> None:
+        """Store these values no more: whatever is made of the journal does not have them either."""
+        self._secrets = secrets
 
     def open_task(
         self,
@@ -79,7 +84,7 @@ class SqliteJournal:
         faults.point("journal.append.before")
         with self._database.write() as connection:
             after = _fence(connection, task, epoch)
-            entries, events = codec.encode(task, facts, after=after, epoch=epoch, at=at)
+            entries, events = codec.encode(task, facts, after=after, epoch=epoch, at=at, secrets=self._secrets)
             _add(connection, task, entries)
             for word, seq in codec.words_taken(events, taking).items():
                 if connection.execute(statements.TAKE_WORD, (seq, word, task)).rowcount != 1:

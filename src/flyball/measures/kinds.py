@@ -360,8 +360,16 @@ def _checks(
         numbers,
         tests=_tests_verdict(trial, clean=clean),
         lint=linted[0] if linted else None,
+        reported=_ids_by_file(trial),
     )
     return qa.checks(given), (linted[1],) if linted else ()
+
+
+def _ids_by_file(trial: Trial) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for case in trial.round.cases.values():
+        found.setdefault(case.file, []).append(case.id)
+    return found
 
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:

@@ -1,6 +1,8 @@
 """Measures a candidate tree: what is said here is what flyball believes, so nothing here believes the candidate."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -14,6 +16,7 @@ from flyball.core.model.measurement import Coverage, GateResult, Measurement, Tr
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import spelt
+from flyball.folders import environment_folders
 from flyball.measures.examination import Examination
 from flyball.measures.gates.commands import Commands, MeasurementStopped
 from flyball.measures.gates.coverage import measure_coverage, merged
@@ -23,6 +26,7 @@ from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
 from flyball.measures.kinds import KINDS, Found, unaided
 from flyball.measures.tampering.conflict_markers import conflict_markers
+from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.reported_files import held
 from flyball.measures.trees import RememberedTrees, Trees
@@ -82,7 +86,8 @@ class TreeMeasurer:
     def _measure(self, request: Measure, settings: Settings, workspace: Trees, commands: Commands) -> Measurement:
         baseline = load(self._blobs, request.baseline_ref)
         accepted = load(self._blobs, request.accepted_ref)
-        protection = protect(request, settings, workspace, held({**baseline, **accepted}))
+        installed = partial(self._installed, settings)
+        protection = protect(request, settings, workspace, held({**baseline, **accepted}), installed)
         # Where one gate runs at a time, all lanes share a folder, and its environment is set up once.
         own = settings.gates_side_by_side and request.lane != MAIN
         directory = self._directory / (f"lane-{quote(request.lane, safe='')}" if own else "task")
@@ -101,6 +106,14 @@ class TreeMeasurer:
         found = KINDS[request.kind](examination, protection)
         found = unaided(examination, protection, found)
         return storable(self._assembled(examination, protection, sha, found))
+
+    def _installed(self, settings: Settings, commands: str) -> frozenset[str]:
+        """The modules that set-up has installed for gates, that the user has, and that the commands' own programs have."""
+        names = settings.environment_folders
+        folders = [
+            place / name for place in (self._directory, self._repository) for name in environment_folders(place, names)
+        ]
+        return installed_modules(folders, commands, self._environment.get("PATH", os.defpath))
 
     def _assembled(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
         trial, kind = found.trial, examination.request.kind

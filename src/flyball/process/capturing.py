@@ -46,9 +46,18 @@ class _Prompt(subprocess.Popen[bytes]):
 
 
 def capture(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], input: bytes = b"", timeout: float = 60.0
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    input: bytes = b"",
+    timeout: float = 60.0,
+    most: int | None = None,
 ) -> Captured:
-    """Run a short command that is trusted to end, such as git; raises ProgramMissing or CommandTimedOut."""
+    """Run a short command that is trusted to end, such as git; raises ProgramMissing or CommandTimedOut.
+
+    Of a command that gets no input at `most` so many bytes are taken; one that says more is ended.
+    """
     feed = subprocess.PIPE if input else subprocess.DEVNULL
     pipe = subprocess.PIPE
     try:
@@ -62,7 +71,7 @@ def capture(
         raise ProgramMissing(why_missing(argv[0], cwd, env, step, error.errno)) from None
     with process:
         try:
-            stdout, stderr = process.communicate(input or None, timeout)
+            stdout, stderr = _bounded(process, most, timeout) if most else process.communicate(input or None, timeout)
         except BaseException as error:
             _kill(process.pid)
             if isinstance(error, subprocess.TimeoutExpired):
@@ -74,6 +83,17 @@ def capture(
         finally:
             _running.discard(process.pid)
     return Captured(process.returncode, stdout, stderr)
+
+
+def _bounded(process: _Prompt, most: int, timeout: float) -> tuple[bytes, bytes]:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    stdout = process.stdout.read(most)
+    if len(stdout) == most:
+        _kill(process.pid)
+    stderr = process.stderr.read()
+    process.wait(timeout)
+    return stdout, stderr
 
 
 def kill_captured() -> None:

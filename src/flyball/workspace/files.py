@@ -1,5 +1,6 @@
 """Small durable file writing, and removal that never follows a symbolic link."""
 
+import errno
 import itertools
 import os
 import shutil
@@ -8,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from flyball import faults
+from flyball import faults, process
+from flyball.folders import walk
 from flyball.swap import swap_in
 
 _NUMBERS = itertools.count(1)
+REMOVAL_S = 600.0
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -45,7 +48,16 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     except PermissionError:
         _open_up(path)
-        shutil.rmtree(path)
+        _remove_by_program(path)
+    except (RecursionError, OSError):
+        _remove_by_program(path)
+
+
+def _remove_by_program(path: Path) -> None:
+    """Folders nested deeper than Python's own removal can follow, or than any path can be long, are left to the system's."""
+    done = process.capture(["rm", "-rf", "--", str(path)], cwd=path.parent, env={"PATH": os.defpath}, timeout=REMOVAL_S)
+    if done.code != 0:
+        raise OSError(errno.EIO, done.stderr.decode("utf-8", "backslashreplace").strip()[:300], str(path))
 
 
 def space_of(path: Path) -> int:
@@ -61,7 +73,7 @@ def _all(path: Path) -> Iterator[os.stat_result]:
     yield path.lstat()
     if path.is_symlink() or not path.is_dir():
         return
-    for above, folders, names in os.walk(path):
+    for above, folders, names in walk(path):
         for name in (*folders, *names):
             with suppress(FileNotFoundError):
                 yield Path(above, name).lstat()
@@ -69,7 +81,7 @@ def _all(path: Path) -> Iterator[os.stat_result]:
 
 def _open_up(folder: Path) -> None:
     folder.chmod(0o700)
-    for above, names, _ in os.walk(folder):
+    for above, names, _ in walk(folder):
         for name in names:
             below = Path(above, name)
             if not below.is_symlink():

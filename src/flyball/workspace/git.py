@@ -105,9 +105,14 @@ class Git(msgspec.Struct, frozen=True):
     settings: tuple[str, ...] = ()
 
     def run(
-        self, *args: str, input: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = 600.0
+        self,
+        *args: str,
+        input: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 600.0,
+        most: int | None = None,
     ) -> process.Captured:
-        """Run one git command and give back whatever it said."""
+        """Run one git command and give back whatever it said, but no more than so many bytes."""
         argv = [program(), f"--git-dir={self.git_dir}"]
         if self.work_tree is not None:
             argv.append(f"--work-tree={self.work_tree}")
@@ -119,6 +124,7 @@ class Git(msgspec.Struct, frozen=True):
             env=environment(self._places() | dict(env or {})),
             input=input,
             timeout=timeout,
+            most=most,
         )
 
     def out(

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from flyball import faults
+from flyball.folders import walk
 from flyball.swap import placed, replaced, settle
 from flyball.workspace.files import remove
 from flyball.workspace.git import LONG, Entry, joined, quoted
@@ -211,7 +212,7 @@ def _files(place: Path) -> Iterator[Path]:
     if place.is_symlink() or not place.is_dir():
         yield place
         return
-    for above, folders, names in os.walk(place):
+    for above, folders, names in walk(place):
         links = [name for name in folders if Path(above, name).is_symlink()]
         yield from (Path(above, name) for name in (*names, *links))
 

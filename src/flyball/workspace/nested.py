@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from flyball.folders import walk
 from flyball.workspace.errors import LinkedGitFolder
 from flyball.workspace.files import write_file
 from flyball.workspace.git import joined, records
@@ -76,7 +77,7 @@ def refuse_links(root: Path) -> None:
 
 def _places(root: str) -> Iterator[str]:
     """Every entry named .git at or below a folder, through no link."""
-    for above, folders, files in os.walk(root):
+    for above, folders, files in walk(root):
         found = [name for name in (*folders, *files) if name.lower() == GIT]
         folders[:] = [name for name in folders if name not in found]
         yield from (f"{above}/{name}" for name in found)

@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from flyball import process
-from flyball.installed import CACHES, environment_folders
+from flyball.folders import CACHES, environment_folders
 from flyball.ports import EnvironmentUse
 
 _SECRETS = (

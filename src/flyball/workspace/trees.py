@@ -41,6 +41,10 @@ class Lines(msgspec.Struct, frozen=True):
     deleted: int | None
 
 
+LARGEST = 16 * 1024 * 1024
+"""Bytes of a file that are read into memory; larger ones are data, and git alone handles them."""
+
+
 def entries(vault: Vault, tree: str, paths: Sequence[str] = ()) -> list[Entry]:
     """All files of a commit or tree, or those at and below `paths`."""
     name = vault.tree(tree)
@@ -69,9 +73,20 @@ def list_files(vault: Vault, commit: str) -> tuple[str, ...]:
 
 
 def read_file(vault: Vault, commit: str, path: str) -> bytes | None:
-    """A file's bytes (a link's target), or None if the commit has no such file."""
+    """A file's bytes (a link's target), or None if the commit has no such file.
+
+    Of one larger than is ever read as text, its beginning and the name of the whole: two such files are told apart by that.
+    """
     entry = listing(vault, vault.tree(commit)).get(path)
-    return vault.git().out("cat-file", "blob", entry.blob) if entry is not None and entry.mode != GITLINK else None
+    if entry is None or entry.mode == GITLINK:
+        return None
+    asked = ("cat-file", "blob", entry.blob)
+    done = vault.git().run(*asked, most=LARGEST)
+    if len(done.stdout) == LARGEST:
+        return done.stdout + f"\n{entry.blob}\n".encode()
+    if done.code != 0:
+        raise failure(asked, done)
+    return done.stdout
 
 
 def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 from msgspec.structs import replace
-from tests.measures.conftest import MUL
+from tests.measures.conftest import MUL, PYTEST
 
 from flyball.core.model.measurement import Check, Measurement
-from flyball.core.model.task import Item, QaSettings
+from flyball.core.model.task import Gate, Item, QaSettings
 
 pytestmark = [pytest.mark.req("C50"), pytest.mark.slow]
 
@@ -179,3 +179,13 @@ def test_qa_plants_a_canary(green_lab) -> None:
     measured = green_lab.measure("qa", {**FINISHED, "calc.py": forge})
     assert by_name(measured)["tests_pass"].status == "fail"
     assert measured.tricks
+
+
+@pytest.mark.req("C50")
+def test_tests_in_files_that_only_the_project_calls_tests_cover_criteria(new_lab) -> None:
+    lab = new_lab({"pytest.ini": "[pytest]\npython_files = check_*.py test_*.py\npython_functions = check_* test_*\n"})
+    lab.items = (Item("AC-1", "multiplies"), Item("AC-2", "by name"))
+    lab.gates(Gate("test", f"{PYTEST} tests qa", 600.0))
+    checks = "from calc import mul\n\n\ndef test_ac_1():\n    assert mul(2, 3) == 6\n\n\ndef check_ac_2():\n    assert mul(1, 1) == 1\n"
+    measured = lab.measure("qa", {"calc.py": MUL, "qa/check_mul.py": checks})
+    assert next(check.status for check in measured.checks if check.name == "criteria_covered") == "pass"

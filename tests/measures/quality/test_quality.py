@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.measures.conftest import Lab
 
 from flyball.core.model.task import CodeLimits, Gate
-from flyball.measures.quality.complexity import duplicated_lines
+from flyball.measures.quality.complexity import _functions, duplicated_lines
 from flyball.measures.quality.documents import is_decision_record, is_document
 
 TANGLED = (
@@ -103,3 +103,16 @@ def test_what_counts_as_a_document() -> None:
     assert is_decision_record("docs/decisions/0002-y.rst")
     assert not is_decision_record("docs/decisions.md")
     assert not is_decision_record("docs/decisions/picture.png")
+
+
+@pytest.mark.req("C45")
+@pytest.mark.parametrize(
+    "mark", ["# lizard forgives", "#lizard forgive global", "# GENERATED CODE", "# lizard forgives(ccn)"]
+)
+def test_no_comment_has_code_passed_over(mark: str) -> None:
+    branches = "".join(f"    if a == {n}:\n        return {n}\n" for n in range(12))
+    plain = _functions("a.py", f"def f(a):\n{branches}")
+    marked = _functions("a.py", f"{mark}\ndef f(a):\n    {mark}\n{branches}")
+    assert plain is not None
+    assert marked is not None
+    assert [f.complexity for f in marked] == [f.complexity for f in plain] == [13]

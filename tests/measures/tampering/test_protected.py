@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from functools import partial
 
 import pytest
 
@@ -10,7 +11,7 @@ from flyball.measures.sources import is_test_file, source_tests
 from flyball.measures.tampering.gate_scripts import started_within
 from flyball.measures.tampering.protected import exempt, is_configuration
 from flyball.measures.tampering.sections import restore
-from flyball.measures.tampering.shadows import is_shadow, shadow
+from flyball.measures.tampering.shadows import is_shadow, shadow as find_shadow
 from flyball.measures.tampering.weakening import compare
 
 pytestmark = pytest.mark.req("C42")
@@ -84,6 +85,11 @@ def test_a_product_file_that_a_runner_is_pointed_at_is_not_protected(command) ->
         ("tests/_pytest/__init__.py", True),
         ("lib/sitecustomize.py", True),
         ("deep/down/usercustomize.py", True),
+        ("__future__.py", True),
+        ("src/Assertpy/__init__.py", True),
+        ("tests/JSON.py", True),
+        ("pkg/assertpy.py", False),
+        ("statistics.py", True),
         ("x.pth", True),
         ("json.py", True),
         ("tests/os.py", True),
@@ -98,7 +104,7 @@ def test_shadows_are_told_from_modules_inside_packages(path, shadow) -> None:
     files = frozenset(
         {path, "pkg/__init__.py", "src/pytest/__init__.py", "tests/_pytest/__init__.py", "tests/test_a.py"}
     )
-    assert is_shadow(path, files) is shadow
+    assert is_shadow(path, files, frozenset({"pytest", "_pytest", "assertpy"})) is shadow
 
 
 def test_a_product_module_named_like_a_test_is_a_product_module() -> None:
@@ -123,16 +129,16 @@ def test_only_what_the_task_names_is_exempt() -> None:
     assert exempt("pyproject.toml", (Item("AC-1", "Add a pytest marker to pyproject.toml"),))
 
 
-TOML = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.ruff]\nx = 1\n'
+TOML = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.other]\nx = 1\n'
 
 
 @pytest.mark.parametrize(
     "candidate",
     [
         TOML.replace('"-q"', '"--co"'),
-        TOML.replace("[tool.ruff]", "[tool.pytest.other]\nz = 1\n\n[tool.ruff]"),
-        '[project]\nname = "a"\n\n[tool.ruff]\nx = 1\n',
-        '[project]\nname = "a"\n\n[tool]\npytest = {ini_options = {addopts = "--co"}}\nruff = {x = 1}\n',
+        TOML.replace("[tool.other]", "[tool.pytest.other]\nz = 1\n\n[tool.other]"),
+        '[project]\nname = "a"\n\n[tool.other]\nx = 1\n',
+        '[project]\nname = "a"\n\n[tool]\npytest = {ini_options = {addopts = "--co"}}\nother = {x = 1}\n',
         TOML + '\n[project.entry-points.pytest11]\nevil = "evil"\n',
         TOML + '\n[tool.coverage.run]\nomit = ["*"]\n',
     ],
@@ -152,7 +158,7 @@ def test_other_tables_of_a_toml_manifest_are_the_candidates() -> None:
     assert found is not None
     assert tomllib.loads(found.content.decode())["tool"] == {
         "pytest": {"ini_options": {"addopts": "-q"}},
-        "ruff": {"x": 2},
+        "other": {"x": 2},
     }
 
 
@@ -251,6 +257,82 @@ class Case(unittest.TestCase):
     assert source_tests(b"def (", "t.py") is None
 
 
+MAKINGS = {
+    "run.sh": b'. ci/env.inc\nsource "${HERE}/ci/more"\npytest -c cfg/run.ini src/app.py\n',
+    "ci/env.inc": b"",
+    "ci/more": b"",
+    "cfg/run.ini": b"[pytest]\n",
+    "src/app.py": b"",
+    "manage.py": b"import django\n",
+    "Makefile": b"include build/common.mk\n-include build/local.inc\ntest: src/app.py build/input.txt\n\t@sh build/step.sh && $(PY) build/go.py\n",
+    "build/common.mk": b"",
+    "build/local.inc": b"",
+    "build/step.sh": b"",
+    "build/go.py": b"",
+    "build/input.txt": b"",
+    "rules/other": b"all:\n\tsh build/step.sh\n",
+    "package.json": b'{"scripts": {"test": "npm run unit -- --ci", "unit": "node --import ./boot.mjs web/run-all.cjs", "build": "node web/build.cjs"}}',
+    "boot.mjs": b"import './hooks.mjs';\nimport './src/index.js';\n",
+    "hooks.mjs": b"",
+    "src/index.js": b"",
+    "web/run-all.cjs": b"require('./part.cjs'); require('../src/index.js');\n",
+    "web/part.cjs": b"",
+    "web/build.cjs": b"",
+    "vitest.config.ts": b"import x from './build/plugin';\nexport default { test: { setupFiles: ['./spec/setup.ts'], globalSetup: 'spec/global' }, resolve: { alias: { '@': './src/index.js' } } }\n",
+    "build/plugin.ts": b"",
+    "spec/setup.ts": b"",
+    "spec/global.ts": b"",
+    "tox.ini": b"[testenv]\ncommands =\n    python build/go.py\n    pytest -c cfg/run.ini\n",
+}
+
+
+@pytest.mark.req("C45")
+@pytest.mark.parametrize(
+    ("commands", "made_of"),
+    [
+        ("bash run.sh", "run.sh ci/env.inc ci/more cfg/run.ini"),
+        (". ci/env.inc; pytest -q", "ci/env.inc"),
+        ("pytest -c cfg/run.ini -q", "cfg/run.ini"),
+        ("pytest --config-file=cfg/run.ini src/app.py", "cfg/run.ini"),
+        ("python manage.py test", "manage.py"),
+        ("make -s test", "Makefile build/common.mk build/local.inc build/step.sh build/go.py"),
+        ("make -f rules/other all", "Makefile rules/other build/common.mk build/local.inc build/step.sh build/go.py"),
+        ("npm test", "boot.mjs hooks.mjs web/run-all.cjs web/part.cjs"),
+        ("node --import ./boot.mjs --test", "boot.mjs hooks.mjs"),
+        (
+            "NODE_OPTIONS='--import=./boot.mjs' npx vitest run --config vitest.config.ts",
+            "boot.mjs hooks.mjs vitest.config.ts build/plugin.ts spec/setup.ts",
+        ),
+        ("tox -q", "tox.ini build/go.py cfg/run.ini"),
+        ("pytest src/app.py", ""),
+    ],
+)
+def test_what_a_gate_executes_or_is_configured_by_belongs_to_it_however_it_is_called(
+    commands: str, made_of: str
+) -> None:
+    tests = {"spec/setup.ts", "spec/global.ts", "tox.ini"}
+    found = started_within(commands, frozenset(MAKINGS), MAKINGS.get)
+    assert found - tests == set(made_of.split()) - tests
+
+
+@pytest.mark.req("C45")
+@pytest.mark.parametrize(
+    "path",
+    "ruff.toml .ruff.toml web/.eslintrc.cjs eslint.config.mjs .flake8 mypy.ini vite.config.ts babel.config.js .babelrc "
+    "src/__mocks__/fs.js __mocks__/chai.js .pre-commit-config.yaml biome.json Conftest.py PYTEST.INI".split(),
+)
+def test_what_configures_runners_and_linters_is_protected_by_one_table(path: str) -> None:
+    assert is_configuration(path, PYTEST)
+
+
+@pytest.mark.req("C45")
+@pytest.mark.parametrize("table", ["tool.ruff", "tool.mypy", "tool.pylint"])
+def test_a_linters_own_tables_are_put_back(table: str) -> None:
+    found = restore("pyproject.toml", TOML.encode(), f"{TOML}\n[{table}]\nignore = 1\n".encode(), "pytest")
+    assert found is not None
+    assert tomllib.loads(found.content.decode()) == tomllib.loads(TOML)
+
+
 SCRIPTS = {
     "check.sh": b'#!/bin/sh\nset -e\n. "$(dirname "$0")/tools/env.sh"\nsh tools/run.sh "$1"\npython app/main.py\n',
     "tools/run.sh": b"python scripts/check_all.py && ./tools/deep.sh\n",
@@ -261,6 +343,7 @@ SCRIPTS = {
     "scripts/helpers.py": b"",
     "scripts/release.py": b"",
     "app/main.py": b"",
+    "app/cli.py": b"from app.main import start\n",
     "Makefile": b"test:\n\tsh tools/other.sh\n",
     "tools/other.sh": b"",
     "package.json": b'{"scripts": {"test": "node tools/test-all.js"}}',
@@ -291,6 +374,7 @@ def test_settings_that_say_how_a_runner_is_started_are_test_configuration(path: 
 
 def test_a_project_that_runners_are_made_of_may_grow_and_no_other_may_become_one() -> None:
     own = frozenset({"src/iniconfig/__init__.py", "testing/test_it.py"})
+    shadow = partial(find_shadow, installed=frozenset({"pluggy", "iniconfig"}))
     assert shadow("src/iniconfig/initials.py", own, own | {"src/iniconfig/initials.py"}) is None
     assert shadow("src/pluggy/__init__.py", own, own | {"src/pluggy/__init__.py"}) is not None
     assert shadow("iniconfig/__init__.py", own, own | {"iniconfig/__init__.py"}) is not None

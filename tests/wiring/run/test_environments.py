@@ -6,7 +6,7 @@ import pytest
 
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import may_share_environment
-from flyball.installed import environment_folders
+from flyball.folders import environment_folders
 from flyball.measures.gates.commands import cleaned
 from flyball.process import Stop
 from flyball.wiring.run.environments import Environments

@@ -84,6 +84,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     hold_fds: Sequence[int] = ()
     own: Path | None = None
     """Flyball's own programs, which no agent is to find in place of the project's."""
+    secrets: tuple[str, ...] = ()
+    """Values that are taken out of what programs printed once they have ended."""
 
     def run(
         self,
@@ -113,6 +115,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         now = self.clock.now()
         files = files_in(transcript.shared, invocation.left)
         report, unreadable = transcript.take_report()
+        transcript.hide(self.secrets)
         transcript.close(argv=invocation.argv, cwd=turn.tree, end=end, begun_at=begun_at, ended_at=now)
         silent_s = self.patience.idle_s or 0.0 if end.ended_by == "idle" else 0.0
         return ProgramRun(

@@ -15,6 +15,7 @@ import msgspec
 from flyball import faults
 from flyball.agents.dialect import PROMPT_FILE
 from flyball.core.claims.report_object import MAX_REPORT_BYTES
+from flyball.core.text.hiding import hide
 from flyball.ports import Refusal
 from flyball.process import Exit
 
@@ -99,6 +100,19 @@ class Transcript(msgspec.Struct, frozen=True):
         with suppress(OSError):
             self.shared.unlink() if self.shared.is_symlink() else shutil.rmtree(self.shared)
 
+    def hide(self, secrets: tuple[str, ...]) -> None:
+        """Take secret values out of what the program printed and reported, as far as they stand on one line."""
+        for path in (self.stdout, self.stderr, self.folder / REPORT_FILE):
+            if secrets and path.is_file() and not path.is_symlink() and _holds(path, secrets):
+                fresh = path.with_name(f"{path.name}.hidden")
+                with path.open("rb") as old, fresh.open("wb") as new:
+                    for line in old:
+                        new.write(
+                            hide(line.decode("utf-8", "surrogateescape"), secrets).encode("utf-8", "surrogateescape")
+                        )
+                fresh.chmod(0o600)
+                fresh.replace(path)
+
     def close(self, *, argv: Sequence[str], cwd: Path, end: Exit, begun_at: datetime, ended_at: datetime) -> None:
         record = {
             "argv": list(argv),
@@ -119,3 +133,8 @@ class Transcript(msgspec.Struct, frozen=True):
         faults.point("transcript.close.before")
         (self.folder / "turn.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)) + b"\n")
         faults.point("transcript.close.after")
+
+
+def _holds(path: Path, secrets: tuple[str, ...]) -> bool:
+    with path.open("rb") as file:
+        return any(hide(text := line.decode("utf-8", "replace"), secrets) != text for line in file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from flyball.cli.support.arguments import MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
-from flyball.cli.support.output import put, put_bytes, put_json, time_of_day
+from flyball.cli.support.output import put, put_bytes, put_error_bytes, put_json, time_of_day
 
 if TYPE_CHECKING:
     from flyball.core.model.events import Event
@@ -84,7 +83,7 @@ def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool)
         for data in _printed(site, task, turn, "stdout"):
             put_bytes(data)
         for data in _printed(site, task, turn, "stderr"):
-            sys.stderr.buffer.write(data)
+            put_error_bytes(data)
     else:
         for text in transcript(site, task, turn):
             put(text)

@@ -18,7 +18,7 @@ def put(text: str) -> None:
     if sys.stdout is None:
         sys.exit(READER_GONE)
     try:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{_for_screen(text) if sys.stdout.isatty() else text}\n")
         sys.stdout.flush()
     except OSError as error:
         _not_put(error)
@@ -38,15 +38,30 @@ def put_json(value: Any) -> None:
 
 
 def put_bytes(data: bytes) -> None:
-    """A result that is not ours to decode."""
+    """A result that is not ours to decode; what a terminal shows of it is safe for any screen."""
     if sys.stdout is None:
         sys.exit(READER_GONE)
     try:
+        if sys.stdout.isatty():
+            data = _for_screen(data.decode("utf-8", "backslashreplace")).encode()
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
     except OSError as error:
         _not_put(error)
+
+
+def put_error_bytes(data: bytes) -> None:
+    """The same on stderr."""
+    if sys.stderr.isatty():
+        data = _for_screen(data.decode("utf-8", "backslashreplace")).encode()
+    sys.stderr.buffer.write(data)
+
+
+def _for_screen(text: str) -> str:
+    from flyball.core.text.scrubbing import scrub, storable
+
+    return scrub(storable(text))
 
 
 def _not_put(error: OSError) -> NoReturn:
@@ -82,7 +97,7 @@ def silence(stream: TextIO) -> None:
 def tell(text: str) -> None:
     """Something for a person, on stderr; where it cannot be written nobody reads it, and the command goes on."""
     try:
-        sys.stderr.write(text)
+        sys.stderr.write(_for_screen(text))
         sys.stderr.flush()
     except OSError:
         silence(sys.stderr)

@@ -10,6 +10,7 @@ from xml.parsers import expat
 
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import Commit
+from flyball.folders import walk
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.sources import looks_like_test
 from flyball.measures.trees import Trees
@@ -54,7 +55,7 @@ def _files(path: Path) -> list[Path]:
     """The file itself, or every coverage file below it where the command made it a folder."""
     files = [path]
     if path.is_dir() and not path.is_symlink():
-        every = (Path(above, name) for above, _, names in os.walk(path) for name in names)
+        every = (Path(above, name) for above, _, names in walk(path) for name in names)
         files = sorted(file for file in every if file.name.endswith(_ENDINGS))
         files = _preferred(files)
     if not files or len(files) > MOST or not all(stat.S_ISREG(file.lstat().st_mode) for file in files):

@@ -1,13 +1,12 @@
 """The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
 
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
-from flyball.installed import CACHES, environment_folders
+from flyball.folders import CACHES, environment_folders, walk
 from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.manifests import installed_from
 from flyball.measures.gates.telling import telling_line
@@ -103,7 +102,7 @@ class GateTree:
         """
         found: Fingerprint = {}
         for folder in self._environments() if self._settings.sandbox == "none" else ():
-            for above, _, names in os.walk(folder):
+            for above, _, names in walk(folder):
                 for name in names:
                     path = Path(above, name)
                     facts = path.lstat()

@@ -1,15 +1,17 @@
 """Reads JUnit reports of any runner into test ids and outcomes."""
 
-import os
 import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
+from xml.parsers import expat
 
 import junitparser
 import msgspec
+
+from flyball.folders import walk
 
 Outcome = Literal["passing", "failing", "skipped", "xfailed", "declared"]
 """How a test ended; one that is `declared` stands in a source that was accepted before it could be built."""
@@ -18,6 +20,8 @@ LARGEST = 64 * 1024 * 1024
 """Bytes of a report that is still read; a hundred thousand tests take about twenty million."""
 MOST = 20_000
 """Files of a report that is a folder: maven and gradle write one for each class."""
+DEEPEST = 100
+"""Elements within each other; runners that nest suites nest a few."""
 DETAIL = 4000
 _WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
@@ -76,6 +80,8 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     files = _reports(path)
     if sum(file.lstat().st_size for file in files) > LARGEST:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
+    for file in files:
+        _look_at_shape(file)
     try:
         found_in = [case for file in files for case in _reported(junitparser.JUnitXml.fromfile(str(file)))]
         cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in found_in))
@@ -89,10 +95,36 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     return found
 
 
+def _look_at_shape(file: Path) -> None:
+    """Refuse what takes more than linear time to read: suites within suites without end, and entities that grow."""
+    parser = expat.ParserCreate()
+    depth = 0
+
+    def start(_tag: str, _given: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise ReportUnreadable(f"the report nests more than {DEEPEST} elements")
+
+    def end(_tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def entity(*_declared: object) -> None:
+        raise ReportUnreadable("the report declares entities, which it has no need of")
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.EntityDeclHandler = start, end, entity
+    try:
+        with file.open("rb") as opened:
+            parser.ParseFile(opened)
+    except expat.ExpatError as error:
+        raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
+
+
 def _reports(path: Path) -> list[Path]:
     """The files of a report: itself, or every XML file below it where the command made it a folder."""
     if path.is_dir() and not path.is_symlink():
-        files = [Path(above, name) for above, _, names in os.walk(path) for name in names if name.endswith(".xml")]
+        files = [Path(above, name) for above, _, names in walk(path) for name in names if name.endswith(".xml")]
         if not files:
             raise ReportUnreadable("the run wrote no report into its folder")
     else:

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import is_manifest
+from flyball.folders import walk
 
 _CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache", ".bin-cache"})
 LARGEST = 4 * 1024 * 1024
@@ -52,7 +53,7 @@ def _named(text: str, beside: str, files: set[str]) -> set[str]:
 def files_in(folder: Path, without: Collection[str] = ()) -> list[Path]:
     """All files below a folder but those in caches and in folders of these names."""
     found = []
-    for above, folders, names in os.walk(folder):
+    for above, folders, names in walk(folder):
         folders[:] = [f for f in folders if f not in _CACHES and f not in without]
         found += [Path(above, name) for name in names]
     return found

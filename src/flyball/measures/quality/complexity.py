@@ -1,6 +1,7 @@
 """Complexity, size and duplication of the code a candidate changed, counted by lizard."""
 
 import io
+import re
 from collections.abc import Iterable
 from contextlib import redirect_stderr
 from functools import lru_cache
@@ -19,6 +20,8 @@ from flyball.measures.trees import Trees
 LARGEST = 512 * 1024
 """Bytes of a source that is still analysed: longer ones are generated."""
 MOST_FILES = 300
+_PASSED_OVER = re.compile(r"lizard[ \t]*forgive|generated[ \t]+code", re.IGNORECASE)
+"""Comments by which a source has the library pass over a function, or all that follows."""
 DUPLICATE_LINES = 6
 """Equal lines in a row that make a duplicate."""
 
@@ -104,7 +107,7 @@ def _functions(path: str, text: str) -> tuple[Function, ...] | None:
     analysed: Any = None
     try:
         with redirect_stderr(io.StringIO()):
-            analysed = lizard.analyze_file.analyze_source_code(path, text)
+            analysed = lizard.analyze_file.analyze_source_code(path, _PASSED_OVER.sub("remark", text))
     except Exception:  # noqa: BLE001 - its readers raise whatever an odd source makes them raise
         return None
     return tuple(

@@ -9,8 +9,6 @@ from flyball.core.model.measurement import Trick
 from flyball.measures.sources import imports
 
 _STANDARD = frozenset(sys.stdlib_module_names)
-_KNOWN = frozenset({"pytest", "unittest", "coverage", "nose2", "ruff", "manage.py", "setup.py"})
-"""Programs that run or build the product itself: what they load is in `shadows`, and a product may name its modules as it likes."""
 _INTERPRETER = re.compile(r"(?:.*/)?(?:python|pypy)[0-9.]*|\$\w*PY\w*")
 _VARIABLE = re.compile(r"\$[({](\w+)[)}]")
 _BETWEEN = re.compile(r"[;&|()\n`{}]+")
@@ -46,8 +44,8 @@ def stand_in(path: str, roots: Roots, accepted: frozenset[str]) -> Trick | None:
     for folder, names in roots.items():
         below = path if folder == "." else path.removeprefix(f"{folder}/")
         found = _MODULE.fullmatch(below) if folder == "." or below != path else None
-        name = found and (found[1] or found[2])
-        if name in names and not _is_own(path, accepted, name):
+        name = (found[1] or found[2]) if found else ""
+        if name and name.casefold() in {each.casefold() for each in names} and not _is_own(path, accepted, name):
             what = f"a new file would be imported in place of {name} by what a gate or lint command starts"
             return Trick("runner-shadowed", path, f"{what}; give it another name")
     return None
@@ -83,19 +81,15 @@ def _program(words: list[str]) -> tuple[str | None, frozenset[str]]:
         option = _OPTION.fullmatch(word)
         if option is None or word == "-":
             place = str(PurePosixPath(word).parent)
-            return None if isolated else place, _names(PurePosixPath(word).name)
+            return None if isolated else place, _STANDARD
         isolated = isolated or bool({"I", "P"} & set(option[1]))
         value = option[3] or (next(rest, "") if option[2] else "")
         if option[2] == "c":
             return None if isolated else ".", _STANDARD
         if option[2] == "m":
             top = value.partition(".")[0]
-            return None if isolated else ".", _names(top) | {top}
+            return None if isolated else ".", _STANDARD | {top}
     return None, frozenset()
-
-
-def _names(program: str) -> frozenset[str]:
-    return frozenset() if program in _KNOWN else _STANDARD
 
 
 def _joined(folder: str, place: str) -> str:

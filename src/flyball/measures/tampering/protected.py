@@ -1,7 +1,7 @@
 """Which paths a candidate may not change, what is measured in their place, and what was tried."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
@@ -24,16 +24,25 @@ from flyball.measures.tampering.weakening import compare, forced
 from flyball.measures.trees import Trees
 
 _CONFIGURATION = re.compile(
+    # Runners, and what builds for them.
     r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
     r"|flyball\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|bunfig\.toml|\.bazelrc"
-    r"|(jest|vitest|cypress|playwright)\.(config|setup|workspace)\..*|\.mocharc.*|karma\.conf\..*|phpunit\.xml(\.dist)?"
+    r"|(jest|vitest|vite|cypress|playwright|babel|ava|wdio)\.(config|setup|workspace)\..*|\.babelrc.*|\.swcrc|\.mocharc.*|karma\.conf\..*"
+    r"|phpunit\.xml(\.dist)?"
+    # Linters, type checkers and formatters.
+    r"|\.?ruff\.toml|\.flake8|\.?pylintrc(\.toml)?|\.?mypy\.ini|pyrightconfig\.json|\.bandit|\.pre-commit-config\.yaml|\.isort\.cfg"
+    r"|\.eslintrc.*|eslint\.config\..*|\.(eslint|prettier|stylelint)ignore|\.prettierrc.*|prettier\.config\..*|\.stylelintrc.*"
+    r"|biome\.jsonc?|\.?oxlintrc\.json|\.golangci\.(ya?ml|toml|json)|\.rubocop(_todo)?\.yml|\.?clippy\.toml|phpstan\.neon(\.dist)?|psalm\.xml"
+    r"|\.markdownlint.*|\.yamllint.*|\.shellcheckrc",
+    re.IGNORECASE,
 )
+"""The one table of what configures the runners and linters of known ecosystems, whole files of it; `sections` has the parts."""
 _CI = re.compile(
     r"\.gitlab-ci\.yml|Jenkinsfile|azure-pipelines.*|\.travis\.yml|bitbucket-pipelines\.yml|\.?appveyor\.yml"
 )
 _CI_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".ci/", ".buildkite/", ".gitlab/ci/")
 _RUNNER_FOLDERS = (".cargo/", ".mvn/")
-_ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)")
+_ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)", re.IGNORECASE)
 _WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "protected-changed"})
 """Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
 
@@ -71,6 +80,8 @@ def is_configuration(path: str, settings: Settings) -> bool:
     """Whether a path is test or CI configuration as a whole, or what the gate commands are made of."""
     name = PurePosixPath(path).name
     if is_ci(path) or path.startswith(_RUNNER_FOLDERS) or _CONFIGURATION.fullmatch(name):
+        return True
+    if "__mocks__" in PurePosixPath(path).parts[:-1]:
         return True
     if any(_matches(path, pattern) for pattern in settings.protected):
         return True
@@ -120,15 +131,22 @@ class _Sides(msgspec.Struct, frozen=True):
     scripts: frozenset[str]
     roots: Roots
     plugins: frozenset[str]
+    installed: frozenset[str]
     unnamed: UnnamedTests
 
 
-def protect(request: Measure, settings: Settings, workspace: Trees, held: Held | None = None) -> Protection:
+def protect(
+    request: Measure,
+    settings: Settings,
+    workspace: Trees,
+    held: Held | None = None,
+    installed: Callable[[str], frozenset[str]] = lambda _commands: frozenset(),
+) -> Protection:
     """Compare the candidate with what was accepted and say what must be measured instead of it.
 
-    `held` says which files hold accepted tests, as far as reports told.
+    `held` says which files hold accepted tests, as far as reports told, `installed` which modules the environment has for commands.
     """
-    sides = _sides(request, settings, workspace, held or {})
+    sides = _sides(request, settings, workspace, held or {}, installed)
     overlay: dict[str, Commit | None] = {}
     put_back: dict[str, Commit | None] = {}
     rewritten: dict[str, bytes] = {}
@@ -168,7 +186,9 @@ def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _sides(request: Measure, settings: Settings, workspace: Trees, held: Held) -> _Sides:
+def _sides(
+    request: Measure, settings: Settings, workspace: Trees, held: Held, installed: Callable[[str], frozenset[str]]
+) -> _Sides:
     accepted = frozenset(workspace.list_files(request.accepted))
     candidate = frozenset(workspace.list_files(request.candidate))
     read = partial(workspace.read_file, request.accepted)
@@ -185,6 +205,9 @@ def _sides(request: Measure, settings: Settings, workspace: Trees, held: Held) -
         scripts,
         import_roots(_commands(settings), scripts, read),
         plugins,
+        installed(_commands(settings))
+        if any(path.casefold().endswith(".py") for path in candidate - accepted)
+        else frozenset(),
         UnnamedTests(commands=_gates(settings), held=held, files=accepted, plugins=plugins, written=written, read=read),
     )
 
@@ -223,7 +246,9 @@ def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]
     """What a new file pretends to be, if anything."""
     if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
         return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
-    found = shadow(path, sides.accepted, sides.candidate) or stand_in(path, sides.roots, sides.accepted)
+    found = shadow(path, sides.accepted, sides.candidate, sides.installed) or stand_in(
+        path, sides.roots, sides.accepted
+    )
     return (found,) if found else ()
 
 

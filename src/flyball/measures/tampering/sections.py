@@ -18,10 +18,19 @@ _TOML_ALWAYS = (
     "tool.nox",
     "project.entry-points.pytest11",
     "tool.poetry.plugins.pytest11",
+    *(
+        f"tool.{tool}"
+        for tool in ("ruff", "mypy", "pylint", "flake8", "black", "isort", "pyright", "basedpyright", "bandit")
+    ),
 )
 _TOML_RUNNERS = {"hatch": "tool.hatch.envs", "poe": "tool.poe", "pdm": "tool.pdm.scripts", "task": "tool.taskipy"}
-_JSON_KEYS = ("jest", "vitest", "mocha", "ava", "nyc", "c8", "tap", "jasmine", "karma")
-_INI = re.compile(r"(tool:)?pytest|coverage:.*|testenv.*|tox(:.*)?|gh-actions.*|unittest.*")
+_JSON_KEYS = (
+    *("jest", "vitest", "mocha", "ava", "nyc", "c8", "tap", "jasmine", "karma", "babel"),
+    *("eslintConfig", "eslintIgnore", "prettier", "stylelint", "xo", "standard"),
+)
+_INI = re.compile(
+    r"(tool:)?pytest|coverage:.*|testenv.*|tox(:.*)?|gh-actions.*|unittest.*|flake8.*|mypy.*|pylint.*|isort|pycodestyle|pydocstyle|bandit"
+)
 _INI_HEADER = re.compile(r"^\[([^\]\n]+)\]", re.MULTILINE)
 _TOML_HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([^\]\n]+?)[ \t]*\]\]?[ \t]*(?:#.*)?$", re.MULTILINE)
 

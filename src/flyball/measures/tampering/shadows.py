@@ -1,36 +1,26 @@
 """New files that Python would import in place of something else: the runner, its own modules, tests, or the code under test."""
 
-import re
+import sys
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from flyball.core.model.measurement import Trick
 from flyball.measures.sources import looks_like_test
 
-_RUNNER = re.compile(
-    r"_?pytest|pytest_(asyncio|benchmark|cov|django|mock|randomly|timeout)|pluggy|iniconfig|unittest|sitecustomize|usercustomize|xdist|coverage|junitparser|nose2?|py|doctest"
-)
-_STARTED = frozenset(
-    """
-    abc argparse array ast atexit attr attrs base64 bdb binascii bisect bz2 calendar cmd code codecs codeop collections colorama
-    contextlib copy copyreg csv dataclasses datetime decimal difflib dis email encodings enum errno exceptiongroup execnet
-    faulthandler fcntl fnmatch functools gc genericpath getpass gettext glob hashlib heapq html hypothesis importlib
-    importlib_metadata inspect io ipaddress itertools json keyword linecache locale logging lzma math numbers opcode operator os
-    packaging pathlib pdb pickle platform posixpath pprint pyexpat pygments queue quopri random re readline reprlib runpy select
-    selectors shlex shutil signal site socket stat string struct subprocess sys sysconfig tempfile textwrap threading time token
-    tokenize tomli tomllib traceback types typing typing_extensions unicodedata urllib uuid warnings weakref xml zipfile
-    zipimport zipp zlib
-    """.split()
-)
-"""Modules of Python's own and of others that a test runner imports when it starts or reports."""
+_STANDARD = frozenset(name.casefold() for name in sys.stdlib_module_names)
+_STARTING = frozenset({"sitecustomize", "usercustomize"})
+"""What Python imports before anything else, wherever it finds it; no installation has it."""
 
 _MODULES = (".py", ".so", ".pyd")
 
 
-def shadow(path: str, accepted: frozenset[str], candidate: frozenset[str]) -> Trick | None:
-    """What a new file would be taken for, if anything."""
-    if is_shadow(path, candidate) and not _in_own_package(path, accepted):
-        return Trick("runner-shadowed", path, "a new file would be imported in place of the runner or of Python's own")
+def shadow(
+    path: str, accepted: frozenset[str], candidate: frozenset[str], installed: frozenset[str] = frozenset()
+) -> Trick | None:
+    """What a new file would be taken for, if anything; `installed` are the modules of the environment, case-folded."""
+    if is_shadow(path, candidate, installed) and not _in_own_package(path, accepted):
+        what = "a new file would be imported in place of a module of Python's own or of the environment"
+        return Trick("runner-shadowed", path, f"{what}; give it another name")
     if hidden := _hides(path, accepted):
         return Trick("runner-shadowed", path, f"a new file would be imported in place of the accepted {hidden}")
     if twin := _twin(path, candidate):
@@ -38,21 +28,22 @@ def shadow(path: str, accepted: frozenset[str], candidate: frozenset[str]) -> Tr
     return None
 
 
-def is_shadow(path: str, files: frozenset[str]) -> bool:
-    """Whether a new file would be imported in place of the test runner or of Python's own start-up modules."""
-    if path.endswith((".pth", ".pyc")):
+def is_shadow(path: str, files: frozenset[str], installed: frozenset[str] = frozenset()) -> bool:
+    """Whether a new file would be imported in place of a module of the standard library or of the environment."""
+    if path.casefold().endswith((".pth", ".pyc")):
         return True
-    if not path.endswith(_MODULES):
+    if not path.casefold().endswith(_MODULES):
         return False
     root, name = _place(path, files)
-    return bool(_RUNNER.fullmatch(name)) or (name in _STARTED and root in _roots(files))
+    name = name.casefold()
+    return name in _STARTING or (root in _roots(files) and name in _STANDARD | installed)
 
 
 def _in_own_package(path: str, accepted: frozenset[str]) -> bool:
     """Whether the file joins a package that was there: a project may itself be what runners are made of."""
     root, name = _place(path, accepted)
     top = name if root == "." else f"{root}/{name}"
-    return path.endswith(_MODULES) and path.startswith(f"{top}/") and f"{top}/__init__.py" in accepted
+    return path.startswith(f"{top}/") and path.endswith(_MODULES) and f"{top}/__init__.py" in accepted
 
 
 def _place(path: str, files: frozenset[str]) -> tuple[str, str]:

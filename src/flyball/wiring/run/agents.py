@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,8 +16,14 @@ from flyball.agents.run.own_path import own_programs
 from flyball.agents.scripted.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
 from flyball.core.model.task import AgentSpec, Task
+from flyball.core.text.hiding import secrets_of
 from flyball.ports import Agent, Confine
 from flyball.workspace.sandbox import Confined
+
+_OWN_TOKENS = frozenset({"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"})
+MOST_CARRIED = 50
+LARGEST_CARRIED = 64 * 1024
+"""Bytes of a carried file that may hold secrets; larger ones are data."""
 
 
 def hiding_logins(confine: Confine, environment: Mapping[str, str]) -> Confine:
@@ -28,8 +34,29 @@ def hiding_logins(confine: Confine, environment: Mapping[str, str]) -> Confine:
     return msgspec.structs.replace(confine, hidden=(*confine.hidden, *known_paths(names, environment)))
 
 
+def known_secrets(task: Task, environment: Mapping[str, str], root: Path) -> tuple[str, ...]:
+    """The secret values that flyball hands on in a task: variables agents see, files gates carry, and its own tokens."""
+    names = {name for spec in task.agents for name in spec.env} | _OWN_TOKENS
+    names |= {name for spec in task.agents if (known := DIALECTS.get(spec.type)) for name in known.variables}
+    passed = {name: environment[name] for name in names if name in environment}
+    return secrets_of(passed, (text for name in task.settings.carry for text in _small_texts(root / name)))
+
+
+def _small_texts(place: Path) -> Iterator[str]:
+    files = [place] if place.is_file() else sorted(place.glob("*")) if place.is_dir() else []
+    for file in files[:MOST_CARRIED]:
+        if file.is_file() and file.stat().st_size <= LARGEST_CARRIED:
+            yield file.read_text("utf-8", "replace")
+
+
 def agents_of(
-    task: Task, *, confine: Confine, environment: Mapping[str, str], root: Path, hold_fds: Sequence[int]
+    task: Task,
+    *,
+    confine: Confine,
+    environment: Mapping[str, str],
+    root: Path,
+    hold_fds: Sequence[int],
+    secrets: tuple[str, ...] = (),
 ) -> dict[str, Agent]:
     """Every agent of a task by its name; scripts are looked for below `root`.
 
@@ -46,6 +73,7 @@ def agents_of(
         patience=Patience(limits.turn_timeout_s, limits.idle_timeout_s),
         hold_fds=hold_fds,
         own=own_programs(root),
+        secrets=secrets,
     )
     own = msgspec.structs.replace(frame, confine=hiding_logins(confine, environment))
     return {spec.name: _agent(spec, own if _keeps_to_its_own(spec) else frame, root) for spec in task.agents}

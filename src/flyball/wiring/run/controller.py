@@ -20,12 +20,12 @@ from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
-from flyball.installed import environment_folders
+from flyball.folders import environment_folders
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, People, Refusal, Watch
 from flyball.wiring.memory import RepositoryMemory
-from flyball.wiring.run.agents import agents_of, hiding_logins
+from flyball.wiring.run.agents import agents_of, hiding_logins, known_secrets
 from flyball.wiring.run.environments import Environments
 from flyball.wiring.run.github import GitHub
 from flyball.wiring.run.holding import Holding, holding
@@ -69,6 +69,7 @@ class Controller:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
         task = self._site.state(self._task).task
         with holding(self._site, task) as held:
+            self._site.journal.hide(known_secrets(task, self._environment, self._site.repository.root))
             dossier = self._site.dossier(self._task)
             workspace = self._site.workspace(task, self._environment)
             if dossier.state.prepared is not None:
@@ -108,6 +109,7 @@ class Controller:
             environment=self._environment,
             root=self._site.repository.root,
             hold_fds=held.locks,
+            secrets=known_secrets(task, self._environment, self._site.repository.root),
         )
         backlogs = BacklogFolders(self._site.repository.root)
         plans = PlanSources(self._site.repository.root, self._environment)

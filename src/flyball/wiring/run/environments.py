@@ -13,7 +13,7 @@ from flyball import process
 from flyball.core.loop.opening import ANEW
 from flyball.core.model.task import Settings
 from flyball.core.text.scrubbing import decode, scrub
-from flyball.installed import environment_folders
+from flyball.folders import environment_folders
 from flyball.measures.gates.manifests import files_in, installed_from
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Stop

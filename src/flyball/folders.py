@@ -1,0 +1,44 @@
+"""Walks folders of any depth, and finds installed dependencies in a tree."""
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest"})
+"""What tools write among installed dependencies and can do without: a run begins without, and what it leaves is discarded."""
+
+
+def walk(top: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """What `os.walk` gives, from the top down, for folders nested as deep as a path can be: that one calls itself for each level.
+
+    A folder that is taken out of the list is not entered; one that cannot be read is passed over.
+    """
+    waiting = [os.fspath(top)]
+    while waiting:
+        above = waiting.pop()
+        folders: list[str] = []
+        names: list[str] = []
+        links: set[str] = set()
+        with suppress(OSError), os.scandir(above) as found:
+            for entry in found:
+                links |= {entry.name} if entry.is_symlink() else set()
+                (folders if _is_folder(entry) else names).append(entry.name)
+        yield above, folders, names
+        waiting += [f"{above}/{name}" for name in reversed(folders) if name not in links]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        return entry.is_dir()
+    return False
+
+
+def environment_folders(root: Path, names: Collection[str]) -> tuple[str, ...]:
+    """The folders of these names in a tree, at any depth; in one of them no other is looked for."""
+    found = []
+    for above, folders, _ in walk(root):
+        at = Path(above).relative_to(root)
+        found += [str(at / name) for name in folders if name in names and not Path(above, name).is_symlink()]
+        folders[:] = [name for name in folders if name not in names and name != ".git"]
+    return tuple(sorted(found))
