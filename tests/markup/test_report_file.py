@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.model.events import LearningRecorded, PersonSpoke
+from flyball.core.model.outcomes import Usage
 from flyball.core.model.task import Item
 from flyball.markup.report_file import html_report
 from flyball.projections.history.task_history import TaskHistory
@@ -55,6 +56,11 @@ def test_the_file_has_everything_a_person_needs_to_judge_the_work() -> None:
     ):
         assert told in html, told
     assert html.count('<svg class="plot') == 6
+
+
+@pytest.mark.req("C13")
+def test_tokens_that_nobody_told_are_a_dash_in_the_file_too() -> None:
+    assert "–, –" in file_of(Story().start().turn(usage=Usage()))
 
 
 @pytest.mark.req("V20")

@@ -80,7 +80,7 @@ def _environment() -> jinja2.Environment:
         stamp=stamp,
         story=failing_story,
         tail=lambda text, limit: text if len(text) <= limit else f"…{text[1 - limit :]}",
-        thousands=lambda number: f"{number:,}",
+        thousands=lambda number: "–" if number is None else f"{number:,}",
     )
     return made
 

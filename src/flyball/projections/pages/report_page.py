@@ -89,7 +89,9 @@ def _figures(known: Known, made: Report) -> tuple[Figure, ...]:
 
 
 def _tokens(total: Spend) -> str:
-    return f"{(total.input_tokens or 0) + (total.output_tokens or 0):,} tokens"
+    if total.input_tokens is None or total.output_tokens is None:
+        return "agent reports no tokens"
+    return f"{'at least ' if total.untold else ''}{total.input_tokens + total.output_tokens:,} tokens"
 
 
 def _remarks(known: Known) -> dict[str, str]:
