@@ -367,3 +367,42 @@ def test_the_work_of_an_evaluation_grows_with_the_backlog_and_not_with_its_squar
         return steps(lambda: evaluate(situation))
 
     assert work(1000) < 20 * work(100)
+
+
+@pytest.mark.req("E10")
+def test_of_several_reasons_to_block_the_first_in_the_fixed_order_is_given():
+    security = Validation("security audit", "fail", critical_security=True)
+    stuck = "BUG-001@a1b2c3"
+    all_of_them = given_issues(
+        issue(stuck, tags=("needs-input",)),
+        unrecoverable=True,
+        validations=(security,),
+        session=Session(cycles=9, failures={stuck: 3}, focus=stuck),
+    )
+    peeled = (
+        {"unrecoverable": False},
+        {"validations": ()},
+        {"session": Session(cycles=9, focus=stuck)},
+        {"session": Session(focus=stuck)},
+        {"session": Session()},
+    )
+    triggers, situation = [evaluate(all_of_them).trigger], all_of_them
+    for changes in peeled:
+        situation = msgspec.structs.replace(situation, **changes)
+        triggers.append(evaluate(situation).trigger)
+    assert triggers == (
+        "unrecoverable_error critical_security failed_3x no_completion needs_input no_actionable".split()
+    )
+
+
+@pytest.mark.req("E10")
+def test_with_nothing_open_the_reasons_have_their_order_too():
+    failed = (Validation("spec audit", "fail"),)
+    nothing = msgspec.structs.replace(
+        GOOD, backlog=Backlog((issue(status="blocked"),)), build="fail", gates="unmet", validations=failed
+    )
+    triggers = [evaluate(nothing).trigger]
+    for changes in ({"backlog": Backlog()}, {"build": "unknown"}, {"gates": "met", "validations": GOOD.validations}):
+        nothing = msgspec.structs.replace(nothing, **changes)
+        triggers.append(evaluate(nothing).trigger)
+    assert triggers == "only_blocked build_failing gates_unmet unverified".split()
