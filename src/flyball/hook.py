@@ -22,7 +22,7 @@ _GEMINI = "AfterAgent"
 _SHOWN = 5
 
 
-class Verdict(NamedTuple):
+class HookVerdict(NamedTuple):
     """What is known of the work in a folder: of a task, or of a backlog."""
 
     decision: str
@@ -95,7 +95,7 @@ def _home(environment: Mapping[str, str]) -> str:
     return os.path.join(state, "flyball")
 
 
-def _verdict(home: str, folder: str) -> Verdict | None:
+def _verdict(home: str, folder: str) -> HookVerdict | None:
     """The task that works in this tree is asked first, then a backlog."""
     for governed in governing(home, folder):
         if not _is_held(str(governed.get("lock", ""))):
@@ -122,11 +122,11 @@ def _is_held(lock: str) -> bool:
     return False
 
 
-def _of_task(known: dict[str, Any]) -> Verdict:
+def _of_task(known: dict[str, Any]) -> HookVerdict:
     task, decision = str(known.get("task", "")), str(known.get("decision", ""))
     reason = str(known.get("reason", "")).rstrip(".")
     if known.get("stopped") == "paused":
-        return Verdict("PAUSED", f"{task}: {reason}.", f"flyball resume {task}")
+        return HookVerdict("PAUSED", f"{task}: {reason}.", f"flyball resume {task}")
     listed = known.get("missing")
     missing = [str(each) for each in listed[:_SHOWN]] if isinstance(listed, list) else []
     said = f"{task} is not done by flyball's measurement (stage {known.get('stage', '')}): {reason}."
@@ -134,10 +134,10 @@ def _of_task(known: dict[str, Any]) -> Verdict:
         said += f" Missing: {'; '.join(missing)}."
     if decision == "CONTINUE":
         said += f" It is measured again with: {known.get('next_command') or f'flyball resume {task}'}"
-    return Verdict(decision, said, f"flyball status {task}")
+    return HookVerdict(decision, said, f"flyball status {task}")
 
 
-def _of_backlog(home: str, folder: str) -> Verdict | None:
+def _of_backlog(home: str, folder: str) -> HookVerdict | None:
     """The evaluator's word on the nearest `.work`; reading one takes longer than all the rest, so an unchanged one is not."""
     root = os.path.realpath(folder)
     while not os.path.isdir(os.path.join(root, ".work", "agent", "issues")):
@@ -151,7 +151,7 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
         with open(path, encoding="utf-8") as file:
             known = json.load(file)
         if known["seen"] == seen:
-            return Verdict(*known["verdict"])
+            return HookVerdict(*known["verdict"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # it is read anew
     verdict = _evaluated(root)
@@ -159,7 +159,7 @@ def _of_backlog(home: str, folder: str) -> Verdict | None:
     return verdict
 
 
-def _evaluated(root: str) -> Verdict:
+def _evaluated(root: str) -> HookVerdict:
     # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     from flyball.documents.work_folder import WorkFolder
@@ -171,9 +171,11 @@ def _evaluated(root: str) -> Verdict:
     found = weigh(folder, Given(), validators=settings.validators)
     said = found.evaluation
     if said.trigger == "unverified" and not found.situation.backlog.unread and folder.is_done_still():
-        return Verdict("DONE", "The last decision was DONE, and no issue file has changed since.", "flyball evaluate")
+        return HookVerdict(
+            "DONE", "The last decision was DONE, and no issue file has changed since.", "flyball evaluate"
+        )
     following = f" Next issue: {said.next_issue}." if said.next_issue else ""
-    return Verdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
+    return HookVerdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
 
 
 def _seen(root: str) -> str:

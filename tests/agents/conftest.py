@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from flyball.agents.run.command import Command, CommandAgent
-from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.frame import Patience, ProgramFrame
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.task import EffectId
 from flyball.ports import Confine
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.workspace.sandbox import Confined, Unconfined
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -45,13 +45,13 @@ class Turns:
         self.confine: Confine = Unconfined()
         self.own: Path | None = None
 
-    def play(self, *argv: str, patience: Patience = QUICK, stop: Stop | None = None, **asked: Any) -> TurnEnded:
+    def play(self, *argv: str, patience: Patience = QUICK, stop: StopFlag | None = None, **asked: Any) -> TurnEnded:
         """Run a command; `exit_signal` and `env` go to the agent, everything else to the request."""
         self.number += 1
         options = {name: asked.pop(name) for name in ("exit_signal", "env", "files") if name in asked}
         agent = CommandAgent(
             Command("tried", argv, **options),
-            Frame(
+            ProgramFrame(
                 task="001-it",
                 workflow="tdd",
                 confine=self.confine,
@@ -64,7 +64,12 @@ class Turns:
         )
         request = msgspec.structs.replace(A_TURN, turn=self.number, **asked)
         return agent.turn(
-            request, tree=self.tree, folder=self.transcript, nonce=NONCE, stop=stop or Stop(), notify=lambda *_: None
+            request,
+            tree=self.tree,
+            folder=self.transcript,
+            nonce=NONCE,
+            stop=stop or StopFlag(),
+            notify=lambda *_: None,
         )
 
     def python(self, source: str, **asked: Any) -> TurnEnded:

@@ -11,7 +11,7 @@ from tests.agents.sample import CRITERIA, make_sample_repository
 
 from flyball.agents.run.frame import Patience
 from flyball.core.text.criteria import criteria
-from flyball.process import Stop
+from flyball.process import StopFlag
 
 PROMPT = "".join(f"- AC-{number}: {text}\n" for number, text in enumerate(CRITERIA, start=1))
 ELSEWHERE = {"acp_agent", "package_worker", "shell_worker"}
@@ -172,7 +172,7 @@ def test_memory_does_not_grow_with_what_the_babbler_prints(sample):
 def test_the_endless_ones_are_ended(sample, name):
     ended = sample.program(name, patience=Patience(wall_s=0.5, idle_s=None, grace_s=0.3))
     assert ended.kind == "timed_out"
-    talking = sample.program("never_ending", "--talking", patience=Patience(wall_s=0.5, idle_s=60.0), stop=Stop())
+    talking = sample.program("never_ending", "--talking", patience=Patience(wall_s=0.5, idle_s=60.0), stop=StopFlag())
     assert "time limit" in talking.detail
 
 

@@ -30,3 +30,12 @@ def test_nothing_that_ships_imports_the_tests_or_their_tools() -> None:
     shipped = [path for path in FLYBALL.rglob("*.py") if path.relative_to(FLYBALL).parts[0] != "testing"]
     suspects = [path for path in shipped if any(tool in path.read_text(encoding="utf-8") for tool in tools)]
     assert [path.name for path in suspects if {name.partition(".")[0] for name in imported(path)} & tools] == []
+
+
+def test_no_class_name_stands_twice_in_the_sources() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(FLYBALL.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.relative_to(FLYBALL).as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

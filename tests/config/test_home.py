@@ -5,7 +5,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from flyball.config.errors import HomeInsideRepository, HomeUnusable
+from flyball.config.errors import HomeInsideTree, HomeUnusable
 from flyball.config.home import RepositoryHome, home_folder
 from flyball.core.model.task import TaskId
 
@@ -72,7 +72,7 @@ def test_everything_of_a_task_lies_below_its_folder(root: Path, tmp_path: Path) 
 def test_a_home_inside_the_repository_is_refused(root: Path, tmp_path: Path, below: str) -> None:
     (tmp_path / "link").symlink_to(root)
     for way in (root, tmp_path / "link"):
-        with pytest.raises(HomeInsideRepository, match="where an agent could reach it; expected a folder outside"):
+        with pytest.raises(HomeInsideTree, match="where an agent could reach it; expected a folder outside"):
             of(root, way / below)
 
 

@@ -15,7 +15,7 @@ from flyball.agents.dialect import Event, Invocation, ProgramOutput, TurnReading
 from flyball.agents.display.display import Shown, show_text
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.command import Command, CommandAgent
-from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.frame import Patience, ProgramFrame
 from flyball.agents.scripted.scripted import ScriptedAgent
 from flyball.clock import system_clock
 from flyball.ports import Agent, Confine
@@ -78,7 +78,7 @@ class Played:
 
 
 def an_agent(kind: str, confine: Confine, play: Play, patience: Patience) -> Agent:
-    frame = Frame(
+    frame = ProgramFrame(
         task="001-it",
         workflow="tdd",
         confine=confine,

@@ -18,7 +18,7 @@ from flyball.engine.driver import Driver
 from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Perform, Stop
-from flyball.process import Stop as RealStop
+from flyball.process import StopFlag
 from flyball.testing.simulator import World, a_task, suite
 
 STARTED = SessionStarted(1, "here", "0")
@@ -51,7 +51,7 @@ class Bench:
             inbox=self.journal,
             clock=SystemClock(),
             perform=perform or (lambda effect, _stop: self.play(effect)),
-            make_stop=RealStop,
+            make_stop=StopFlag,
         )
 
     def play(self, effect: Effect) -> Outcome:

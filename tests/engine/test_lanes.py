@@ -22,7 +22,7 @@ from flyball.engine.performer import Performer
 from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Notify, Stop, Workspace
-from flyball.process import Stop as RealStop
+from flyball.process import StopFlag
 from flyball.testing.simulator import APPROVED, DONE, a_task, suite
 from flyball.workspace import GitWorkspace, Repository
 
@@ -96,7 +96,7 @@ def test_lanes_meet_a_conflict_are_reviewed_and_end_as_one_branch(
         inbox=journal,
         clock=SystemClock(),
         perform=_performer(task, workspace, writer, tmp_path / "task"),
-        make_stop=RealStop,
+        make_stop=StopFlag,
     )
     state = asyncio.run(driver.run(SessionStarted(1, "here", "0")))
     assert state.decision == "DONE", state.stopped

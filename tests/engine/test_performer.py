@@ -27,7 +27,7 @@ from flyball.core.model.outcomes import (
 from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
-from flyball.process import CommandTimedOut, Stop as RealStop, WardenFailed
+from flyball.process import CommandTimedOut, StopFlag, WardenFailed
 from flyball.testing.simulator import START, a_task
 
 Files = dict[str, bytes]
@@ -150,7 +150,7 @@ def test_what_is_shipped_is_the_accepted_tree_and_the_report_whatever_else_lies_
     now = {"product.py": b"changed later", "stray.py": b"never measured", ".loop/001/report.md": b"report"}
     workspace = MemoryWorkspace(now, head=accepted)
     save = Save(EffectId("save/report-1"), label="report", message="report", parent=HEAD, accepted=True, at=START)
-    saved = performer(workspace)(save, RealStop())
+    saved = performer(workspace)(save, StopFlag())
     assert isinstance(saved, Saved)
     assert workspace.commits[saved.commit] == {**accepted, ".loop/001/report.md": b"report"}
 
@@ -165,7 +165,7 @@ def test_consent_holds_for_the_file_as_it_was_seen_and_for_nothing_later() -> No
         EffectId("measure/3"), kind="green", candidate=Commit("later"), base=HEAD, accepted=HEAD,
         consented=dict.fromkeys(("tests/a.py", "tests/b.py"), Commit("seen")),
     )  # fmt: skip
-    performer(workspace, measurer)(measure, RealStop())
+    performer(workspace, measurer)(measure, StopFlag())
     assert measurer.asked[0].consented == {"tests/a.py": "seen"}
 
 
@@ -173,7 +173,7 @@ def test_consent_holds_for_the_file_as_it_was_seen_and_for_nothing_later() -> No
 def test_a_reviewer_sees_the_commit_it_is_asked_about() -> None:
     workspace = MemoryWorkspace({}, head={}, candidate={})
     turn = RunAgent(EffectId("turn/1"), "qa", "GREEN", "any", "", "", 1, 1, copy="qa", commit=Commit("candidate"))
-    performer(workspace)(turn, RealStop())
+    performer(workspace)(turn, StopFlag())
     assert workspace.copied == ["candidate"]
 
 
@@ -191,7 +191,7 @@ def test_what_a_reviewer_edits_in_its_copy_is_thrown_away_and_told(
 ) -> None:
     workspace = MemoryWorkspace({}, head={})
     workspace.edited = edited
-    ended = performer(workspace)(RunAgent(EffectId("turn/1"), "qa", "QA", "any", "", "", 1, 1, copy=copy), RealStop())
+    ended = performer(workspace)(RunAgent(EffectId("turn/1"), "qa", "QA", "any", "", "", 1, 1, copy=copy), StopFlag())
     assert isinstance(ended, TurnEnded)
     assert (ended.detail, workspace.discarded) == (detail, [copy] if copy else [])
 
@@ -200,7 +200,7 @@ def test_what_a_reviewer_edits_in_its_copy_is_thrown_away_and_told(
 @pytest.mark.parametrize("push", [False, True])
 def test_a_finished_branch_is_pushed_only_if_the_task_says_so(*, push: bool) -> None:
     workspace = MemoryWorkspace({}, head={})
-    done = performer(workspace)(Deliver(EffectId("deliver/1"), commit=HEAD, push=push), RealStop())
+    done = performer(workspace)(Deliver(EffectId("deliver/1"), commit=HEAD, push=push), StopFlag())
     assert isinstance(done, Delivered)
     assert (workspace.pushed, bool(done.notes)) == (int(push), push)
 
@@ -220,7 +220,7 @@ def test_what_the_world_refuses_is_an_outcome_with_its_words(error: Exception) -
             raise error
 
     save = Save(EffectId("save/1"), label="turn-1", message="turn-1", parent=HEAD, at=START)
-    outcome = performer(Refusing({}, head={}))(save, RealStop())
+    outcome = performer(Refusing({}, head={}))(save, StopFlag())
     assert outcome == Failed(f"save/1: {error}")
 
 
@@ -247,7 +247,7 @@ def test_gates_of_lanes_run_one_at_a_time_unless_the_settings_allow_more(side_by
     measurer = Slow()
     perform = performer(MemoryWorkspace({}), measurer, gates_side_by_side=side_by_side)
     with ThreadPoolExecutor(3) as threads:
-        ended = [threads.submit(perform, a_measurement(lane), RealStop()) for lane in ("1.1", "1.2", "1.3")]
+        ended = [threads.submit(perform, a_measurement(lane), StopFlag()) for lane in ("1.1", "1.2", "1.3")]
         for _ in range(3 if side_by_side else 1):
             assert measurer.entered.acquire(timeout=30)
         measurer.go_on.set()
@@ -256,10 +256,10 @@ def test_gates_of_lanes_run_one_at_a_time_unless_the_settings_allow_more(side_by
 
 
 def test_a_measurement_that_waits_for_another_can_be_broken_off() -> None:
-    measurer, stop = Slow(), RealStop()
+    measurer, stop = Slow(), StopFlag()
     perform = performer(MemoryWorkspace({}), measurer)
     with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(perform, a_measurement("1.1"), RealStop())
+        first = threads.submit(perform, a_measurement("1.1"), StopFlag())
         assert measurer.entered.acquire(timeout=30)
         stop.set("no longer wanted")
         assert isinstance(perform(a_measurement("1.2"), stop), Interrupted)
@@ -286,5 +286,5 @@ def test_a_memory_that_cannot_be_read_is_a_sentence_and_no_failure(error: Except
     def broken(_effect: Recall) -> Recalled:
         raise error
 
-    outcome = performer(MemoryWorkspace({}), recall=broken)(Recall(EffectId("recall/1"), words="w"), RealStop())
+    outcome = performer(MemoryWorkspace({}), recall=broken)(Recall(EffectId("recall/1"), words="w"), StopFlag())
     assert outcome == Recalled(problem=f"recall/1: {error}")

@@ -16,14 +16,14 @@ from flyball.agents.dialect import Dialect
 from flyball.agents.display.display import live_line
 from flyball.agents.reading.jsonl import Events
 from flyball.agents.run.cli import Cli, CliAgent
-from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.frame import Patience, ProgramFrame
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.task import EffectId
 from flyball.ports import Confine
-from flyball.process import Stop
-from flyball.testing.model_script import Script, Step
+from flyball.process import StopFlag
+from flyball.testing.model_script import ModelAnswer, ModelScript
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
 from flyball.wiring.run.controller import program_folders
@@ -58,7 +58,7 @@ A_TURN = RunAgent(
     EffectId("turn/1"), role="implementer", stage="GREEN", agent="live", model="", prompt="", iteration=1, turn=1
 )
 
-Write = Callable[[str, str], Step]
+Write = Callable[[str, str], ModelAnswer]
 """Makes the step in which the model writes a file, by whatever tool the program has for it."""
 
 
@@ -97,9 +97,9 @@ class Live:
             pytest.skip(f"{name} is not installed; get it with: make agents")
         return path
 
-    def serve(self, *steps: Step, **options: Any) -> ModelServer:
+    def serve(self, *steps: ModelAnswer, **options: Any) -> ModelServer:
         """A model that answers with these steps until the test ends."""
-        server = ModelServer(Script(steps, **options))
+        server = ModelServer(ModelScript(steps, **options))
         server.__enter__()
         self.servers.append(server)
         return server
@@ -148,7 +148,7 @@ class Live:
         env: Mapping[str, str],
         prompt: str = "Edit the file.\n",
         patience: Patience = PATIENCE,
-        stop: Stop | None = None,
+        stop: StopFlag | None = None,
         sandboxed: bool = True,
         cli: Mapping[str, Any] = {},
         **request: Any,
@@ -159,7 +159,7 @@ class Live:
         self.number += 1
         agent = CliAgent(
             Cli("live", dialect, **cli),
-            Frame(
+            ProgramFrame(
                 task="001-live",
                 workflow="tdd",
                 confine=confine,
@@ -175,7 +175,7 @@ class Live:
             tree=self.repository,
             folder=self.folder / "turns" / str(self.number),
             nonce=NONCE,
-            stop=stop or Stop(),
+            stop=stop or StopFlag(),
             notify=lambda *_: None,
         )
 
@@ -209,17 +209,17 @@ class Live:
         return found
 
     @staticmethod
-    def by_shell(path: str, text: str) -> Step:
+    def by_shell(path: str, text: str) -> ModelAnswer:
         """Write a file through the program's shell."""
-        return Step(shell=f"mkdir -p $(dirname {path}) && cat > {path} <<'END'\n{text}END")
+        return ModelAnswer(shell=f"mkdir -p $(dirname {path}) && cat > {path} <<'END'\n{text}END")
 
     @staticmethod
-    def reported(summary: str, **more: Any) -> Step:
+    def reported(summary: str, **more: Any) -> ModelAnswer:
         """The model's last word: a report in its final message."""
         report = {"nonce": "{nonce}", "status": "complete", "exit_signal": True, "summary": summary, **more}
-        return Step(say=f"{summary}\n\n```flyball-report\n{json.dumps(report)}\n```\n")
+        return ModelAnswer(say=f"{summary}\n\n```flyball-report\n{json.dumps(report)}\n```\n")
 
-    def green(self, write: Write | None = None) -> list[Step]:
+    def green(self, write: Write | None = None) -> list[ModelAnswer]:
         """A model that does what the document asks for, in one turn."""
         write = write or self.by_shell
         return [
@@ -227,7 +227,7 @@ class Live:
             self.reported("multiply multiplies"),
         ]
 
-    def whole_task(self, write: Write | None = None) -> list[Step]:
+    def whole_task(self, write: Write | None = None) -> list[ModelAnswer]:
         """A model that does the document's task honestly, one turn a stage, from RED to QA."""
         write = write or self.by_shell
         return [

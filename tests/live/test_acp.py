@@ -8,7 +8,7 @@ from tests.live.conftest import Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.dialects.table import speaking_acp
-from flyball.testing.model_script import Fault, Step
+from flyball.testing.model_script import Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens
 
@@ -25,7 +25,7 @@ type = "acp"
 command = {list(COMMAND)}
 env = ["GOOSE_MODE", "GOOSE_PROVIDER_SKIP_BACKOFF"]
 """
-LIMITED = Step(fault=Fault(429, message="You have reached your usage limit. Try again in 3 seconds."), repeat=4)
+LIMITED = ModelAnswer(fault=Fault(429, message="You have reached your usage limit. Try again in 3 seconds."), repeat=4)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_permission_is_granted_inside_the_sandbox_and_the_conversation_goes_on
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(goose: Live) -> None:
-    server = goose.serve(Step(hang=True))
+    server = goose.serve(ModelAnswer(hang=True))
     settings(goose)
 
     code = terminated(goose, "mine", server, env=env(server))

@@ -7,7 +7,7 @@ import pytest
 from tests.live import test_claude as claude_code
 from tests.live.conftest import Live
 
-from flyball.testing.model_script import Call, Step
+from flyball.testing.model_script import Call, ModelAnswer
 
 pytestmark = [
     pytest.mark.slow,
@@ -23,7 +23,8 @@ def test_it_blocks_an_unattended_task_with_its_options(live: Live) -> None:
     options = [{"label": "SQLite", "description": "small"}, {"label": "Postgres", "description": "large"}]
     question = {"question": "Which database?", "header": "DB", "multiSelect": False, "options": options}
     server = live.serve(
-        Step(calls=(Call("AskUserQuestion", {"questions": [question]}),)), Step(say="I need an answer.", repeat=0)
+        ModelAnswer(calls=(Call("AskUserQuestion", {"questions": [question]}),)),
+        ModelAnswer(say="I need an answer.", repeat=0),
     )
     (live.repository / "flyball.toml").write_text(SETTINGS)
     live.flyball("trust", "--yes", env={})

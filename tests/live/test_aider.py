@@ -8,7 +8,7 @@ from tests.live.conftest import FILES, MULTIPLY, Live
 from tests.live.looking import files, left_behind, published, terminated, tokens
 
 from flyball.agents.dialects.aider import AIDER
-from flyball.testing.model_script import Fault, Step
+from flyball.testing.model_script import Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
@@ -38,13 +38,13 @@ def appended(path: str, text: str) -> str:
     return f"{path}\n```\n<<<<<<< SEARCH\n=======\n{text}>>>>>>> REPLACE\n```\n"
 
 
-def answer(summary: str, *edits: str, **more: Any) -> Step:
+def answer(summary: str, *edits: str, **more: Any) -> ModelAnswer:
     """Edits and report together; an answer that names a file aider has not given is asked for once more, with that file."""
     report = {"nonce": "{nonce}", "status": "complete", "exit_signal": True, "summary": summary, **more}
-    return Step(say="\n".join([f"{summary}\n", *edits, f"```flyball-report\n{json.dumps(report)}\n```\n"]))
+    return ModelAnswer(say="\n".join([f"{summary}\n", *edits, f"```flyball-report\n{json.dumps(report)}\n```\n"]))
 
 
-SPENT = Step(
+SPENT = ModelAnswer(
     fault=Fault(
         402, message='{"error":{"message":"Insufficient credits: usage limit reached, try again in 3 s","code":402}}'
     )
@@ -57,7 +57,7 @@ SPENT = Step(
 def test_a_task_goes_to_done_with_a_usage_limit_waited_out_and_no_commits_or_leavings_of_its_own(aider: Live) -> None:
     server = aider.serve(
         SPENT,
-        Step(say="I want to change calc/__init__.py."),
+        ModelAnswer(say="I want to change calc/__init__.py."),
         answer("multiply multiplies", appended("calc/__init__.py", MULTIPLY)),
         tools_needed=False,
     )
@@ -74,7 +74,8 @@ def test_a_task_goes_to_done_with_a_usage_limit_waited_out_and_no_commits_or_lea
 
 def test_a_missing_login_is_named_though_aider_ends_well(aider: Live) -> None:
     server = aider.serve(
-        Step(fault=Fault(401, "invalid_api_key", "Incorrect API key provided: dummy."), repeat=0), tools_needed=False
+        ModelAnswer(fault=Fault(401, "invalid_api_key", "Incorrect API key provided: dummy."), repeat=0),
+        tools_needed=False,
     )
 
     turn = aider.turn(AIDER, env=offline(server))
@@ -100,7 +101,7 @@ def test_a_file_the_prompt_names_is_given_to_the_model_and_a_question_is_taken_f
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(aider: Live) -> None:
-    server = aider.serve(Step(hang=True), tools_needed=False)
+    server = aider.serve(ModelAnswer(hang=True), tools_needed=False)
 
     code = terminated(aider, "aider", server, env=offline(server))
 

@@ -7,7 +7,7 @@ from tests.live.conftest import LONG
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.dialects.claude import CLAUDE
-from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_script import Call, Fault, ModelAnswer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -21,7 +21,7 @@ PLAN_LIMIT = {
 
 def limited(seconds):
     reset = {f"anthropic-ratelimit-unified-{name}": f"{{now+{seconds}}}" for name in ("reset", "5h-reset")}
-    return Step(fault=Fault(429, "rate_limit_error", "This would exceed your limit.", {**PLAN_LIMIT, **reset}))
+    return ModelAnswer(fault=Fault(429, "rate_limit_error", "This would exceed your limit.", {**PLAN_LIMIT, **reset}))
 
 
 def offline(server, *, plan=False):
@@ -35,7 +35,7 @@ def offline(server, *, plan=False):
 
 
 def called(name, **inputs):
-    return Step(calls=(Call(name, inputs),))
+    return ModelAnswer(calls=(Call(name, inputs),))
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,8 @@ def test_it_can_write_its_report_but_not_its_users_settings(live):
     settings.write_text("{}")
     report = '{"nonce": "\'$FLYBALL_NONCE\'", "status": "complete", "summary": "by file"}'
     server = live.serve(
-        Step(shell=f"echo '{report}' > $FLYBALL_REPORT_FILE; echo evil > ~/.claude/settings.json"), Step(say="Done.")
+        ModelAnswer(shell=f"echo '{report}' > $FLYBALL_REPORT_FILE; echo evil > ~/.claude/settings.json"),
+        ModelAnswer(say="Done."),
     )
     ended = live.turn(CLAUDE, env=offline(server))
     assert (ended.kind, ended.claim.source, ended.claim.summary) == ("ok", "report-file", "by file")
@@ -83,7 +84,7 @@ def test_it_can_write_its_report_but_not_its_users_settings(live):
 
 def test_a_denial_is_named(live):
     server = live.serve(
-        called("Write", file_path=str(live.repository / "x"), content="x"), Step(say="I was not allowed.")
+        called("Write", file_path=str(live.repository / "x"), content="x"), ModelAnswer(say="I was not allowed.")
     )
     args = ("--permission-mode", "dontAsk", "--allowedTools", "Read")
     ended = live.turn(CLAUDE, env=offline(server), cli={"args": args})
@@ -114,7 +115,7 @@ def test_a_usage_limit_is_waited_out_and_the_task_goes_from_red_to_done(live):
 def test_a_question_is_put_to_a_person(live):
     options = [{"label": "SQLite", "description": "small"}, {"label": "Postgres", "description": "large"}]
     question = {"question": "Which database?", "header": "DB", "multiSelect": False, "options": options}
-    server = live.serve(called("AskUserQuestion", questions=[question]), Step(say="I need an answer."))
+    server = live.serve(called("AskUserQuestion", questions=[question]), ModelAnswer(say="I need an answer."))
     ran = live.run("claude", env=offline(server))
     assert ran.code == 3, ran.stderr
     assert [turn["kind"] for turn in ran.turns()] == ["question"]
@@ -131,6 +132,6 @@ def test_without_a_login_there_is_no_agent(live):
 
 
 def test_sigterm_leaves_no_process(live):
-    server = live.serve(Step(say="Working.", calls=(Call("Bash", {"command": "tail -f /dev/null"}),)))
+    server = live.serve(ModelAnswer(say="Working.", calls=(Call("Bash", {"command": "tail -f /dev/null"}),)))
     assert terminated(live, "claude", server, env=offline(server)) == 130
     assert left_behind(live) == []

@@ -7,7 +7,7 @@ from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
 
 from flyball.agents.dialects.codex import CODEX
-from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_script import Call, Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
@@ -31,11 +31,11 @@ PATCH = "*** Begin Patch\n*** Update File: README.md\n@@\n-# calc\n+# calculator
 LATER = datetime(2036, 1, 5, 9, 30, 15, tzinfo=UTC)
 
 
-def limited(until: int | str) -> Step:
+def limited(until: int | str) -> ModelAnswer:
     """A spent plan, and when it can be used again, in seconds since 1970."""
     headers = {"used-percent": "100.0", "window-minutes": "300", "reset-at": str(until)}
     error = {"type": "usage_limit_reached", "message": "m", "plan_type": "plus", "resets_at": until}
-    return Step(
+    return ModelAnswer(
         fault=Fault(
             429, headers={f"x-codex-primary-{name}": said for name, said in headers.items()}, body={"error": error}
         )
@@ -48,7 +48,7 @@ def codex(live: Live) -> Live:
     return live
 
 
-def served(codex: Live, *steps: Step) -> ModelServer:
+def served(codex: Live, *steps: ModelAnswer) -> ModelServer:
     """A scripted model, and a Codex that is set up for it."""
     server = codex.serve(*steps)
     folder = codex.home / ".codex"
@@ -72,7 +72,7 @@ def test_a_whole_task_goes_from_red_to_done_and_waits_out_a_usage_limit_on_the_w
 
 
 def test_its_own_patch_tool_edits_the_tree_though_its_settings_are_read_only(codex: Live) -> None:
-    served(codex, Step(say="I will edit.", calls=(Call("apply_patch", PATCH),)), codex.reported("edited"))
+    served(codex, ModelAnswer(say="I will edit.", calls=(Call("apply_patch", PATCH),)), codex.reported("edited"))
 
     turn = codex.turn(CODEX, env=ENV, prompt='Edit the file, and report with "nonce": "{nonce}".\n')
 
@@ -92,7 +92,7 @@ def test_a_usage_limit_is_told_with_its_end_to_the_second(codex: Live) -> None:
 
 
 def test_a_command_the_users_rules_forbid_is_a_denial_with_its_name(codex: Live) -> None:
-    served(codex, Step(shell="git push origin main"), Step(say="I was not allowed to."))
+    served(codex, ModelAnswer(shell="git push origin main"), ModelAnswer(say="I was not allowed to."))
     rules = codex.home / ".codex" / "rules"
     rules.mkdir()
     (rules / "default.rules").write_text('prefix_rule(pattern=["git", "push"], decision="forbidden")\n')
@@ -105,7 +105,7 @@ def test_a_command_the_users_rules_forbid_is_a_denial_with_its_name(codex: Live)
 
 @pytest.mark.e2e
 def test_a_question_in_its_last_words_becomes_a_question_of_flyballs(codex: Live) -> None:
-    served(codex, Step(say="I have looked at the code.\n\nFloats or integers?"))
+    served(codex, ModelAnswer(say="I have looked at the code.\n\nFloats or integers?"))
 
     ran = codex.run("codex", env=ENV)
 
@@ -137,7 +137,7 @@ def test_a_prompt_longer_than_a_command_line_may_be_arrives_whole(codex: Live) -
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(codex: Live) -> None:
-    server = served(codex, Step(hang=True))
+    server = served(codex, ModelAnswer(hang=True))
 
     code = terminated(codex, "codex", server, env=ENV)
 

@@ -11,13 +11,13 @@ from tests.live.conftest import BIN, LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.dialects.copilot import COPILOT
-from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_script import Call, Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens
 
 pytestmark = pytest.mark.slow
 
-WEEKLY = Step(
+WEEKLY = ModelAnswer(
     fault=Fault(
         429, message="You have hit your weekly limit. Please try again in 3 seconds.", headers={"retry-after": "7200"}
     )
@@ -66,7 +66,9 @@ def test_a_task_is_implemented_and_goes_to_done_with_a_usage_limit_waited_out_on
 def test_its_own_edit_tool_edits_the_tree_and_a_conversations_total_is_not_counted_twice(copilot: Live) -> None:
     path = str(copilot.repository / "README.md")
     edit = Call("edit", {"path": path, "old_str": "# calc", "new_str": "# calculator"})
-    server = copilot.serve(Step(say="I will edit.", calls=(edit,)), copilot.reported("edited"), copilot.reported("two"))
+    server = copilot.serve(
+        ModelAnswer(say="I will edit.", calls=(edit,)), copilot.reported("edited"), copilot.reported("two")
+    )
 
     first = copilot.turn(COPILOT, env=env(server), prompt=LONG + 'Edit, and report with "nonce": "{nonce}".\n')
 
@@ -83,7 +85,7 @@ def test_its_own_edit_tool_edits_the_tree_and_a_conversations_total_is_not_count
 
 
 def test_a_tool_the_user_denies_is_a_denial_with_its_name(copilot: Live) -> None:
-    server = copilot.serve(Step(shell="touch made"), Step(say="I was not allowed to."))
+    server = copilot.serve(ModelAnswer(shell="touch made"), ModelAnswer(say="I was not allowed to."))
 
     turn = copilot.turn(COPILOT, env=env(server), cli={"args": ("--deny-tool", "shell(touch)")})
 
@@ -112,7 +114,7 @@ def test_without_a_login_it_says_so(copilot: Live) -> None:
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(copilot: Live) -> None:
-    server = copilot.serve(Step(hang=True))
+    server = copilot.serve(ModelAnswer(hang=True))
 
     code = terminated(copilot, "copilot", server, env=env(server))
 

@@ -12,7 +12,7 @@ from tests.live.conftest import Live
 from flyball.documents.governed import govern
 from flyball.hook import MOST_ALIKE
 from flyball.projections.export.agents import exported_roles
-from flyball.testing.model_script import Step
+from flyball.testing.model_script import ModelAnswer
 from flyball.testing.model_server import ModelServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -65,7 +65,7 @@ CLAUDE_WORDS = ("-p", "Look at it.", "--output-format", "stream-json", "--verbos
 
 def test_claude_code_knows_every_role_and_plays_one(live: Live) -> None:
     export(live, "claude", live.repository)
-    server = live.serve(Step(say="Looked."))
+    server = live.serve(ModelAnswer(say="Looked."))
     done = run(live, "claude", "--agent", "flyball-qa", *CLAUDE_WORDS, env=claude(server))
     assert done.returncode == 0, done.stderr
     init = next(json.loads(line) for line in done.stdout.splitlines() if '"init"' in line)
@@ -102,7 +102,7 @@ def test_the_plugins_stop_hook_sends_the_agent_on_and_lets_it_go_in_the_end(live
     plugin = live.folder / "plugin"
     export(live, "claude", plugin, "--plugin")
     governed(live)
-    server = live.serve(Step(say="I am done.", repeat=0))
+    server = live.serve(ModelAnswer(say="I am done.", repeat=0))
     done = run(live, "claude", "--plugin-dir", str(plugin), *CLAUDE_WORDS, env=claude(server))
     assert done.returncode == 0, done.stderr
     init = next(json.loads(line) for line in done.stdout.splitlines() if '"init"' in line)
@@ -115,7 +115,7 @@ def test_the_plugins_stop_hook_sends_the_agent_on_and_lets_it_go_in_the_end(live
 def test_the_plugins_stop_hook_says_nothing_where_nothing_is_governed(live: Live) -> None:
     plugin = live.folder / "plugin"
     export(live, "claude", plugin, "--plugin")
-    server = live.serve(Step(say="I am done.", repeat=0))
+    server = live.serve(ModelAnswer(say="I am done.", repeat=0))
     assert run(live, "claude", "--plugin-dir", str(plugin), *CLAUDE_WORDS, env=claude(server)).returncode == 0
     assert server.taken == 1
 
@@ -123,7 +123,7 @@ def test_the_plugins_stop_hook_says_nothing_where_nothing_is_governed(live: Live
 def test_a_command_of_the_plugin_asks_for_the_verdict(live: Live) -> None:
     plugin = live.folder / "plugin"
     export(live, "claude", plugin, "--plugin")
-    server = live.serve(Step(say="It goes on."))
+    server = live.serve(ModelAnswer(say="It goes on."))
     words = ("-p", "/flyball:verdict 001-x", *CLAUDE_WORDS[2:])
     assert run(live, "claude", "--plugin-dir", str(plugin), *words, env=claude(server)).returncode == 0
     assert "flyball status 001-x --json" in asked(server)
@@ -143,7 +143,7 @@ def opencode(server: ModelServer) -> dict[str, str]:
 
 def test_opencode_lists_every_role_and_plays_one(live: Live) -> None:
     export(live, "opencode", live.repository)
-    server = live.serve(Step(say="Looked."))
+    server = live.serve(ModelAnswer(say="Looked."))
     listed = run(live, "opencode", "agent", "list", env=opencode(server))
     assert listed.returncode == 0, listed.stderr
     assert {name for name in NAMES if name in listed.stdout} == NAMES
@@ -170,7 +170,7 @@ def copilot(server: ModelServer) -> dict[str, str]:
 
 def test_copilot_plays_a_role_also_one_with_a_list_of_models(live: Live) -> None:
     export(live, "copilot", live.repository)
-    server = live.serve(Step(say="Looked.", repeat=0))
+    server = live.serve(ModelAnswer(say="Looked.", repeat=0))
     words = ("-p", "Look at it.", "--output-format", "json", "--no-color", "--allow-all-tools")
     for role in (QA, MONITOR):
         done = run(live, "copilot", *words, "--agent", f"flyball-{role.name}", env=copilot(server))
@@ -197,7 +197,7 @@ def gemini(live: Live, server: ModelServer, more: Mapping[str, object] = {}) -> 
 
 def test_gemini_offers_every_role_to_its_model(live: Live) -> None:
     export(live, "gemini", live.home)
-    server = live.serve(Step(say="Looked."))
+    server = live.serve(ModelAnswer(say="Looked."))
     done = run(live, "gemini", "-p", "Look at it.", *GEMINI_WORDS, env=gemini(live, server))
     assert done.returncode == 0, done.stderr
     assert {name for name in NAMES if name in asked(server)} == NAMES
@@ -220,7 +220,7 @@ def test_codex_offers_every_role_to_its_model_in_a_trusted_project(live: Live) -
     home = live.home / ".codex"
     home.mkdir()
     (home / "config.toml").write_text(f'[projects."{live.repository}"]\ntrust_level = "trusted"\n')
-    server = live.serve(Step(say="Looked."))
+    server = live.serve(ModelAnswer(say="Looked."))
     done = run(live, "codex", "exec", "--json", *codex(server), "Look at it.", env=codex_home(home))
     assert done.returncode == 0, done.stdout + done.stderr
     assert {name for name in NAMES if name in asked(server)} == NAMES
@@ -234,7 +234,7 @@ def test_codex_obeys_the_stop_hook_too(live: Live) -> None:
     home = live.home / ".codex"
     home.mkdir()
     (home / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [HOOK]}}))
-    server = live.serve(Step(say="I am done.", repeat=0))
+    server = live.serve(ModelAnswer(say="I am done.", repeat=0))
     done = run(
         live, "codex", "exec", "--json", "--dangerously-bypass-hook-trust", *codex(server), "Go.", env=codex_home(home)
     )
@@ -245,7 +245,7 @@ def test_codex_obeys_the_stop_hook_too(live: Live) -> None:
 
 def test_gemini_obeys_it_after_the_agent(live: Live) -> None:
     governed(live)
-    server = live.serve(Step(say="I am done.", repeat=0))
+    server = live.serve(ModelAnswer(say="I am done.", repeat=0))
     hook = {"hooks": [{**HOOK["hooks"][0], "timeout": 10_000}]}
     done = run(live, "gemini", "-p", "Go.", *GEMINI_WORDS, env=gemini(live, server, {"hooks": {"AfterAgent": [hook]}}))
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.dialects.gemini import GEMINI
-from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_script import Call, Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens
 
@@ -23,14 +23,14 @@ SETTINGS = {
 }
 
 
-def limited(message: str, quota: str, delay: str) -> Step:
+def limited(message: str, quota: str, delay: str) -> ModelAnswer:
     """A provider that says which quota is spent, and for how long."""
     details = [
         {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]},
         {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay},
     ]
     error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": message, "details": details}
-    return Step(fault=Fault(429, body={"error": error}))
+    return ModelAnswer(fault=Fault(429, body={"error": error}))
 
 
 DAILY = limited("You exceeded your current quota.", "GenerateRequestsPerDayPerProjectPerModel", "7200s")
@@ -54,9 +54,9 @@ def env(server: ModelServer) -> dict[str, str]:
     return {"GEMINI_API_KEY": "dummy", "GEMINI_MODEL": MODEL, "GOOGLE_GEMINI_BASE_URL": server.url}
 
 
-def written(gemini: Live, path: str, text: str) -> Step:
+def written(gemini: Live, path: str, text: str) -> ModelAnswer:
     """Its shell refuses to substitute commands, so that files are written by its own tool."""
-    return Step(calls=(Call("write_file", {"file_path": str(gemini.repository / path), "content": text}),))
+    return ModelAnswer(calls=(Call("write_file", {"file_path": str(gemini.repository / path), "content": text}),))
 
 
 @pytest.mark.e2e
@@ -80,7 +80,9 @@ def test_its_own_edit_tool_edits_the_tree_its_settings_stay_as_they_were_and_the
     path = str(gemini.repository / "README.md")
     edit = {"file_path": path, "old_string": "# calc", "new_string": "# calculator", "instruction": "rename"}
     server = gemini.serve(
-        Step(say="I will edit.", calls=(Call("replace", edit),)), gemini.reported("edited"), gemini.reported("two")
+        ModelAnswer(say="I will edit.", calls=(Call("replace", edit),)),
+        gemini.reported("edited"),
+        gemini.reported("two"),
     )
 
     first = gemini.turn(GEMINI, env=env(server), prompt=LONG + 'Edit, and report with "nonce": "{nonce}".\n')
@@ -122,7 +124,8 @@ def test_a_tool_the_users_policy_denies_is_a_denial_with_its_name(gemini: Live) 
     rule = '[[rule]]\ntoolName = "run_shell_command"\ndecision = "deny"\npriority = 999\n'
     (policies / "mine.toml").write_text(rule)
     server = gemini.serve(
-        Step(calls=(Call("run_shell_command", {"command": "touch made"}),)), Step(say="I was not allowed to.")
+        ModelAnswer(calls=(Call("run_shell_command", {"command": "touch made"}),)),
+        ModelAnswer(say="I was not allowed to."),
     )
 
     turn = gemini.turn(GEMINI, env=env(server))
@@ -146,7 +149,7 @@ def test_a_question_becomes_a_question_of_flyballs(gemini: Live) -> None:
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(gemini: Live) -> None:
-    server = gemini.serve(Step(hang=True))
+    server = gemini.serve(ModelAnswer(hang=True))
 
     code = terminated(gemini, "gemini", server, env=env(server))
 

@@ -9,14 +9,14 @@ from tests.live.looking import left_behind, published, terminated, tokens
 
 from flyball.agents.dialect import Invocation, TurnRequest
 from flyball.agents.dialects.goose import GOOSE, Goose
-from flyball.testing.model_script import Fault, Step
+from flyball.testing.model_script import Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
 
 TRIES = 4
 """How often Goose asks before it gives up on a limit."""
-LIMITED = Step(
+LIMITED = ModelAnswer(
     fault=Fault(429, "insufficient_quota", "You exceeded your current quota. Please try again in 3s."), repeat=TRIES
 )
 
@@ -62,7 +62,7 @@ def test_a_task_is_implemented_and_goes_to_done_with_a_usage_limit_waited_out_on
     ],
 )
 def test_a_failure_of_the_provider_is_named_though_goose_ends_well(goose: Live, fault: Fault, kind: str) -> None:
-    server = goose.serve(Step(fault=fault, repeat=0), tools_needed=False)
+    server = goose.serve(ModelAnswer(fault=fault, repeat=0), tools_needed=False)
 
     turn = goose.turn(GOOSE, env=offline(server))
 
@@ -78,7 +78,7 @@ class Approving(Goose):
 
 
 def test_a_tool_that_nobody_could_approve_is_a_denial(goose: Live) -> None:
-    server = goose.serve(Step(shell="touch made"), Step(say="never"))
+    server = goose.serve(ModelAnswer(shell="touch made"), ModelAnswer(say="never"))
 
     turn = goose.turn(Approving(), env=offline(server))
 
@@ -88,7 +88,7 @@ def test_a_tool_that_nobody_could_approve_is_a_denial(goose: Live) -> None:
 
 
 def test_its_cap_on_turns_is_kept(goose: Live) -> None:
-    server = goose.serve(Step(shell="true", repeat=0))
+    server = goose.serve(ModelAnswer(shell="true", repeat=0))
 
     turn = goose.turn(GOOSE, env=offline(server), cli={"max_turns": 2})
 
@@ -145,7 +145,7 @@ def test_a_prompt_longer_than_a_command_line_may_be_arrives_whole(goose: Live) -
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(goose: Live) -> None:
-    server = goose.serve(Step(hang=True))
+    server = goose.serve(ModelAnswer(hang=True))
 
     code = terminated(goose, "goose", server, env=offline(server))
 

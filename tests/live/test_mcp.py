@@ -11,7 +11,7 @@ from tests.live.test_exported import asked, claude, codex
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.dialects.codex import CODEX
 from flyball.projections.files.verdict_file import NAME, TaskVerdict
-from flyball.testing.model_script import Call, Step
+from flyball.testing.model_script import Call, ModelAnswer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -44,10 +44,10 @@ def test_what_claude_code_asks_and_says_through_it_reaches_the_turns_claim(live:
     (folder / NAME).write_bytes(msgspec.json.encode(VERDICT))
     question = {"question": "Integers only?", "options": ["yes", "no"], "default": "no"}
     server = live.serve(
-        Step(calls=(Call("mcp__flyball__get_task", {}),)),
-        Step(calls=(Call("mcp__flyball__report_progress", {"summary": "half way"}),)),
-        Step(calls=(Call("mcp__flyball__ask_human", question),)),
-        Step(say="I wait for the answer."),
+        ModelAnswer(calls=(Call("mcp__flyball__get_task", {}),)),
+        ModelAnswer(calls=(Call("mcp__flyball__report_progress", {"summary": "half way"}),)),
+        ModelAnswer(calls=(Call("mcp__flyball__ask_human", question),)),
+        ModelAnswer(say="I wait for the answer."),
     )
     words = ("--mcp-config", json.dumps(SERVER), "--strict-mcp-config")
     ended = live.turn(CLAUDE, env=claude(server), cli={"args": words})
@@ -63,7 +63,7 @@ def test_what_claude_code_asks_and_says_through_it_reaches_the_turns_claim(live:
 def test_codex_offers_its_tools_to_the_model(live: Live) -> None:
     live.program("codex")
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-    server = live.serve(Step(say="Looked."))
+    server = live.serve(ModelAnswer(say="Looked."))
     passed = ["FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE"]
     table = f'{{command="flyball",args=["mcp"],required=true,startup_timeout_sec=60,env_vars={json.dumps(passed)}}}'
     words = (*codex(server), "-c", f"mcp_servers.flyball={table}")

@@ -10,7 +10,7 @@ from tests.live.looking import left_behind, published, terminated
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.frame import Patience
 from flyball.core.model.outcomes import Usage
-from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_script import Call, Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 SLOW = Patience(wall_s=300.0, idle_s=200.0)
 """It needs ten seconds where others need two."""
 TRIES = 6
-LIMITED = Step(
+LIMITED = ModelAnswer(
     fault=Fault(429, message="You have reached your usage limit.", headers={"retry-after": "1"}), repeat=TRIES
 )
 STRICT = {"permission": {"bash": "deny"}}
@@ -73,7 +73,7 @@ def test_its_own_edit_tool_edits_the_tree_its_steps_are_added_up_and_the_convers
     path = str(opencode.repository / "README.md")
     edit = Call("edit", {"filePath": path, "oldString": "# calc", "newString": "# calculator"})
     server = opencode.serve(
-        Step(say="I will edit.", calls=(edit,)), opencode.reported("edited"), opencode.reported("two")
+        ModelAnswer(say="I will edit.", calls=(edit,)), opencode.reported("edited"), opencode.reported("two")
     )
 
     first = opencode.turn(
@@ -94,7 +94,7 @@ def test_its_own_edit_tool_edits_the_tree_its_steps_are_added_up_and_the_convers
 
 def test_a_tool_the_users_rules_deny_is_a_denial_with_its_name(opencode: Live) -> None:
     server = opencode.serve(
-        Step(calls=(Call("bash", {"command": "touch made", "description": "touch"}),)), Step(say="No.")
+        ModelAnswer(calls=(Call("bash", {"command": "touch made", "description": "touch"}),)), ModelAnswer(say="No.")
     )
 
     turn = opencode.turn(OPENCODE, patience=SLOW, env=env(server, **STRICT))
@@ -117,7 +117,7 @@ def test_a_question_becomes_a_question_of_flyballs(opencode: Live) -> None:
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(opencode: Live) -> None:
-    server = opencode.serve(Step(hang=True))
+    server = opencode.serve(ModelAnswer(hang=True))
 
     code = terminated(opencode, "opencode", server, env=env(server))
 

@@ -9,14 +9,14 @@ from tests.live.looking import left_behind, published, terminated
 
 from flyball.agents.dialects.qwen import QWEN
 from flyball.agents.run.frame import Patience
-from flyball.testing.model_script import Call, Fault, Step
+from flyball.testing.model_script import Call, Fault, ModelAnswer
 from flyball.testing.model_server import ModelServer
 from flyball.testing.recordings import tokens
 
 pytestmark = pytest.mark.slow
 
 SLOW = Patience(wall_s=300.0, idle_s=200.0)
-LIMITED = Step(fault=Fault(402, message="You have reached your usage limit. Try again in 3 seconds."))
+LIMITED = ModelAnswer(fault=Fault(402, message="You have reached your usage limit. Try again in 3 seconds."))
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ def env(server: ModelServer) -> dict[str, str]:
     return {"OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_MODEL": "scripted-model"}
 
 
-def written(qwen: Live, path: str, text: str) -> Step:
+def written(qwen: Live, path: str, text: str) -> ModelAnswer:
     """Its shell refuses to substitute commands, so that files are written by its own tool, read first if they are there."""
     file = str(qwen.repository / path)
-    return Step(
+    return ModelAnswer(
         calls=(Call("read_file", {"file_path": file}), Call("write_file", {"file_path": file, "content": text}))
     )
 
@@ -67,7 +67,9 @@ def test_a_tool_the_users_rules_deny_is_a_denial_with_its_name(qwen: Live) -> No
     folder = qwen.home / ".qwen"
     folder.mkdir()
     (folder / "settings.json").write_text(json.dumps({"permissions": {"deny": ["Bash(touch *)"]}}))
-    server = qwen.serve(Step(calls=(Call("run_shell_command", {"command": "touch made"}),)), Step(say="No."))
+    server = qwen.serve(
+        ModelAnswer(calls=(Call("run_shell_command", {"command": "touch made"}),)), ModelAnswer(say="No.")
+    )
 
     turn = qwen.turn(QWEN, patience=SLOW, env=env(server))
 
@@ -110,7 +112,7 @@ def test_a_session_goes_on_and_its_total_is_not_counted_twice(qwen: Live) -> Non
 @pytest.mark.e2e
 @pytest.mark.req("C60")
 def test_sigterm_leaves_no_process(qwen: Live) -> None:
-    server = qwen.serve(Step(hang=True))
+    server = qwen.serve(ModelAnswer(hang=True))
 
     code = terminated(qwen, "qwen", server, env=env(server))
 

@@ -8,11 +8,13 @@ from flyball.agents.dialects.codex import CODEX
 from flyball.agents.dialects.goose import GOOSE
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.frame import Patience
-from flyball.testing.model_script import Fault, Step
+from flyball.testing.model_script import Fault, ModelAnswer
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C11")]
 
-LONG = Step(fault=Fault(429, message="Rate limit reached for requests", headers={"retry-after": "3600"}), repeat=0)
+LONG = ModelAnswer(
+    fault=Fault(429, message="Rate limit reached for requests", headers={"retry-after": "3600"}), repeat=0
+)
 PATIENCE = Patience(wall_s=600.0, idle_s=None, retry_s=5.0)
 
 

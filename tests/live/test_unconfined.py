@@ -11,12 +11,12 @@ from tests.live.conftest import BIN, Live
 
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.dialects.codex import CODEX
-from flyball.testing.model_script import Call, Step
+from flyball.testing.model_script import Call, ModelAnswer
 from flyball.workspace import sandbox
 
 pytestmark = pytest.mark.slow
 
-BY_SHELL = Step(shell='echo made > made.txt; echo "{\\"nonce\\": \\"$FLYBALL_NONCE\\"}" > $FLYBALL_REPORT_FILE')
+BY_SHELL = ModelAnswer(shell='echo made > made.txt; echo "{\\"nonce\\": \\"$FLYBALL_NONCE\\"}" > $FLYBALL_REPORT_FILE')
 
 
 def test_claude_code_edits_and_runs_commands_but_writes_no_file_elsewhere(live: Live) -> None:
@@ -24,8 +24,8 @@ def test_claude_code_edits_and_runs_commands_but_writes_no_file_elsewhere(live: 
     inside, outside = live.repository / "inside.txt", live.folder / "outside.txt"
     server = live.serve(
         BY_SHELL,
-        *(Step(calls=(Call("Write", {"file_path": str(path), "content": "x"}),)) for path in (inside, outside)),
-        Step(say="Done."),
+        *(ModelAnswer(calls=(Call("Write", {"file_path": str(path), "content": "x"}),)) for path in (inside, outside)),
+        ModelAnswer(say="Done."),
     )
 
     turn = live.turn(CLAUDE, env=claude_code.offline(server), sandboxed=False)
@@ -49,8 +49,8 @@ def test_codex_works_in_its_own_sandbox_and_goes_on_with_a_conversation(live: Li
         pytest.skip(program.reason)
     live.program("codex")
     outside = elsewhere / "outside.txt"
-    refused = Step(shell=f"(echo x > {outside}) || touch refused.txt")
-    codex_cli.served(live, BY_SHELL, refused, Step(say="Done."), BY_SHELL, Step(say="Again."))
+    refused = ModelAnswer(shell=f"(echo x > {outside}) || touch refused.txt")
+    codex_cli.served(live, BY_SHELL, refused, ModelAnswer(say="Done."), BY_SHELL, ModelAnswer(say="Again."))
     shutil.copy(live.home / ".codex" / "config.toml", elsewhere)
     env = {**codex_cli.ENV, "CODEX_HOME": str(elsewhere)}
 

@@ -19,7 +19,7 @@ from flyball.measures.gates.expectations import keep, load
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.sandbox import Unconfined
 
@@ -132,7 +132,7 @@ class Lab:
         self.failed_exits: dict[str, int] = {}
         self.items = ITEMS
         self.lane = MAIN
-        self.stop = Stop()
+        self.stop = StopFlag()
         self.said: list[tuple[str, str]] = []
 
     @staticmethod

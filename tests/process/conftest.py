@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flyball.process import Exit, Stop, run
+from flyball.process import Exit, StopFlag, run
 from flyball.warden import processes
 
 MARK = "FLYBALL_TEST_MARK"
@@ -50,9 +50,9 @@ class Scene:
     def appears(self, name: str) -> str:
         return str(self.eventually(lambda: (path := self.folder / name).exists() and path.read_text()))
 
-    def stop_when(self, condition: Callable[[], Any]) -> Stop:
+    def stop_when(self, condition: Callable[[], Any]) -> StopFlag:
         """A stop that is given as soon as the condition holds."""
-        stop = Stop()
+        stop = StopFlag()
         threading.Thread(target=lambda: stop.set(str(self.eventually(condition)))).start()
         return stop
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flyball.process import Exit, ProgramMissing, Stop, capture, run
+from flyball.process import Exit, ProgramMissing, StopFlag, capture, run
 from flyball.warden import processes
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def test_runs_leave_no_descriptor_and_no_zombie_behind(scene: Scene) -> None:
     scene.run(["true"])
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
-        scene.run(["true"], stdin=b"x", stop=Stop())
+        scene.run(["true"], stdin=b"x", stop=StopFlag())
         scene.run(["no-such-program"])
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert not [process for process in processes() if process.parent == os.getpid() and process.state == "Z"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flyball.process import Exit, Stop
+from flyball.process import Exit, StopFlag
 
 if TYPE_CHECKING:
     from tests.process.conftest import Scene
@@ -51,7 +51,7 @@ def threading_stop(seconds: float) -> EventStop:
 
 
 def test_a_stop_already_given_starts_nothing(scene: Scene) -> None:
-    stop = Stop()
+    stop = StopFlag()
     stop.set("first")
     stop.set("second")
     ended = scene.run("open('ran', 'w')", stop=stop)
@@ -60,7 +60,7 @@ def test_a_stop_already_given_starts_nothing(scene: Scene) -> None:
 
 
 def test_one_stop_ends_every_run_that_has_it(scene: Scene) -> None:
-    stop, ends = Stop(), list[Exit]()
+    stop, ends = StopFlag(), list[Exit]()
     argv = scene.program(FOR_EVER)
     threads = [threading.Thread(target=lambda: ends.append(scene.run(argv, stop=stop))) for _ in range(3)]
     for thread in threads:

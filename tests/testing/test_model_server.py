@@ -13,7 +13,16 @@ from typing import Any
 
 import pytest
 
-from flyball.testing.model_script import Call, Fault, Script, ScriptUnreadable, Step, Tokens, load, shell_input
+from flyball.testing.model_script import (
+    Call,
+    Fault,
+    ModelAnswer,
+    ModelScript,
+    ScriptUnreadable,
+    Tokens,
+    load,
+    shell_input,
+)
 from flyball.testing.model_server import ModelServer
 
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
@@ -63,7 +72,7 @@ def post(server: ModelServer, api: str, *, stream: bool = False, tools: bool = T
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", APIS)
 def test_a_command_is_called_through_the_shell_tool_on_offer_and_then_it_speaks(api: str, stream: bool) -> None:
-    with ModelServer(Script((Step(shell="touch made"), Step(say="Done: {nonce}")))) as server:
+    with ModelServer(ModelScript((ModelAnswer(shell="touch made"), ModelAnswer(say="Done: {nonce}")))) as server:
         _, _, called = post(server, api, stream=stream)
         _, _, said = post(server, api, stream=stream)
     name = {"anthropic": "Bash", "responses": "exec_command", "chat": "shell", "gemini": "run_shell_command"}[api]
@@ -75,7 +84,7 @@ def test_a_command_is_called_through_the_shell_tool_on_offer_and_then_it_speaks(
 
 @pytest.mark.parametrize("api", APIS)
 def test_usage_is_what_the_step_says(api: str) -> None:
-    with ModelServer(Script((Step(say="x", usage=Tokens(1234, 56)),))) as server:
+    with ModelServer(ModelScript((ModelAnswer(say="x", usage=Tokens(1234, 56)),))) as server:
         _, _, said = post(server, api)
     assert "1234" in said
     assert "56" in said
@@ -83,7 +92,7 @@ def test_usage_is_what_the_step_says(api: str) -> None:
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_request_without_tools_takes_no_step(api: str) -> None:
-    with ModelServer(Script((Step(say="the step"),))) as server:
+    with ModelServer(ModelScript((ModelAnswer(say="the step"),))) as server:
         _, _, small = post(server, api, tools=False)
         _, _, said = post(server, api)
         assert [request.step for request in server.requests] == [None, 0]
@@ -92,12 +101,14 @@ def test_a_request_without_tools_takes_no_step(api: str) -> None:
 
 
 def test_a_client_that_offers_no_tools_can_be_served_too() -> None:
-    with ModelServer(Script((Step(say="the step"),), tools_needed=False)) as server:
+    with ModelServer(ModelScript((ModelAnswer(say="the step"),), tools_needed=False)) as server:
         assert "the step" in post(server, "chat", tools=False)[2]
 
 
 def test_any_tool_can_be_asked_for_and_a_text_is_the_input_of_a_custom_one() -> None:
-    script = Script((Step(calls=(Call("*", {"a": 1}),)), Step(calls=(Call("apply_patch", "*** Begin Patch"),))))
+    script = ModelScript(
+        (ModelAnswer(calls=(Call("*", {"a": 1}),)), ModelAnswer(calls=(Call("apply_patch", "*** Begin Patch"),)))
+    )
     with ModelServer(script) as server:
         assert '"name": "exec_command"' in post(server, "responses")[2]
         assert '"custom_tool_call"' in post(server, "responses")[2]
@@ -106,7 +117,7 @@ def test_any_tool_can_be_asked_for_and_a_text_is_the_input_of_a_custom_one() -> 
 @pytest.mark.parametrize("api", APIS)
 def test_a_fault_has_its_status_headers_and_words(api: str) -> None:
     fault = Fault(429, "rate_limit_error", "slow down", {"retry-after": "7200", "reset": "{now+7200}"})
-    with ModelServer(Script((Step(fault=fault),))) as server:
+    with ModelServer(ModelScript((ModelAnswer(fault=fault),))) as server:
         status, headers, body = post(server, api, stream=True)
     assert (status, headers["retry-after"]) == (429, "7200")
     assert abs(int(headers["reset"]) - time.time() - 7200) < 30
@@ -115,7 +126,7 @@ def test_a_fault_has_its_status_headers_and_words(api: str) -> None:
 
 def test_times_in_a_body_are_numbers_where_they_stand_alone_and_texts_where_they_do_not() -> None:
     body = {"error": {"resets_at": "{now+60}", "message": "until {iso+60}", "date": ["{http}"]}}
-    with ModelServer(Script((Step(fault=Fault(429, body=body)),))) as server:
+    with ModelServer(ModelScript((ModelAnswer(fault=Fault(429, body=body)),))) as server:
         error = json.loads(post(server, "responses")[2])["error"]
     assert isinstance(error["resets_at"], int)
     assert error["message"].startswith("until 20")
@@ -124,15 +135,15 @@ def test_times_in_a_body_are_numbers_where_they_stand_alone_and_texts_where_they
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_stream_can_break_with_an_error_or_be_cut(api: str) -> None:
-    broken = Step(say="half", broken=Fault(529, "overloaded_error", "too much"))
-    with ModelServer(Script((broken, Step(say="half", cut=True)))) as server:
+    broken = ModelAnswer(say="half", broken=Fault(529, "overloaded_error", "too much"))
+    with ModelServer(ModelScript((broken, ModelAnswer(say="half", cut=True)))) as server:
         assert "too much" in post(server, api, stream=True)[2]
         with pytest.raises(http.client.IncompleteRead):
             post(server, api, stream=True)
 
 
 def test_an_answer_can_be_late_and_a_hang_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ModelServer(Script((Step(say="late", delay_s=0.2), Step(hang=True)))) as server:
+    with ModelServer(ModelScript((ModelAnswer(say="late", delay_s=0.2), ModelAnswer(hang=True)))) as server:
         waited: list[float | None] = []
 
         def wait(seconds: float | None) -> bool:
@@ -161,16 +172,16 @@ def test_an_answer_can_be_late_and_a_hang_ends_with_the_server(monkeypatch: pyte
 
 
 def test_a_step_can_be_repeated_and_after_the_last_one_nothing_is_left_to_do() -> None:
-    with ModelServer(Script((Step(say="again", repeat=2),))) as server:
+    with ModelServer(ModelScript((ModelAnswer(say="again", repeat=2),))) as server:
         said = [post(server, "chat")[2] for _ in range(3)]
     assert ["again" in text for text in said] == [True, True, False]
     assert "nothing left to do" in said[2]
-    with ModelServer(Script((Step(say="for ever", repeat=0),))) as server:
+    with ModelServer(ModelScript((ModelAnswer(say="for ever", repeat=0),))) as server:
         assert all("for ever" in post(server, "chat")[2] for _ in range(5))
 
 
 def test_models_are_listed_and_other_calls_are_answered() -> None:
-    with ModelServer(Script()) as server:
+    with ModelServer(ModelScript()) as server:
         with urllib.request.urlopen(f"{server.url}/v1/models", timeout=60) as answer:
             assert json.load(answer)["data"][0]["id"] == "scripted-model"
         request = urllib.request.Request(f"{server.url}/telemetry", b"not json")
@@ -180,7 +191,7 @@ def test_models_are_listed_and_other_calls_are_answered() -> None:
 
 
 def test_only_the_loopback_interface_is_listened_on() -> None:
-    with ModelServer(Script()) as server:
+    with ModelServer(ModelScript()) as server:
         assert server._server.server_address[0] == "127.0.0.1"
 
 

@@ -17,7 +17,7 @@ from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import TaskOpened, TaskStopped
 from flyball.core.model.task import EffectId, Item, Task, TaskId
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
-from flyball.web.access import Gate, hosts_of, token_of
+from flyball.web.access import AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
 from flyball.wiring.site import Site
 
@@ -100,7 +100,7 @@ def serve(site: Site) -> Iterator[Serve]:
     made = []
 
     def begin(*, logged_in: bool = True, read_only: bool = False) -> TestClient:
-        gate = Gate(token_of(site.home.home), hosts_of("127.0.0.1", ()), read_only)
+        gate = AccessRules(token_of(site.home.home), hosts_of("127.0.0.1", ()), read_only)
         client = TestClient(make_app(site.home.home, gate), base_url=ORIGIN, raise_server_exceptions=True)
         made.append(client)
         if logged_in:
@@ -113,7 +113,7 @@ def serve(site: Site) -> Iterator[Serve]:
 
 
 def form_token(client: TestClient) -> str:
-    gate: Gate = client.app.state.gate  # type: ignore[attr-defined]
+    gate: AccessRules = client.app.state.gate  # type: ignore[attr-defined]
     return gate.form_token
 
 

@@ -14,7 +14,7 @@ from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, sa
 from flyball.core.model.events import LearningRecorded, PersonSpoke
 from flyball.core.model.task import Item
 from flyball.testing.builders import Story, tdd_task
-from flyball.web.access import COOKIE, Gate, hosts_of, opening_file, token_of
+from flyball.web.access import COOKIE, AccessRules, hosts_of, opening_file, token_of
 from flyball.wiring.run.controller import confinement
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Unavailable, available
@@ -56,7 +56,7 @@ def test_a_token_survives_restarts_and_a_new_one_shuts_out_what_was_stolen(site:
     assert token_of(site.home.home) == token
     path = site.home.home / "serve" / "token"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    stolen = Gate(token, hosts_of("127.0.0.1", ())).cookie
+    stolen = AccessRules(token, hosts_of("127.0.0.1", ())).cookie
     token_of(site.home.home, new=True)
     after = serve(logged_in=False)
     assert after.get(f"/?token={token}").status_code == 403
@@ -106,7 +106,7 @@ def test_a_name_that_was_pointed_at_this_machine_reads_nothing(site: Site, serve
 
 
 def test_another_host_is_served_under_its_own_names_only() -> None:
-    gate = Gate("t" * 64, hosts_of("0.0.0.0", ["desk", "desk.local", "10.0.0.5"]))
+    gate = AccessRules("t" * 64, hosts_of("0.0.0.0", ["desk", "desk.local", "10.0.0.5"]))
     assert all(gate.knows_host(name) for name in ("desk:7117", "10.0.0.5", "localhost:1", "[::1]:7117"))
     assert not gate.knows_host("evil.example")
 

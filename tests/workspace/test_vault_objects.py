@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from flyball.workspace import GitWorkspace, Repository
-from flyball.workspace.checkpoint import Author, commit_tree
+from flyball.workspace.checkpoint import CommitAuthor, commit_tree
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.vault import RefUpdate
 
@@ -25,7 +25,7 @@ def test_a_commit_holds_what_is_given_and_nothing_else(new_user, open_workspace,
     user.commit()
     workspace = open_workspace(user)
     tree, base = workspace.tree_of(workspace.base), workspace.base
-    commit = commit_tree(workspace.vault, tree, base, message="m\n\n", at=at, author=Author("A <b>\nC", "<a@b>"))
+    commit = commit_tree(workspace.vault, tree, base, message="m\n\n", at=at, author=CommitAuthor("A <b>\nC", "<a@b>"))
     assert shown(workspace.vault, commit) == f"A bC|a@b|A bC|1772366400|1772366400|m|{base}"
     workspace.vault.git().out("fsck", "--strict", commit)
 
@@ -33,17 +33,17 @@ def test_a_commit_holds_what_is_given_and_nothing_else(new_user, open_workspace,
 @pytest.mark.req("C61")
 def test_the_same_inputs_give_the_same_commit_whatever_the_clock_and_the_environment_say(workspace, at, monkeypatch):
     tree = workspace.tree_of(workspace.base)
-    first = commit_tree(workspace.vault, tree, None, message="m", at=at, author=Author())
+    first = commit_tree(workspace.vault, tree, None, message="m", at=at, author=CommitAuthor())
     monkeypatch.setenv("GIT_AUTHOR_NAME", "somebody")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "@1 +0000")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    assert commit_tree(workspace.vault, tree, None, message="m", at=at, author=Author()) == first
+    assert commit_tree(workspace.vault, tree, None, message="m", at=at, author=CommitAuthor()) == first
 
 
 @pytest.mark.parametrize("name", ["", ".", "<>", " ,;\n", "'\"\\"])
 def test_a_name_that_git_refuses_is_left_for_flyballs_own(workspace, at, name):
     tree = workspace.tree_of(workspace.base)
-    commit = commit_tree(workspace.vault, tree, None, message="m", at=at, author=Author(name, name))
+    commit = commit_tree(workspace.vault, tree, None, message="m", at=at, author=CommitAuthor(name, name))
     assert shown(workspace.vault, commit).startswith("flyball|flyball@localhost|")
 
 
@@ -51,20 +51,20 @@ def test_a_name_that_git_refuses_is_left_for_flyballs_own(workspace, at, name):
     "text", ["", "\n\nlate", "ümlaut, 日本 and \udcff", "nul \0 in it", "a title\n\nand more\n\n\n"]
 )
 def test_any_message_can_be_committed(workspace, at, text):
-    commit = commit_tree(workspace.vault, workspace.base, workspace.base, message=text, at=at, author=Author())
+    commit = commit_tree(workspace.vault, workspace.base, workspace.base, message=text, at=at, author=CommitAuthor())
     raw = workspace.vault.git().out("cat-file", "commit", commit).partition(b"\n\n")[2]
     assert raw == text.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
 
 
 def test_a_commit_whose_tree_is_nowhere_is_refused(workspace, at):
     with pytest.raises(UnknownCommit, match="no commit or tree"):
-        commit_tree(workspace.vault, "1" * 40, workspace.base, message="m", at=at, author=Author())
+        commit_tree(workspace.vault, "1" * 40, workspace.base, message="m", at=at, author=CommitAuthor())
 
 
 def test_a_time_without_its_zone_is_refused(workspace):
     naive = datetime(2026, 3, 1, 12, 0, tzinfo=UTC).replace(tzinfo=None)
     with pytest.raises(ValueError, match="zone"):
-        commit_tree(workspace.vault, workspace.base, None, message="m", at=naive, author=Author())
+        commit_tree(workspace.vault, workspace.base, None, message="m", at=naive, author=CommitAuthor())
 
 
 def test_an_id_that_stood_for_nothing_is_asked_again(workspace):

@@ -374,7 +374,7 @@ def _asked_again(site: Site, state: State) -> bool:
     """Put the question that blocks the task to whoever is at the terminal."""
     assert state.stopped is not None
     key = state.stopped.question
-    answer = TerminalPeople().ask(state.task, state.questions[key].question, process.Stop())
+    answer = TerminalPeople().ask(state.task, state.questions[key].question, process.StopFlag())
     if answer is None:
         return False
     site.journal.post(state.task.id, "answer", text=answer, question=key, at=system_clock.now())

@@ -55,5 +55,5 @@ class HomeUnusable(ConfigError):
     """Flyball's own folder cannot be made or written."""
 
 
-class HomeInsideRepository(ConfigError):
+class HomeInsideTree(ConfigError):
     """Flyball's own folder lies inside the repository, where an agent could reach it."""

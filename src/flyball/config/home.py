@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
-from flyball.config.errors import HomeInsideRepository, HomeUnusable
+from flyball.config.errors import HomeInsideTree, HomeUnusable
 from flyball.core.model.task import TaskId
 
 VARIABLE = "FLYBALL_HOME"
@@ -47,7 +47,7 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         below = (home or home_folder()).resolve()
         for own in (root.resolve(), real):
             if below == own or own in below.parents:
-                raise HomeInsideRepository(
+                raise HomeInsideTree(
                     f"{VARIABLE} is {below}, inside the repository {root}, where an agent could reach it; "
                     "expected a folder outside. Set it to another folder, or unset it."
                 )

@@ -14,7 +14,7 @@ from pathlib import Path
 from flyball import faults
 from flyball.core.workflows.backlog.issues import edits
 from flyball.core.workflows.backlog.issues.reading import finished_in, read_issues
-from flyball.core.workflows.backlog.issues.words import Known
+from flyball.core.workflows.backlog.issues.words import KnownIssues
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Issue, Status
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
@@ -93,20 +93,20 @@ def _append(folder: KeptFolder, block: str) -> None:
     folder.edit(HISTORY, lambda raw: bytes_of(edits.with_block(text_of(raw) if raw else edits.HEADER, block)))
 
 
-def _without(text: str, id: str, kept: str, file: str, at: str, known: Known) -> bytes:
+def _without(text: str, id: str, kept: str, file: str, at: str, known: KnownIssues) -> bytes:
     """The file without the issue, if that still is what was written into history."""
     if not edits.holds(kept, id, edits.entry(text, id, file=file, at=at, known=known)):
         raise edits.EditRefused(f"{id} was changed while it was moved; it is in history and here, and nothing is lost.")
     return bytes_of(edits.without_block(text, id, known))
 
 
-def _known(folder: KeptFolder) -> Known:
+def _known(folder: KeptFolder) -> KnownIssues:
     """Every issue that has a block in a file that can be read, or stands in history."""
     ids: list[str] = []
     for name in (*issue_files(folder), *histories(folder)):
         with suppress(WorkFolderUnusable):
             ids += (issue.id for issue in read_issues(text_of(folder.read(name) or b""), name).issues)
-    return Known.of((*ids, *finished_in(text_of(folder.read(name) or b"") for name in histories(folder))))
+    return KnownIssues.of((*ids, *finished_in(text_of(folder.read(name) or b"") for name in histories(folder))))
 
 
 def _with_reopened(raw: bytes | None, file: str, done: str, id: str) -> bytes | None:

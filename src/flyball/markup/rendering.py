@@ -16,7 +16,7 @@ from markupsafe import Markup
 from flyball.core.text.quantities import plural
 from flyball.markup.highlight import code
 from flyball.projections.history.spend import Spend
-from flyball.projections.history.timeline import Mark
+from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.summary import short_time
 from flyball.projections.plots.failing import failing_story, spark
 from flyball.projections.plots.governor import governor
@@ -89,7 +89,7 @@ def _shown(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-def _spark(marks: Sequence[Mark], label: str) -> Markup:
+def _spark(marks: Sequence[TimelineMark], label: str) -> Markup:
     return Markup(spark(marks, label=label))  # noqa: S704 - our own picture
 
 

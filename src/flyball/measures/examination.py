@@ -16,7 +16,7 @@ from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Case, Outcome, TreeIndex
 from flyball.measures.gates.running import Bench, GateRun, Round, runs_pytest
 from flyball.measures.planting.plan import Sources, muted_files
-from flyball.measures.planting.proof import Ground, prove
+from flyball.measures.planting.proof import PlantingGround, prove
 from flyball.measures.quality import lint
 from flyball.measures.quality.lint import LintRun
 from flyball.measures.sources import is_code, looks_like_test
@@ -209,7 +209,7 @@ class Examination:
         self._lay()
         changed = changed_paths(self.workspace, self.request.base, Commit(self._sha))
         ran = tuple(zip(self.settings.gates, gates.runs, strict=True))
-        ground = Ground(
+        ground = PlantingGround(
             tree=self.tree.directory,
             files=self.index.files,
             changed=frozenset(changed),

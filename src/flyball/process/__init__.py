@@ -5,7 +5,7 @@ from flyball.process.errors import CommandTimedOut, ProgramMissing, WardenFailed
 from flyball.process.front import Front, step_behind
 from flyball.process.output import OnOutput
 from flyball.process.running import run
-from flyball.process.stop import Stop
+from flyball.process.stop import StopFlag
 from flyball.process.watch import EndedBy, Exit
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Front",
     "OnOutput",
     "ProgramMissing",
-    "Stop",
+    "StopFlag",
     "WardenFailed",
     "capture",
     "kill_captured",

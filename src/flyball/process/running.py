@@ -14,7 +14,7 @@ from flyball.process.errors import why_missing
 from flyball.process.output import OnOutput, open_sink
 from flyball.process.stop import asked
 from flyball.process.warden_channel import start_warden
-from flyball.process.watch import Exit, Limits, Watch
+from flyball.process.watch import Exit, RunLimits, RunWatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def run(
         ]
         patience = grace + linger + warden.PATIENCE + 5
         line = cleanup.enter_context(start_warden(payload, [*pass_fds, *hold_fds], patience))
-        watch = Watch(line, sinks, Limits(begun, wall, idle, patience), stop)
+        watch = RunWatch(line, sinks, RunLimits(begun, wall, idle, patience), stop)
         watch.until_ended(stdin)
         return watch.result(partial(why_missing, argv[0], cwd, env))
 

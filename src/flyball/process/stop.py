@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from flyball import ports
 
 
-class Stop:
+class StopFlag:
     """A word that running work must end: set once, from any thread or signal handler, seen by every run that has it."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from flyball import warden
 _BOOT = "import sys; sys.path.append(sys.argv[1]); import warden; warden.main(int(sys.argv[2]), int(sys.argv[3]))"
 
 
-class Line(msgspec.Struct, frozen=True):
+class WardenLine(msgspec.Struct, frozen=True):
     """The line to a running warden, and our ends of its program's pipes."""
 
     warden: subprocess.Popen[bytes]
@@ -26,7 +26,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def start_warden(payload: bytes, fds: Sequence[int], patience: float) -> Iterator[Line]:
+def start_warden(payload: bytes, fds: Sequence[int], patience: float) -> Iterator[WardenLine]:
     """Start a warden; however this is left, its control line is cut, which makes it end the tree, and it is waited for."""
     with ExitStack() as ours, ExitStack() as theirs:
         control, far = socket.socketpair()
@@ -53,7 +53,7 @@ def start_warden(payload: bytes, fds: Sequence[int], patience: float) -> Iterato
             theirs.close()
             with suppress(BrokenPipeError, ConnectionResetError):
                 control.sendall(payload)
-            yield Line(process, control, stdin, (stdout, stderr))
+            yield WardenLine(process, control, stdin, (stdout, stderr))
         finally:
             control.close()
             _await(process, patience)

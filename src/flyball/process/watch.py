@@ -17,8 +17,8 @@ import msgspec
 from flyball.process.errors import WardenFailed
 from flyball.process.orphans import sweep
 from flyball.process.output import Sink
-from flyball.process.stop import Stop, asked
-from flyball.process.warden_channel import Line
+from flyball.process.stop import StopFlag, asked
+from flyball.process.warden_channel import WardenLine
 
 if TYPE_CHECKING:
     from flyball import ports
@@ -47,17 +47,17 @@ class Exit(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-class Limits(msgspec.Struct, frozen=True):
+class RunLimits(msgspec.Struct, frozen=True):
     begun: float
     wall: float | None
     idle: float | None
     patience: float
 
 
-class Watch:
+class RunWatch:
     """One run, from the start of its warden to its end."""
 
-    def __init__(self, line: Line, sinks: Sequence[Sink], limits: Limits, stop: ports.Stop | None) -> None:
+    def __init__(self, line: WardenLine, sinks: Sequence[Sink], limits: RunLimits, stop: ports.Stop | None) -> None:
         self._line, self._sinks, self._limits, self._stop = line, sinks, limits, stop
         self._selector = selectors.DefaultSelector()
         self._unwritten = memoryview(b"")
@@ -76,7 +76,7 @@ class Watch:
             selector.register(self._line.stdin, selectors.EVENT_WRITE, self._feed)
             for source, sink in zip(self._line.outputs, self._sinks, strict=True):
                 selector.register(source, selectors.EVENT_READ, partial(self._read, source, sink))
-            if isinstance(self._stop, Stop):
+            if isinstance(self._stop, StopFlag):
                 selector.register(self._stop, selectors.EVENT_READ, partial(selector.unregister, self._stop))
             while not {"ended", "missing", "lost"} & self._said.keys():
                 for key, _ in selector.select(self._seconds_to_next_limit()):
@@ -132,7 +132,7 @@ class Watch:
     def _seconds_to_next_limit(self) -> float | None:
         times = [at for at, _, _ in self._due()] + ([self._give_up_at] if self._give_up_at else [])
         left = max(0.0, min(times) - time.monotonic()) if times else None
-        if self._stop is None or isinstance(self._stop, Stop):
+        if self._stop is None or isinstance(self._stop, StopFlag):
             return left
         return NOTICED_AFTER if left is None else min(left, NOTICED_AFTER)
 

@@ -48,7 +48,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     body: dict[str, Any] | None = None
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+class ModelAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer: what it says, then what it calls; or how it fails.
 
     `shell` runs a command through whatever shell tool the client offers. `{nonce}` in texts and inputs becomes the nonce the prompt
@@ -70,10 +70,10 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     repeat: int = 1
 
 
-class Script(msgspec.Struct, frozen=True, omit_defaults=True):
+class ModelScript(msgspec.Struct, frozen=True, omit_defaults=True):
     """The steps in order; without `tools_needed` every request takes one, for clients that offer no tools."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ModelAnswer, ...] = ()
     tools_needed: bool = True
     afterwards: str = "There is nothing left to do."
 
@@ -92,16 +92,16 @@ class ScriptUnreadable(ValueError):
     """The file is no script; the message says where."""
 
 
-def load(path: Path) -> Script:
+def load(path: Path) -> ModelScript:
     """A script from a JSON file: an object like Script, or its list of steps."""
     try:
         value = json.loads(path.read_bytes())
-        return msgspec.convert({"steps": value} if isinstance(value, list) else value, Script)
+        return msgspec.convert({"steps": value} if isinstance(value, list) else value, ModelScript)
     except (OSError, ValueError) as error:
         raise ScriptUnreadable(f"{path}: {error}") from error
 
 
-def reply(step: Step, number: int, tools: dict[str, dict[str, Any]], request: str) -> Reply:
+def reply(step: ModelAnswer, number: int, tools: dict[str, dict[str, Any]], request: str) -> Reply:
     """What a step says to this request; `tools` are the schemas of what the client offers, by name."""
     nonce = next(iter(reversed(_NONCE.findall(request))), "")
     wanted = [*step.calls]

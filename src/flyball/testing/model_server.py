@@ -23,17 +23,17 @@ import msgspec
 from flyball.clock import system_clock
 from flyball.testing.model_apis.anthropic import Anthropic
 from flyball.testing.model_apis.chat import Chat
-from flyball.testing.model_apis.gemini import Gemini
+from flyball.testing.model_apis.gemini import GeminiApi
 from flyball.testing.model_apis.responses import Responses
 from flyball.testing.model_apis.wire import Api
-from flyball.testing.model_script import Fault, Reply, Script, Step, load, reply, timed, timed_headers
+from flyball.testing.model_script import Fault, ModelAnswer, ModelScript, Reply, load, reply, timed, timed_headers
 
 _APIS: tuple[tuple[str, Api], ...] = (
     ("/messages", Anthropic()),
     ("/responses", Responses()),
     ("/chat/completions", Chat()),
-    (":generateContent", Gemini()),
-    (":streamGenerateContent", Gemini()),
+    (":generateContent", GeminiApi()),
+    (":streamGenerateContent", GeminiApi()),
 )
 SMALL_TALK = "ok"
 
@@ -51,7 +51,7 @@ class Request(msgspec.Struct, frozen=True):
 class ModelServer:
     """Answers by a script until it is closed; `requests` are all that came."""
 
-    def __init__(self, script: Script, port: int = 0, log: Path | None = None) -> None:
+    def __init__(self, script: ModelScript, port: int = 0, log: Path | None = None) -> None:
         self._script, self._log = script, log
         self._lock = threading.Lock()
         self._steps = _played(script)
@@ -85,11 +85,11 @@ class ModelServer:
         self._server.server_close()
         self._thread.join()
 
-    def step_for(self, api: Api | None, handler: _Handler, body: Any) -> tuple[Step, int]:
+    def step_for(self, api: Api | None, handler: _Handler, body: Any) -> tuple[ModelAnswer, int]:
         """The step this request takes, if it takes one; every request is kept."""
         takes = api is not None and (bool(api.tools(body)) or not self._script.tools_needed)
         with self._lock:
-            step = next(self._steps) if takes else Step(say=SMALL_TALK)
+            step = next(self._steps) if takes else ModelAnswer(say=SMALL_TALK)
             self._number += 1
             request = Request(handler.command, handler.path, dict(handler.headers), body, self.taken if takes else None)
             self.requests.append(request)
@@ -99,7 +99,7 @@ class ModelServer:
             return step, self._number
 
 
-def _played(script: Script) -> Iterator[Step]:
+def _played(script: ModelScript) -> Iterator[ModelAnswer]:
     for step in script.steps:
         times = step.repeat
         while True:
@@ -108,7 +108,7 @@ def _played(script: Script) -> Iterator[Step]:
             if times == 0:
                 break
     while True:
-        yield Step(say=script.afterwards)
+        yield ModelAnswer(say=script.afterwards)
 
 
 class _Server(ThreadingHTTPServer):
@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._answer(api, step, reply(step, number, api.tools(body), text), body)
 
-    def _answer(self, api: Api, step: Step, said: Reply, body: Any) -> None:
+    def _answer(self, api: Api, step: ModelAnswer, said: Reply, body: Any) -> None:
         headers = dict(timed_headers(step.headers, system_clock.now()))
         if not api.streams(body, self.path):
             self._send(200, api.whole(said, body), headers)

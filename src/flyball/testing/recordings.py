@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
 from flyball.agents.reading.jsonl import Events, other_lines
-from flyball.agents.run.frame import ProgramRun, Turn
+from flyball.agents.run.frame import ProgramRun, TurnOrder
 from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import settle_turn
 from flyball.core.model.effects import RunAgent
@@ -58,7 +58,7 @@ def replay(
         files=files or {},
         homes=homes,
     )
-    turn = Turn(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
+    turn = TurnOrder(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
     ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
     return settle_turn(dialect.read(heard), heard, ran, slept="", before=before)
 

@@ -36,7 +36,7 @@ def token_of(home: Path, *, new: bool = False) -> str:
     return token
 
 
-class Gate(msgspec.Struct, frozen=True):
+class AccessRules(msgspec.Struct, frozen=True):
     """What requests are checked against."""
 
     token: str

@@ -18,7 +18,7 @@ from flyball.journal.errors import JournalError
 from flyball.markup.rendering import asset, render
 from flyball.ports import Refusal
 from flyball.web import diffing, looking, metrics, starting, words
-from flyball.web.access import COOKIE, Gate
+from flyball.web.access import COOKIE, AccessRules
 from flyball.web.frame import form_of, redirect, refusal
 from flyball.web.live import Hub, stream
 from flyball.web.sites import Sites
@@ -43,7 +43,7 @@ Look = Callable[[Request], Response]
 Spoken = Callable[[Request, list[tuple[str, str]]], Awaitable[Response] | Response]
 
 
-def make_app(home: Path, gate: Gate) -> Starlette:
+def make_app(home: Path, gate: AccessRules) -> Starlette:
     """The application of one home."""
     task = "/t/{repo}/{task}"
     app = Starlette(
@@ -82,7 +82,7 @@ def make_app(home: Path, gate: Gate) -> Starlette:
 class Guarded:
     """Refuses what is not for us before a page is made, and puts the policy on every answer."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, gate: AccessRules) -> None:
         self._app, self._gate = app, gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -156,9 +156,9 @@ def _made(make: Look, request: Request) -> Response:
 def _speak(take: Spoken, *, word: bool = True) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         form = await form_of(request)
-        gate: Gate = request.app.state.gate
+        gate: AccessRules = request.app.state.gate
         if not word:
-            gate = Gate(gate.token, gate.hosts)
+            gate = AccessRules(gate.token, gate.hosts)
         refused = gate.may_speak(request.headers, dict(form).get("form_token", ""))
         if refused:
             return refusal(request, "Not taken", refused, status=403)

@@ -16,13 +16,13 @@ from flyball import __version__
 from flyball.clock import system_clock
 from flyball.markup.rendering import Crumb, assets_version, render
 from flyball.projections.pages.summary import Summary
-from flyball.web.access import LOOPBACK, Gate
+from flyball.web.access import LOOPBACK, AccessRules
 from flyball.web.sites import Sites
 
 LARGEST_FORM = 1024 * 1024
 
 
-class Frame(msgspec.Struct):
+class PageFrame(msgspec.Struct):
     """The values of `base.html`; pages put their own beside them in `more`."""
 
     path: str
@@ -68,14 +68,14 @@ MESSAGES = {
 }
 
 
-def frame(request: Request, crumbs: Sequence[Crumb], *, live: bool = True, **more: Any) -> Frame:
+def frame(request: Request, crumbs: Sequence[Crumb], *, live: bool = True, **more: Any) -> PageFrame:
     """The frame of a page, from how it was asked for."""
-    gate: Gate = request.app.state.gate
+    gate: AccessRules = request.app.state.gate
     theme = request.cookies.get("theme", "system")
     said = request.query_params.get("said", "")
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     command = f"flyball resume {request.path_params.get('task', '')}" if said == "waits" else ""
-    return Frame(
+    return PageFrame(
         path=path,
         theme=theme if theme in {"light", "dark"} else "system",
         form_token=gate.form_token,
@@ -94,7 +94,7 @@ def frame(request: Request, crumbs: Sequence[Crumb], *, live: bool = True, **mor
     )
 
 
-def page(template: str, framed: Frame, *, status: int = 200, **values: Any) -> HTMLResponse:
+def page(template: str, framed: PageFrame, *, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(render(template, page=framed, **values), status)
 
 

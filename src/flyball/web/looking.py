@@ -16,7 +16,7 @@ from flyball.projections.pages.report_page import report_page
 from flyball.projections.pages.summary import Known, answers_of, summarize
 from flyball.projections.pages.task_page import PAGE, iterations_shown, task_page
 from flyball.projections.views.status import QuestionShown, open_questions
-from flyball.web.frame import Frame, crumbs_of, frame, page, sites_of
+from flyball.web.frame import PageFrame, crumbs_of, frame, page, sites_of
 from flyball.web.reading import turn_shown
 
 
@@ -61,7 +61,7 @@ def task(request: Request) -> Response:
         return page("task.html", framed, task=shown)
 
 
-def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: object) -> Frame:
+def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: object) -> PageFrame:
     turns = found.history.turns
     return frame(
         request,

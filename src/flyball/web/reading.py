@@ -11,7 +11,7 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun
 from flyball.core.model.task import TaskId
 from flyball.projections.history.records import Judgement, TurnRecord
-from flyball.projections.history.timeline import Mark
+from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, verdict_chip
 from flyball.projections.pages.summary import Known
 from flyball.projections.wording import duration, plain
@@ -191,7 +191,7 @@ def _says(record: TurnRecord) -> str:
     return ", ".join(said) or ("nothing of its work" if record.outcome else "nothing yet")
 
 
-def _measured(mark: Mark | None) -> str:
+def _measured(mark: TimelineMark | None) -> str:
     if mark is None:
         return "nothing: the turn was not judged"
     return f"{mark.counts.passing} passed, {mark.counts.failing} failed" if mark.counts.total else "no counted tests"

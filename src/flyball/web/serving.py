@@ -13,7 +13,7 @@ import msgspec
 import uvicorn
 
 from flyball.ports import Refusal
-from flyball.web.access import LOOPBACK, Gate, hosts_of, token_of
+from flyball.web.access import LOOPBACK, AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
 
 PORT = 7117
@@ -40,7 +40,7 @@ class ServeOptions(msgspec.Struct, frozen=True):
 def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None]) -> None:
     """Serve until a signal ends it; `begun` is called once the port is ours."""
     token = token_of(home, new=options.new_token)
-    gate = Gate(token, hosts_of(options.host, _names()), options.read_only)
+    gate = AccessRules(token, hosts_of(options.host, _names()), options.read_only)
     taken = _bind(options.host, options.port)
     port = taken.getsockname()[1]
     config = uvicorn.Config(

@@ -16,7 +16,7 @@ from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.wiring.task_view import TaskView
-from flyball.workspace.checkpoint import Author
+from flyball.workspace.checkpoint import CommitAuthor
 from flyball.workspace.repository import Repository
 from flyball.workspace.workspace import GitWorkspace
 
@@ -47,7 +47,7 @@ class Site(msgspec.Struct, frozen=True):
     def workspace(self, task: Task, environment: Mapping[str, str] = MappingProxyType({})) -> GitWorkspace:
         """The task's workspace, as it was asked for."""
         settings = task.settings
-        author = Author.of(settings.author) if settings.author else None
+        author = CommitAuthor.of(settings.author) if settings.author else None
         place = self.home.folder
         return GitWorkspace(
             self.repository, place, task.id, in_place=settings.in_place, author=author, environment=environment

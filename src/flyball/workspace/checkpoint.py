@@ -46,14 +46,14 @@ def _escaped(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
-class Author(msgspec.Struct, frozen=True):
+class CommitAuthor(msgspec.Struct, frozen=True):
     """Whose name stands in the commits."""
 
     name: str = "flyball"
     email: str = "flyball@localhost"
 
     @classmethod
-    def of(cls, written: str) -> "Author":
+    def of(cls, written: str) -> "CommitAuthor":
         """From `Name <address>`."""
         name, _, email = written.removesuffix(">").rpartition(" <")
         return cls(name, email)
@@ -95,7 +95,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
         return self.leftovers.taken_out(self.vault, tree), notes
 
     def snapshot(
-        self, parent: str | None, message: str, at: datetime, author: Author, refs: tuple[RefUpdate, ...] = ()
+        self, parent: str | None, message: str, at: datetime, author: CommitAuthor, refs: tuple[RefUpdate, ...] = ()
     ) -> Snapshot:
         """Save the folder as a commit and move `refs`, whose `new` is left empty, to it.
 
@@ -166,13 +166,15 @@ class WorkingTree(msgspec.Struct, frozen=True):
                     remove(step)
 
 
-def commit_tree(vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: Author) -> str:
+def commit_tree(
+    vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: CommitAuthor
+) -> str:
     """Write a commit whose id depends on nothing but what is given."""
     if at.tzinfo is None:
         raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
     who = {
-        "NAME": _name(author.name) or Author().name,
-        "EMAIL": _name(author.email) or Author().email,
+        "NAME": _name(author.name) or CommitAuthor().name,
+        "EMAIL": _name(author.email) or CommitAuthor().email,
         "DATE": f"@{int(at.timestamp())} +0000",
     }
     env = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()}
@@ -191,7 +193,7 @@ def _name(given: str) -> str:
 
 
 def save_labelled(
-    work: WorkingTree, prefix: str, label: str, *, message: str, at: datetime, author: Author
+    work: WorkingTree, prefix: str, label: str, *, message: str, at: datetime, author: CommitAuthor
 ) -> Snapshot:
     """Save a checkpoint on a lane's tip, whose refs lie below `prefix`, under a label of its own; saving the same tree again gives the same one.
 

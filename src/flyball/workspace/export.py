@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flyball import faults
 from flyball.workspace.files import remove, scratch_copy
-from flyball.workspace.git import LONG, Entry
+from flyball.workspace.git import LONG, TreeEntry
 from flyball.workspace.repository import GITLINK
 from flyball.workspace.trees import entries
 from flyball.workspace.vault import Vault
@@ -40,13 +40,13 @@ def export(
     faults.point("export.after")
 
 
-def _attributes(files: Iterable[Entry]) -> str:
+def _attributes(files: Iterable[TreeEntry]) -> str:
     """A word for what the tree's .gitattributes say; none where there are none."""
     lines = [f"{entry.blob} {entry.path}\n" for entry in files if entry.path.rpartition("/")[2] == ".gitattributes"]
     return "-" + hashlib.sha256(os.fsencode("".join(lines))).hexdigest()[:16] if lines else ""
 
 
-def _clean(folder: Path, wanted: Iterable[Entry], keep: frozenset[str]) -> None:
+def _clean(folder: Path, wanted: Iterable[TreeEntry], keep: frozenset[str]) -> None:
     files = {entry.path for entry in wanted if entry.mode != GITLINK}
     folders = {entry.path for entry in wanted if entry.mode == GITLINK}
     for path in (*files, *folders):

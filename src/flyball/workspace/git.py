@@ -151,7 +151,7 @@ class Git(msgspec.Struct, frozen=True):
         return places
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TreeEntry(msgspec.Struct, frozen=True):
     """One file of a tree. Names that are not UTF-8 are decoded as os.fsdecode does."""
 
     mode: str

@@ -15,7 +15,7 @@ from flyball import faults
 from flyball.folders import walk
 from flyball.swap import placed, replaced, settle
 from flyball.workspace.files import remove
-from flyball.workspace.git import LONG, Entry, joined, quoted
+from flyball.workspace.git import LONG, TreeEntry, joined, quoted
 from flyball.workspace.modes import Modes
 from flyball.workspace.repository import GITLINK, LINK
 from flyball.workspace.trees import Listing
@@ -30,7 +30,7 @@ class Laying:
     """One change of the user's tree; `hold` is a folder on the same disk. `saved` is what came out and was in no checkpoint."""
 
     def __init__(self, vault: Vault, root: Path, hold: Path, modes: Modes) -> None:
-        self.saved: list[Entry] = []
+        self.saved: list[TreeEntry] = []
         self.notes: list[str] = []
         self._vault = vault
         self._root = root
@@ -38,7 +38,7 @@ class Laying:
         self._modes = modes
         self._taken = itertools.count(1)
         self._reset: dict[Path, int] = {}
-        self._came_out: list[tuple[Path, str, Entry | None]] = []
+        self._came_out: list[tuple[Path, str, TreeEntry | None]] = []
 
     def recover(self) -> None:
         """Save what a killed attempt had taken out; what the vault holds already was saved before."""
@@ -96,7 +96,7 @@ class Laying:
             git.out("checkout-index", "-z", "--stdin", "--quiet", input=joined(paths), timeout=LONG)
         fresh.rename(self._hold / _NEW)
 
-    def _take(self, path: str, known: Entry | None) -> None:
+    def _take(self, path: str, known: TreeEntry | None) -> None:
         """Take away what is at a path, whatever that is."""
         place = self._root / path
         if not os.path.lexists(place) or self._is_beyond_link(path) or (known and known.mode == GITLINK):
@@ -110,7 +110,7 @@ class Laying:
             return
         self._came_out.append((out, path, known))
 
-    def _put(self, path: str, known: Entry | None, entry: Entry, now: Listing) -> None:
+    def _put(self, path: str, known: TreeEntry | None, entry: TreeEntry, now: Listing) -> None:
         for above in reversed(list(Path(path).parents)[:-1]):
             self._need_folder(str(above), now)
         place, fresh = self._root / path, self._hold / _NEW / path
@@ -180,7 +180,7 @@ class Laying:
             below = "" if file == out else f"/{file.relative_to(out)}"
             mode = file.lstat().st_mode
             own = LINK if stat.S_ISLNK(mode) else "100755" if mode & stat.S_IXUSR else "100644"
-            self.saved.append(Entry(own, blob, path + below))
+            self.saved.append(TreeEntry(own, blob, path + below))
 
     def _put_beside(self, out: Path, path: str) -> None:
         place = self._root / path

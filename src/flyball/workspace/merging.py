@@ -20,8 +20,8 @@ from flyball.core.text.quantities import listed
 from flyball.core.text.scrubbing import decode, scrub, storable
 from flyball.process import Captured
 from flyball.workspace import trees
-from flyball.workspace.checkpoint import Author, commit_tree
-from flyball.workspace.git import LONG, Entry, Git, failure, joined, records
+from flyball.workspace.checkpoint import CommitAuthor, commit_tree
+from flyball.workspace.git import LONG, Git, TreeEntry, failure, joined, records
 from flyball.workspace.vault import Vault
 
 _CONFLICTS = 1
@@ -53,7 +53,7 @@ class _Clash(msgspec.Struct, frozen=True):
     """What git says of a merge that is not clean: its tree with markers, the versions of each file in it, and why."""
 
     tree: str
-    stages: dict[str, dict[int, Entry]]
+    stages: dict[str, dict[int, TreeEntry]]
     kinds: dict[str, set[str]]
     messages: tuple[str, ...]
 
@@ -62,7 +62,7 @@ class _Clash(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys((*self.stages, *self.kinds)))
 
 
-def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author: Author) -> Merged:
+def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author: CommitAuthor) -> Merged:
     """The merge as a commit on `onto`; the same inputs always give the same commit.
 
     Both sides are put on the base by commits of their own, so that git merges from exactly there, whatever their history is: work
@@ -70,7 +70,7 @@ def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author:
     """
     lane, dropped = _without(vault, merge)
     sides = [
-        commit_tree(vault, vault.tree(side), merge.base, message="one side of a merge", at=at, author=Author())
+        commit_tree(vault, vault.tree(side), merge.base, message="one side of a merge", at=at, author=CommitAuthor())
         for side in (merge.onto, lane)
     ]
     faults.point("integrate.merge.before")
@@ -110,11 +110,11 @@ def _read(done: Captured) -> _Clash:
     """The parts of `merge-tree -z`: a tree; mode, blob, stage and path of each version; messages with their files and kind."""
     tree, _, rest = done.stdout.partition(b"\0")
     versions, _, told = (b"\0" + rest).partition(b"\0\0")
-    stages: dict[str, dict[int, Entry]] = {}
+    stages: dict[str, dict[int, TreeEntry]] = {}
     for line in records(versions):
         head, _, path = line.partition("\t")
         mode, blob, stage = head.split()
-        stages.setdefault(path, {})[int(stage)] = Entry(mode, blob, path)
+        stages.setdefault(path, {})[int(stage)] = TreeEntry(mode, blob, path)
     kinds: dict[str, set[str]] = {}
     messages = []
     fields = iter(os.fsdecode(field) for field in told.split(b"\0"))
@@ -158,7 +158,7 @@ def _marked_union(vault: Vault, base: str, paths: Sequence[str]) -> set[str]:
     return {path for path, _, value in triples if value == "union"}
 
 
-def _both(vault: Vault, stages: dict[int, Entry]) -> bytes:
+def _both(vault: Vault, stages: dict[int, TreeEntry]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
         names = []
         for stage in (2, 1, 3):
@@ -168,7 +168,7 @@ def _both(vault: Vault, stages: dict[int, Entry]) -> bytes:
         return vault.git().out("merge-file", "-p", "--union", *names)
 
 
-def _blob(git: Git, entry: Entry | None) -> bytes:
+def _blob(git: Git, entry: TreeEntry | None) -> bytes:
     return git.out("cat-file", "blob", entry.blob) if entry is not None else b""
 
 

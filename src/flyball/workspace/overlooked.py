@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.workspace.files import write_file
-from flyball.workspace.git import Entry, Git, joined, records
+from flyball.workspace.git import Git, TreeEntry, joined, records
 
 _LEFT_OUT = "S"  # how `ls-files -v` marks what a sparse checkout left out; in lower case what is assumed unchanged
 
@@ -18,7 +18,7 @@ _LEFT_OUT = "S"  # how `ls-files -v` marks what a sparse checkout left out; in l
 class LeftOut(msgspec.Struct, frozen=True):
     """The files that a sparse checkout had left out of a tree when a task began, as git stores them."""
 
-    files: dict[str, Entry] = {}
+    files: dict[str, TreeEntry] = {}
 
     @classmethod
     def read(cls, file: Path) -> "LeftOut":
@@ -60,17 +60,17 @@ def _change(git: Git, flag: str, paths: list[str]) -> None:
         git.out("update-index", "-z", flag, "--stdin", input=joined(paths))
 
 
-def _marked(git: Git) -> list[tuple[str, Entry]]:
+def _marked(git: Git) -> list[tuple[str, TreeEntry]]:
     """All entries of an index with git's mark for each."""
     lines = records(git.out("ls-files", "-v", "-s", "-z"))
     return [(line[0], _entry(line[2:])) for line in lines]
 
 
-def _entry(line: str) -> Entry:
+def _entry(line: str) -> TreeEntry:
     head, _, path = line.partition("\t")
     mode, blob = head.split()[:2]
-    return Entry(mode, blob, path)
+    return TreeEntry(mode, blob, path)
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: TreeEntry) -> str:
     return f"{entry.mode} {entry.blob}\t{entry.path}"

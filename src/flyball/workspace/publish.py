@@ -13,7 +13,7 @@ from flyball.workspace.repository import Repository
 from flyball.workspace.vault import RefUpdate, Vault, move_refs
 
 
-class Place(msgspec.Struct, frozen=True):
+class BranchPlace(msgspec.Struct, frozen=True):
     """Where a branch of the user's repository stands, the folder it is checked out in, and what it cannot exist beside."""
 
     tip: str | None
@@ -21,10 +21,10 @@ class Place(msgspec.Struct, frozen=True):
     used: str | None = None
 
 
-def look(repository: Repository, branch: str) -> Place:
+def look(repository: Repository, branch: str) -> BranchPlace:
     """Find a branch, and those named as a folder of it or below it: git keeps refs as paths."""
     if not repository.objects.is_dir():
-        return Place(None)
+        return BranchPlace(None)
     own, parts = f"refs/heads/{branch}", branch.split("/")
     above = ["refs/heads/" + "/".join(parts[:count]) for count in range(1, len(parts))]
     git = repository.git()
@@ -33,7 +33,7 @@ def look(repository: Repository, branch: str) -> Place:
     clashing = [name for name in tips if name in above or name.startswith(f"{own}/")]
     # A branch without a commit is no ref yet, but a tree may be on it all the same.
     used = {name: folder for _, name, folder in told}[own] if own in tips else _checked_out_at(git, branch)
-    return Place(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing), used or None)
+    return BranchPlace(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing), used or None)
 
 
 def _told(listing: bytes) -> list[tuple[str, str, str]]:
@@ -43,7 +43,7 @@ def _told(listing: bytes) -> list[tuple[str, str, str]]:
 
 
 def publish(
-    repository: Repository, vault: Vault, commit: str, branch: str, *, there: Place, old: str | None, base: str
+    repository: Repository, vault: Vault, commit: str, branch: str, *, there: BranchPlace, old: str | None, base: str
 ) -> None:
     """Move `branch` from `old` (None: it must not exist) to `commit`. Repeating a publication changes nothing."""
     if not repository.objects.is_dir():
@@ -82,7 +82,7 @@ def check_name(repository: Repository, branch: str) -> None:
         raise BranchBlocked(f"{branch} is not a valid branch name.", "Choose another name for the task.")
 
 
-def check_branch(branch: str, there: Place, old: str | None) -> None:
+def check_branch(branch: str, there: BranchPlace, old: str | None) -> None:
     """Refuse a branch that is not at `old`, is in use, or cannot exist beside another."""
     if there.tip != old:
         raise BranchMoved(

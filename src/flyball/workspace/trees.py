@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from flyball.workspace.git import Entry, Git, failure, records
+from flyball.workspace.git import Git, TreeEntry, failure, records
 from flyball.workspace.repository import GITLINK
 from flyball.workspace.vault import Vault
 
@@ -22,11 +22,11 @@ _REGULAR = ("100644", "100755")
 _NONE: Mapping[str, bytes] = MappingProxyType({})
 
 
-Listing = Mapping[str, Entry]
+Listing = Mapping[str, TreeEntry]
 """All files of a tree by path, in git's order."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class TreeChange(msgspec.Struct, frozen=True):
     """One changed file: status A, D, M or T; a moved file is one deleted and one added."""
 
     status: str
@@ -45,7 +45,7 @@ LARGEST = 16 * 1024 * 1024
 """Bytes of a file that are read into memory; larger ones are data, and git alone handles them."""
 
 
-def entries(vault: Vault, tree: str, paths: Sequence[str] = ()) -> list[Entry]:
+def entries(vault: Vault, tree: str, paths: Sequence[str] = ()) -> list[TreeEntry]:
     """All files of a commit or tree, or those at and below `paths`."""
     name = vault.tree(tree)
     if not paths:
@@ -60,11 +60,11 @@ def listing(vault: Vault, tree: str) -> Listing:
     return {entry.path: entry for entry in _listed(vault, tree)}
 
 
-def _listed(vault: Vault, tree: str, paths: Sequence[str] = ()) -> Iterator[Entry]:
+def _listed(vault: Vault, tree: str, paths: Sequence[str] = ()) -> Iterator[TreeEntry]:
     for line in records(vault.git().out("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths)):
         head, _, path = line.partition("\t")
         mode, _, blob = head.split()
-        yield Entry(sys.intern(mode), blob, path)
+        yield TreeEntry(sys.intern(mode), blob, path)
 
 
 def list_files(vault: Vault, commit: str) -> tuple[str, ...]:
@@ -94,13 +94,13 @@ def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
     return _compare(vault, old, new, "-p", "--binary", "--full-index", "-M", paths=paths)
 
 
-def changed(vault: Vault, old: str, new: str) -> tuple[Change, ...]:
+def changed(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
     """Which files differ."""
     trees = vault.tree(old), vault.tree(new)
     if trees[0] == trees[1]:
         return ()
     fields = records(_compare(vault, *trees, "-z", "--name-status", "--no-renames"))
-    return tuple(Change(status, path) for status, path in zip(fields[::2], fields[1::2], strict=True))
+    return tuple(TreeChange(status, path) for status, path in zip(fields[::2], fields[1::2], strict=True))
 
 
 def numstat(vault: Vault, old: str, new: str) -> tuple[Lines, ...]:
@@ -140,7 +140,7 @@ def overlay_tree(
     return with_entries(vault, tree, instead, without=present)
 
 
-def with_entries(vault: Vault, tree: str, put: Iterable[Entry], without: Iterable[Entry] = ()) -> str:
+def with_entries(vault: Vault, tree: str, put: Iterable[TreeEntry], without: Iterable[TreeEntry] = ()) -> str:
     """A tree with files taken out of it and others put in, in the place of whatever is there."""
     lines = [f"0 {vault.zero}\t{each.path}" for each in without]
     lines += [f"{each.mode} {each.blob}\t{each.path}" for each in put]
@@ -152,11 +152,11 @@ def with_entries(vault: Vault, tree: str, put: Iterable[Entry], without: Iterabl
         return git.line("write-tree")
 
 
-def _written(vault: Vault, contents: Mapping[str, bytes], present: Sequence[Entry]) -> Iterator[Entry]:
+def _written(vault: Vault, contents: Mapping[str, bytes], present: Sequence[TreeEntry]) -> Iterator[TreeEntry]:
     """Files with new contents, as executable as they were."""
     modes = {entry.path: entry.mode for entry in present if entry.mode in _REGULAR}
     for path, content in contents.items():
-        yield Entry(modes.get(path, _REGULAR[0]), vault.write(content), path)
+        yield TreeEntry(modes.get(path, _REGULAR[0]), vault.write(content), path)
 
 
 def _compare(vault: Vault, old: str, new: str, *options: str, paths: Sequence[str] = ()) -> bytes:

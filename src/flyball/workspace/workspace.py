@@ -17,7 +17,7 @@ from flyball.core.text.scrubbing import storable
 from flyball.workspace import checkout as checkouts, merged, merging, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
 from flyball.workspace.checkpoint import (
-    Author,
+    CommitAuthor,
     Snapshot,
     WorkingTree,
     commit_tree,
@@ -61,7 +61,7 @@ class GitWorkspace:
         lane: str = MAIN,
         slot: str = "",
         in_place: bool = False,
-        author: Author | None = None,
+        author: CommitAuthor | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.repository = repository
@@ -249,7 +249,7 @@ class GitWorkspace:
         # The user's own command may well install what has a history of its own.
         self.checkout.nested.unlink(missing_ok=True)
         tree, _ = work.save_tree(since)
-        commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at, author=Author())
+        commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at, author=CommitAuthor())
         prefix, known = self._refs()
         before = known.get("setup")
         self.vault.move([RefUpdate(f"{prefix}setup", commit, before)] if before != commit else [])
@@ -268,7 +268,7 @@ class GitWorkspace:
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
         swept = self._nested.sweep()
-        saved = save_labelled(self._work(), self._prefix, label, message=message, at=at, author=Author())
+        saved = save_labelled(self._work(), self._prefix, label, message=message, at=at, author=CommitAuthor())
         return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
 
     def start(self, at: datetime) -> Snapshot:
@@ -296,11 +296,11 @@ class GitWorkspace:
         self.vault.move([RefUpdate(prefix + ref, commit, old) for ref, old in wanted.items() if old != commit])
         return Snapshot(commit, tree, parent, () if follows else self.restore(commit))
 
-    def _committer(self) -> Author:
+    def _committer(self) -> CommitAuthor:
         """Whose name the commits on the branch carry: the one that was set, or the user's own."""
         if self._author is None:
             name, email = self.repository.identity()
-            self._author = Author(name or Author().name, email or Author().email)
+            self._author = CommitAuthor(name or CommitAuthor().name, email or CommitAuthor().email)
         return self._author
 
     def restore(self, commit: str) -> tuple[str, ...]:
@@ -327,7 +327,7 @@ class GitWorkspace:
         tip = known["tip"]
         label = f"{KEPT}{len(kept) + 1}"
         message = "kept: what was in the tree before it went back"
-        commit = commit_tree(self.vault, tree, tip, message=message, at=time_of(self.vault, tip), author=Author())
+        commit = commit_tree(self.vault, tree, tip, message=message, at=time_of(self.vault, tip), author=CommitAuthor())
         self.vault.move([RefUpdate(prefix + label_name(label), commit, None)])
         return label
 

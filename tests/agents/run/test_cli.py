@@ -16,7 +16,7 @@ from flyball.agents.display.display import Shown, show_text
 from flyball.agents.display.live import LONGEST_EVENT, EventView
 from flyball.agents.reading.jsonl import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
 from flyball.agents.run.cli import Cli, CliAgent
-from flyball.agents.run.frame import Frame, Patience, ProgramRun, Turn
+from flyball.agents.run.frame import Patience, ProgramFrame, ProgramRun, TurnOrder
 from flyball.agents.run.homes import guarded_paths, home_paths, locate
 from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import settle_turn
@@ -25,7 +25,7 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.core.model.task import EffectId
 from flyball.ports import Confine
-from flyball.process import Exit, Stop
+from flyball.process import Exit, StopFlag
 from flyball.workspace import sandbox
 
 NONCE = "00112233445566778899aabbccddeeff"
@@ -91,7 +91,7 @@ class Scene:
         self.number += 1
         agent = CliAgent(
             Cli("a", dialect, **(cli or {})),
-            Frame(
+            ProgramFrame(
                 task="001-it",
                 workflow="tdd",
                 confine=self.confine,
@@ -106,7 +106,7 @@ class Scene:
             tree=self.tree,
             folder=self.folder / str(self.number),
             nonce=NONCE,
-            stop=Stop(),
+            stop=StopFlag(),
             notify=lambda *_: None,
         )
 
@@ -289,7 +289,7 @@ def after(
     heard = ProgramOutput(
         asked=ASKED, lines=(), exit=Exit(**said), now=NOW, stderr_text=said.get("stderr_tail", b"").decode()
     )
-    turn = Turn(A_TURN, ASKED.tree, ASKED.folder, NONCE)
+    turn = TurnOrder(A_TURN, ASKED.tree, ASKED.folder, NONCE)
     silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
     ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
     reading = TurnReading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)

@@ -13,12 +13,12 @@ import pytest
 from tests.process.held_clock import hold_time
 
 from flyball.agents.run.command import Command, CommandAgent
-from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.frame import Patience, ProgramFrame
 from flyball.agents.run.own_path import own_programs
 from flyball.clock import system_clock
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.task import EffectId
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.workspace import sandbox
 
 NONCE = "00112233445566778899aabbccddeeff"
@@ -87,7 +87,7 @@ def test_an_empty_command_is_refused_when_it_is_made(argv):
     with pytest.raises(ValueError, match="name a program"):
         CommandAgent(
             Command("odd", argv),
-            Frame(task="1", workflow="tdd", confine=sandbox.Unconfined(), environment={}, clock=system_clock),
+            ProgramFrame(task="1", workflow="tdd", confine=sandbox.Unconfined(), environment={}, clock=system_clock),
         )
 
 
@@ -292,7 +292,7 @@ def test_an_environment_in_the_project_is_the_projects(tmp_path, monkeypatch):
 def test_the_same_agent_may_run_turns_at_the_same_time(turns):
     agent = CommandAgent(
         Command("tried", (sys.executable, "-c", "import os; print(os.environ['FLYBALL_TURN'])")),
-        Frame(
+        ProgramFrame(
             task="1",
             workflow="tdd",
             confine=sandbox.Unconfined(),
@@ -305,7 +305,7 @@ def test_the_same_agent_may_run_turns_at_the_same_time(turns):
     def play(number: int) -> None:
         request = RunAgent(EffectId("t"), role="r", stage="S", agent="a", model="", prompt="", iteration=1, turn=number)
         folder = Path(turns.folder, "parallel", str(number))
-        ended = agent.turn(request, tree=turns.tree, folder=folder, nonce="n", stop=Stop(), notify=lambda *_: None)
+        ended = agent.turn(request, tree=turns.tree, folder=folder, nonce="n", stop=StopFlag(), notify=lambda *_: None)
         said[number] = ended.final_message.strip()
 
     threads = [threading.Thread(target=play, args=[number]) for number in range(4)]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flyball.agents.dialect import ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.run.frame import ProgramRun, Turn
+from flyball.agents.run.frame import ProgramRun, TurnOrder
 from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import UNFINISHED, settle_turn
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
@@ -32,7 +32,7 @@ def ended(reading: TurnReading, end: Exit, *, stderr: str = "", slept: str = "",
     )
     end = msgspec.structs.replace(end, stderr_tail=stderr.encode())
     heard = ProgramOutput(asked=wanted, lines=(), exit=end, now=NOW, stderr_text=stderr)
-    turn = Turn(A_TURN, wanted.tree, Path("/turn"), NONCE)
+    turn = TurnOrder(A_TURN, wanted.tree, Path("/turn"), NONCE)
     silent = timedelta(minutes=15) if end.ended_by == "idle" else timedelta()
     ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", {}, NOW, silent)
     return settle_turn(reading, heard, ran, slept=slept, before=before)

@@ -9,7 +9,7 @@ from flyball.agents.dialect import Dialect, TurnRequest
 from flyball.agents.dialects.codex import CODEX
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.retry_watch import SleepWatch
-from flyball.process import Stop
+from flyball.process import StopFlag
 
 AGAIN = b'{"type":"error","message":"Reconnecting... 1/5 (last status: 429 Too Many Requests)"}\n'
 FAILED = b'level=ERROR message="stream error" modelID=m session.id=s small=false agent=build error="Rate limit"\n'
@@ -34,7 +34,7 @@ class Hands:
 
 
 def watching(dialect: Dialect, clock: Hands) -> SleepWatch:
-    return SleepWatch(Stop(), clock, dialect.invoke(ASKED).retrying, 180.0)
+    return SleepWatch(StopFlag(), clock, dialect.invoke(ASKED).retrying, 180.0)
 
 
 @pytest.mark.req("C11")
@@ -67,11 +67,11 @@ def test_whoever_says_anything_else_after_it_is_awake(dialect: Dialect, stream: 
 
 
 def test_a_long_wait_that_is_told_is_sleep_at_once_and_a_stop_is_a_stop() -> None:
-    watch = SleepWatch(Stop(), Hands())
+    watch = SleepWatch(StopFlag(), Hands())
     watch.take("stderr", b"Retrying in 30s\n")
     assert not watch.is_set()
     watch.set("enough")
     assert (watch.is_set(), watch.sleeping, watch.reason) == (True, False, "enough")
-    told = SleepWatch(Stop(), Hands())
+    told = SleepWatch(StopFlag(), Hands())
     told.take("stderr", b"Attempt 1 failed. Retrying after 3600000ms...\n")
     assert (told.is_set(), told.sleeping) == (True, True)

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.agents.scripted.script import Script, ScriptInvalid, read_script
+from flyball.agents.scripted.script import AgentScript, ScriptInvalid, read_script
 
 GOOD = """
 steps:
@@ -101,4 +101,4 @@ def test_what_is_no_script_at_all_is_refused(text):
 def test_any_text_is_a_script_or_refused(text):
     for told in (text, *([f"steps:\n- do:\n  - print: {text}\n"] if isinstance(text, str) else [])):
         with suppress(ScriptInvalid):
-            assert isinstance(read_script(told, "s"), Script)
+            assert isinstance(read_script(told, "s"), AgentScript)

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from tests.agents.conftest import A_TURN, NONCE, QUICK
 
-from flyball.agents.run.frame import Frame
+from flyball.agents.run.frame import ProgramFrame
 from flyball.agents.scripted.script import ScriptInvalid
 from flyball.agents.scripted.scripted import ScriptedAgent, load_script
 from flyball.clock import system_clock
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.workspace.sandbox import Unconfined
 
 
@@ -23,7 +23,7 @@ def play(tmp_path):
     def played(script, number=1, **request):
         agent = ScriptedAgent(
             script.encode(),
-            Frame(
+            ProgramFrame(
                 task="001-it",
                 workflow="tdd",
                 confine=Unconfined(),
@@ -34,7 +34,7 @@ def play(tmp_path):
         )
         asked = msgspec.structs.replace(A_TURN, **request)
         folder = tmp_path / "turns" / str(number)
-        return agent.turn(asked, tree=tree, folder=folder, nonce=NONCE, stop=Stop(), notify=lambda *_: None)
+        return agent.turn(asked, tree=tree, folder=folder, nonce=NONCE, stop=StopFlag(), notify=lambda *_: None)
 
     return played
 

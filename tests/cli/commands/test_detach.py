@@ -14,7 +14,7 @@ from flyball.cli.screen.people import InboxPeople, SomebodyThere
 from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
 from flyball.core.model.effects import Question
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
 
@@ -133,7 +133,7 @@ def test_a_question_of_a_detached_run_waits_for_flyball_answer(project: Project)
 
 
 def test_a_question_asked_elsewhere_ends_with_its_deadline_or_when_it_is_withdrawn():
-    stop = Stop()
+    stop = StopFlag()
     late = Question("q", "?", deadline_at=system_clock.now())
     assert InboxPeople().ask(tdd_task(), late, stop) is None
     stop.set()
@@ -144,7 +144,7 @@ def test_whoever_left_the_terminal_is_not_asked_there(capsys: pytest.CaptureFixt
     class Left:
         gone = True
 
-    stop = Stop()
+    stop = StopFlag()
     stop.set()
     assert SomebodyThere(PlainScreen(TaskHistory()), Left()).ask(tdd_task(), Question("q", "?"), stop) is None
     assert capsys.readouterr().err == ""

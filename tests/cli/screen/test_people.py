@@ -15,7 +15,7 @@ from flyball.cli.screen.people import NobodyThere, TerminalPeople
 from flyball.cli.screen.plain import PlainScreen
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Option, Question
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
 from flyball.wiring.tasks.answers import NotAnAnswer, understood
@@ -38,7 +38,7 @@ class Watched(PlainScreen):
 
 
 def asked(
-    question: Question, typed: bytes, *, close: bool = True, stop: Stop | None = None
+    question: Question, typed: bytes, *, close: bool = True, stop: StopFlag | None = None
 ) -> tuple[str | None, Watched]:
     reader, writer = os.pipe()
     try:
@@ -46,7 +46,7 @@ def asked(
         if close:
             os.close(writer)
         shown = Watched()
-        return TerminalPeople(shown, stdin=reader).ask(tdd_task(), question, stop or Stop()), shown
+        return TerminalPeople(shown, stdin=reader).ask(tdd_task(), question, stop or StopFlag()), shown
     finally:
         os.close(reader)
         if not close:
@@ -103,7 +103,7 @@ def test_two_options_with_the_same_beginning_are_not_guessed_between():
 
 
 def test_a_question_that_is_withdrawn_ends_without_an_answer():
-    stop = Stop()
+    stop = StopFlag()
     threading.Timer(0.1, stop.set).start()
     assert asked(BREAKER, b"", close=False, stop=stop)[0] is None
 
@@ -115,7 +115,7 @@ def test_at_its_deadline_a_question_ends_without_an_answer_so_that_its_default_i
 
 def test_the_end_of_input_is_nobody():
     assert asked(BREAKER, b"")[0] is None
-    assert NobodyThere().ask(tdd_task(), BREAKER, Stop()) is None
+    assert NobodyThere().ask(tdd_task(), BREAKER, StopFlag()) is None
 
 
 class Answering(io.StringIO):
@@ -136,7 +136,7 @@ def test_what_was_typed_before_the_question_came_is_no_answer_to_it(monkeypatch)
     try:
         os.write(terminal, b"abort\n")
         monkeypatch.setattr(sys, "stderr", Answering(terminal, b"reset\n"))
-        assert TerminalPeople(stdin=keyboard).ask(tdd_task(), BREAKER, Stop()) == "reset"
+        assert TerminalPeople(stdin=keyboard).ask(tdd_task(), BREAKER, StopFlag()) == "reset"
     finally:
         os.close(terminal)
         os.close(keyboard)

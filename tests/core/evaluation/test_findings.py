@@ -4,8 +4,8 @@ import pytest
 
 from flyball.core.evaluation.findings import (
     Changes,
-    Defect,
     PassResult,
+    TrackDefect,
     broken_evaluator,
     evaluator_result,
     judged_by,
@@ -16,8 +16,8 @@ from flyball.core.evaluation.findings import (
 CHANGES = Changes({"a.py": ((3, 5),), "new.py": ((1, 9),)}, {"moved.py": "old.py"})
 
 
-def defect(file: str, line: int, **more: object) -> Defect:
-    return Defect("R", "message 1", file, line, text="  x = 1", **more)  # type: ignore[arg-type]
+def defect(file: str, line: int, **more: object) -> TrackDefect:
+    return TrackDefect("R", "message 1", file, line, text="  x = 1", **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.req("D20")
@@ -37,7 +37,7 @@ def test_a_finding_counts_if_it_touches_a_changed_line_or_was_not_there_before()
 @pytest.mark.req("D20")
 def test_what_only_moved_or_got_other_numbers_is_older():
     before = [defect("old.py", 40)]
-    after = [Defect("R", "message 22", "moved.py", 8, text="x = 1")]
+    after = [TrackDefect("R", "message 22", "moved.py", 8, text="x = 1")]
     assert part(after, before, CHANGES) == ((), tuple(after))
     assert len(part([*after, *after, defect("moved.py", 9)], before, CHANGES)[0]) == 1, "two are not one"
 

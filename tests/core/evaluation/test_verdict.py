@@ -7,7 +7,7 @@ import pytest
 
 from flyball.core.evaluation.business import BusinessSync
 from flyball.core.evaluation.checkpoints import at_end, at_start, fix_cycles, plan_commit
-from flyball.core.evaluation.findings import Defect, EvaluatorResult, PassResult
+from flyball.core.evaluation.findings import EvaluatorResult, PassResult, TrackDefect
 from flyball.core.evaluation.structural import StructuralCheck
 from flyball.core.evaluation.verdict import aggregate
 from flyball.core.text.json_edits import with_values
@@ -19,10 +19,12 @@ BAD = EvaluatorResult(
     "code-quality",
     ("metadata: type feature",),
     "FAIL",
-    (PassResult("dead code", "fail", (Defect("FIX002", "a TODO", "a.py", 3, action="do it"),)),),
+    (PassResult("dead code", "fail", (TrackDefect("FIX002", "a TODO", "a.py", 3, action="do it"),)),),
 )
 FINE = StructuralCheck("build passes", "pass")
-FAILED = StructuralCheck("scope alignment", "fail", (Defect("unplanned", "x.py changed", "x.py", action="name it"),))
+FAILED = StructuralCheck(
+    "scope alignment", "fail", (TrackDefect("unplanned", "x.py changed", "x.py", action="name it"),)
+)
 SYNC = BusinessSync(True, ("product.md",), ("pricing in a.py",))
 
 

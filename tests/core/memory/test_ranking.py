@@ -9,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from flyball.core.memory.coherence import MOST, contradictions
-from flyball.core.memory.ranking import WEIGHTS, Question, rank
+from flyball.core.memory.ranking import WEIGHTS, TurnSubject, rank
 from flyball.core.memory.recalling import choose, line, recall
-from flyball.core.memory.settling import Entry, settle
+from flyball.core.memory.settling import LearningEntry, settle
 from flyball.core.memory.validity import condition, doubt
 from flyball.core.memory.words import normalise, overlap, words
 from flyball.core.model.effects import Recall
@@ -23,17 +23,19 @@ from flyball.testing.simulator import START, EveryFile
 NOW = START + timedelta(days=365)
 
 
-def entry(number: int = 1, task: str = "001-a", *, age: float = 3650, standing: Any = "kept", **fact: Any) -> Entry:
+def entry(
+    number: int = 1, task: str = "001-a", *, age: float = 3650, standing: Any = "kept", **fact: Any
+) -> LearningEntry:
     said = {"title": "".join(chr(97 + int(digit)) * 3 for digit in str(number)), "kind": "decision", **fact}
     recorded = LearningRecorded(number, **said)
-    return Entry(f"{task}/{number}", task, recorded, NOW - timedelta(days=age), standing)
+    return LearningEntry(f"{task}/{number}", task, recorded, NOW - timedelta(days=age), standing)
 
 
-def asked(text: str = "", **more: Any) -> Question:
-    return Question("002-b", words(text), at=NOW, **more)
+def asked(text: str = "", **more: Any) -> TurnSubject:
+    return TurnSubject("002-b", words(text), at=NOW, **more)
 
 
-def score(one: Entry, question: Question) -> float:
+def score(one: LearningEntry, question: TurnSubject) -> float:
     found = rank([one], question, replace(WEIGHTS, least=-1.0))
     return round(found[0].score, 2)
 
@@ -69,7 +71,9 @@ class Files:
         (entry(age=30), asked(), 0.5),
     ],
 )
-def test_each_thing_they_share_is_worth_what_the_table_says_o41(of: Entry, question: Question, worth: float) -> None:
+def test_each_thing_they_share_is_worth_what_the_table_says_o41(
+    of: LearningEntry, question: TurnSubject, worth: float
+) -> None:
     assert score(of, question) == worth
 
 
@@ -206,24 +210,24 @@ def test_a_recall_is_the_same_whenever_it_is_made_from_the_same_facts_o41() -> N
 # Coherence.
 
 
-def learnt(*entries: Entry) -> Learnings:
+def learnt(*entries: LearningEntry) -> Learnings:
     return Learnings({e.fact.number: KnownLearning(e.fact, e.at, e.standing) for e in entries})
 
 
-def against(new: Entry, *old: Entry) -> list[str]:
+def against(new: LearningEntry, *old: LearningEntry) -> list[str]:
     tasks = {"001-a": learnt(*old), "002-b": learnt(new)}
     return [pair.old for pair in contradictions(settle(tasks), "002-b")]
 
 
 @pytest.fixture
-def proposed() -> Callable[..., Entry]:
-    def make(**fact: Any) -> Entry:
+def proposed() -> Callable[..., LearningEntry]:
+    def make(**fact: Any) -> LearningEntry:
         return entry(1, "002-b", age=0, standing="proposed", **fact)
 
     return make
 
 
-def test_a_contradiction_is_another_choice_on_the_same_subject_o42(proposed: Callable[..., Entry]) -> None:
+def test_a_contradiction_is_another_choice_on_the_same_subject_o42(proposed: Callable[..., LearningEntry]) -> None:
     old = entry(title="Money rounding", choice="round half up", files=("money.py",))
     assert against(proposed(title="Rounding of money", choice="truncate always"), old) == ["001-a/1"]
     assert against(proposed(title="Money rounding", choice="round half up"), old) == [], "they agree"
@@ -234,7 +238,9 @@ def test_a_contradiction_is_another_choice_on_the_same_subject_o42(proposed: Cal
     assert against(proposed(title="x", choice="y", depends_on=("001-a/1",)), old) == ["001-a/1"]
 
 
-def test_what_is_superseded_by_the_new_one_or_gone_is_no_contradiction_o42(proposed: Callable[..., Entry]) -> None:
+def test_what_is_superseded_by_the_new_one_or_gone_is_no_contradiction_o42(
+    proposed: Callable[..., LearningEntry],
+) -> None:
     old = entry(title="Money rounding", choice="round half up")
     assert against(proposed(title="Money rounding", choice="truncate", supersedes=("001-a/1",)), old) == []
     gone = [replace(old, standing=standing) for standing in ("undone", "dropped", "proposed")]

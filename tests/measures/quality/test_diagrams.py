@@ -8,7 +8,7 @@ import pytest
 
 from flyball.measures.gates.commands import Commands
 from flyball.measures.quality.diagrams import SUPERFICIAL, Diagrams, diagrams_of, shape_of, shapes
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.workspace.sandbox import Unconfined
 
 PACKAGES = Path(sys.prefix) / "node"
@@ -19,7 +19,7 @@ def checker(folder: Path, path: str) -> Diagrams:
         confine=Unconfined(),
         environment={"PATH": path},
         folder=folder / "logs",
-        stop=Stop(),
+        stop=StopFlag(),
         notify=lambda *_: None,
     )
     (folder / "tree").mkdir()

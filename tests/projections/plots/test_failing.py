@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from flyball.core.model.measurement import Counts
-from flyball.projections.history.timeline import Kind, Mark
+from flyball.projections.history.timeline import Kind, TimelineMark
 from flyball.projections.plots.failing import WIDTHS, bins, failing_plot, failing_story, spark
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
-def marks(count: int, *, lanes: int = 1, **kinds: int) -> list[Mark]:
+def marks(count: int, *, lanes: int = 1, **kinds: int) -> list[TimelineMark]:
     named: dict[int, Kind] = {n: kind.replace("_", " ") for kind, n in kinds.items()}  # type: ignore[misc]
     return [
-        Mark(
+        TimelineMark(
             n,
             AT + timedelta(minutes=10 * n),
             named.get(n, "continue"),
@@ -80,7 +80,7 @@ def test_lanes_have_a_row_each_and_more_than_six_are_counted() -> None:
 
 
 def test_where_nothing_is_counted_the_strip_stands_alone() -> None:
-    bare = [Mark(1, AT, "accepted", "main", "", "BUILD", Counts(), 1)]
+    bare = [TimelineMark(1, AT, "accepted", "main", "", "BUILD", Counts(), 1)]
     svg = failing_plot(bare, 680, label="story")
     assert "p-line" not in svg
     assert "#g-accepted" in svg

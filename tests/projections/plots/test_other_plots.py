@@ -4,11 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from flyball.core.model.measurement import Counts
-from flyball.projections.history.timeline import Amount, Bar, Mark, Pause, Sitting
+from flyball.projections.history.timeline import Amount, Bar, Pause, Sitting, TimelineMark
 from flyball.projections.plots.governor import governor
-from flyball.projections.plots.graph import Node, graph
+from flyball.projections.plots.graph import GraphNode, graph
 from flyball.projections.plots.scale import small_steps, steps, time_scale
-from flyball.projections.plots.spending import Asked, Course, course_plot, waited
+from flyball.projections.plots.spending import Course, QuestionSpan, course_plot, waited
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ def course(count: int = 12, **changes: object) -> Course:
         bars.append(Bar("turn", lane, minutes(n * 10), minutes(n * 10 + 7), n + 1, f"1.{n % 3}"))
         bars.append(Bar("gate", lane, minutes(n * 10 + 7), minutes(n * 10 + 8), held=n % 2 == 0))
     marks = [
-        Mark(n + 1, minutes(n * 10 + 8), "rejected", f"lane-{n % 2}", "", "S", Counts(5, 5), n + 1)
+        TimelineMark(n + 1, minutes(n * 10 + 8), "rejected", f"lane-{n % 2}", "", "S", Counts(5, 5), n + 1)
         for n in range(count)
     ]
     values = {
@@ -36,7 +36,7 @@ def course(count: int = 12, **changes: object) -> Course:
         "sittings": [Sitting(AT, minutes(count * 10))],
         "money": [Amount(minutes(n * 10 + 7), 0.1 * (n + 1)) for n in range(count)],
         "progress": [],
-        "questions": [Asked("ask/1", minutes(30), None, minutes(500))],
+        "questions": [QuestionSpan("ask/1", minutes(30), None, minutes(500))],
         "cap": 10.0,
         "dearest": 0.14,
     }
@@ -89,8 +89,8 @@ def test_waits_of_several_lanes_at_one_time_count_once() -> None:
     assert waited(pauses, minutes(35)) == timedelta(minutes=35)
 
 
-def node(name: str, *after: str, done: bool = False) -> Node:
-    return Node(
+def node(name: str, *after: str, done: bool = False) -> GraphNode:
+    return GraphNode(
         name, f"work {name} <b>", "accepted" if done else "to come", "accepted", "green", after, done, f"/x#{name}"
     )
 

@@ -8,7 +8,7 @@ from flyball.core.model.task import Settings
 from flyball.core.text.manifests import may_share_environment
 from flyball.folders import environment_folders
 from flyball.measures.gates.commands import cleaned
-from flyball.process import Stop
+from flyball.process import StopFlag
 from flyball.wiring.run.environments import Environments
 from flyball.workspace.sandbox import Confined, Unconfined
 
@@ -20,7 +20,7 @@ class Tried(Environments):
 
     trees: tuple[Path, ...] = ()
 
-    def _run(self, tree: Path, folder: Path, stop: Stop) -> str:  # type: ignore[override]
+    def _run(self, tree: Path, folder: Path, stop: StopFlag) -> str:  # type: ignore[override]
         self.trees = (*self.trees, tree)
         return ""
 
@@ -51,7 +51,7 @@ class Project:
 
     def open(self, setup: str = SETUP, *, sandbox: bool = False, shares: bool = False) -> str:
         made = self.environments(setup, sandbox=sandbox)
-        return made.for_lane(self.lane, self.folder / "setup", Stop(), shares=shares)
+        return made.for_lane(self.lane, self.folder / "setup", StopFlag(), shares=shares)
 
     @property
     def runs(self) -> int:
@@ -94,7 +94,7 @@ def test_a_set_up_that_failed_says_so_and_is_made_again(project: Project) -> Non
 
 
 def test_the_users_environment_is_lent_where_it_was_installed_from_the_same_manifests(project: Project) -> None:
-    assert project.environments()(project.own, project.folder / "setup", Stop()) == ""
+    assert project.environments()(project.own, project.folder / "setup", StopFlag()) == ""
     (project.root / ".venv").mkdir()
     assert project.open(sandbox=True, shares=True) == ""
     assert project.runs == 0
@@ -106,13 +106,13 @@ def test_the_users_environment_is_lent_where_it_was_installed_from_the_same_mani
 @pytest.mark.parametrize("why", ["it may write", "another manifest", "none installed", "more than that", "no sandbox"])
 def test_an_environment_that_does_not_fit_is_not_lent(project: Project, why: str) -> None:
     setup = f"{SETUP} && date > generated.py" if why == "more than that" else SETUP
-    assert project.environments(setup)(project.own, project.folder / "setup", Stop()) == ""
+    assert project.environments(setup)(project.own, project.folder / "setup", StopFlag()) == ""
     if why != "none installed":
         (project.root / ".venv").mkdir()
     if why == "another manifest":
         (project.root / "pyproject.toml").write_text("[project]\nname = 'mine'\n")
     made = project.environments(setup, sandbox=why != "no sandbox", kind=Tried)
-    made.for_lane(project.lane, project.folder / "setup", Stop(), shares=why != "it may write")
+    made.for_lane(project.lane, project.folder / "setup", StopFlag(), shares=why != "it may write")
     assert isinstance(made, Tried)
     assert made.trees == (project.lane,)
 

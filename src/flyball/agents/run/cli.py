@@ -10,7 +10,7 @@ import msgspec
 from flyball.agents.dialect import Dialect, Event, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.display.live import EventView
 from flyball.agents.reading.jsonl import Events, other_lines
-from flyball.agents.run.frame import Frame, ProgramRun, Turn
+from flyball.agents.run.frame import ProgramFrame, ProgramRun, TurnOrder
 from flyball.agents.run.homes import guarded_paths, home_paths, set_aside
 from flyball.agents.run.retry_watch import SleepWatch
 from flyball.agents.run.turn_reading import settle_turn
@@ -44,12 +44,12 @@ class Cli(msgspec.Struct, frozen=True):
 class CliAgent:
     """An agent's command line program as an agent of one task."""
 
-    def __init__(self, cli: Cli, frame: Frame) -> None:
+    def __init__(self, cli: Cli, frame: ProgramFrame) -> None:
         self._cli, self._dialect, self._frame = cli, cli.dialect, frame
 
     def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
-        turn = Turn(request, tree, folder, nonce)
+        turn = TurnOrder(request, tree, folder, nonce)
         asked = self._turn_request(turn)
         environment = self._frame.environment
         # Without a sandbox its program may write its own settings, and what it may write elsewhere nobody can undo.
@@ -61,7 +61,7 @@ class CliAgent:
         reading = self._dialect.read(heard)
         return settle_turn(reading, heard, ran, slept=slept, before=request.session_usage, planted=planted)
 
-    def _turn_request(self, turn: Turn) -> TurnRequest:
+    def _turn_request(self, turn: TurnOrder) -> TurnRequest:
         request = turn.request
         return TurnRequest(
             model=request.model,
@@ -78,7 +78,7 @@ class CliAgent:
         )
 
     def _run(
-        self, turn: Turn, asked: TurnRequest, stop: Stop, notify: Notify, guarded: Sequence[Path]
+        self, turn: TurnOrder, asked: TurnRequest, stop: Stop, notify: Notify, guarded: Sequence[Path]
     ) -> tuple[ProgramRun, str]:
         """How it ended, and the reason if that is that it went to sleep on a limit."""
         invocation = self._dialect.invoke(asked)

@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.agents.dialect import PROMPT_FILE, Invocation
 from flyball.agents.display.live import LiveView
-from flyball.agents.run.frame import Frame, Turn
+from flyball.agents.run.frame import ProgramFrame, TurnOrder
 from flyball.agents.run.outcome import read_command_turn
 from flyball.agents.run.transcript import REPORT_FILE
 from flyball.core.model.effects import RunAgent
@@ -38,7 +38,7 @@ class Command(msgspec.Struct, frozen=True):
 class CommandAgent:
     """Any program as an agent of one task."""
 
-    def __init__(self, command: Command, frame: Frame) -> None:
+    def __init__(self, command: Command, frame: ProgramFrame) -> None:
         if not command.argv or not command.argv[0].strip():
             raise ValueError(f"the agent {command.name!r} has an empty command; name a program")
         self._command, self._frame = command, frame
@@ -47,13 +47,13 @@ class CommandAgent:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
         if not request.model and any("{model}" in word for word in self._command.argv):
             return TurnEnded("not_installed", self._no_model(request))
-        turn = Turn(request, tree, folder, nonce)
+        turn = TurnOrder(request, tree, folder, nonce)
         live = LiveView(notify, self._frame.clock)
         ran = self._frame.run(turn, self._invocation(turn), stop, live.take, variables=self._command.env)
         live.flush()
         return read_command_turn(ran, exit_is_signal=self._command.exit_signal == "exit-0")
 
-    def _invocation(self, turn: Turn) -> Invocation:
+    def _invocation(self, turn: TurnOrder) -> Invocation:
         values = {
             "{model}": turn.request.model,
             "{prompt_file}": str(turn.shared / PROMPT_FILE),

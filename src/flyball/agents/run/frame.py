@@ -34,7 +34,7 @@ class Patience(msgspec.Struct, frozen=True):
     retry_s: float = 180.0
 
 
-class Turn(msgspec.Struct, frozen=True):
+class TurnOrder(msgspec.Struct, frozen=True):
     """One turn as it is asked for; everything about it is kept in `folder`, which must be new or empty."""
 
     request: RunAgent
@@ -55,7 +55,7 @@ class Turn(msgspec.Struct, frozen=True):
 class ProgramRun(msgspec.Struct, frozen=True):
     """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times."""
 
-    turn: Turn
+    turn: TurnOrder
     transcript: Transcript
     end: Exit
     report: bytes | None
@@ -71,7 +71,7 @@ class ProgramRun(msgspec.Struct, frozen=True):
         return self.now - self.silent
 
 
-class Frame(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
     """Where and how the programs of one task are run."""
 
     task: str
@@ -89,7 +89,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     def run(
         self,
-        turn: Turn,
+        turn: TurnOrder,
         invocation: Invocation,
         stop: Stop,
         on_output: Callable[[str, bytes], None],
@@ -140,7 +140,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         told = os.pathsep.join(filter(None, (shorter, str(made) if made else "")))
         return (find_program(argv[0], path, shorter), *argv[1:]), {"PATH": told}
 
-    def _given(self, turn: Turn, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
+    def _given(self, turn: TurnOrder, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
         return turn_environment(
             self.environment,
             variables,

@@ -29,7 +29,7 @@ class Action(msgspec.Struct, frozen=True):
     line: int
 
 
-class Step(msgspec.Struct, frozen=True):
+class ScriptStep(msgspec.Struct, frozen=True):
     """What to do in a turn that meets every condition; without conditions in any turn."""
 
     line: int
@@ -40,16 +40,16 @@ class Step(msgspec.Struct, frozen=True):
         return all(turn.get(name, "") in wanted for name, wanted in self.when.items())
 
 
-class Script(msgspec.Struct, frozen=True):
+class AgentScript(msgspec.Struct, frozen=True):
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
 
-    def step_for(self, turn: Mapping[str, str]) -> Step | None:
+    def step_for(self, turn: Mapping[str, str]) -> ScriptStep | None:
         """The first step whose conditions this turn meets; `turn` maps the condition names to this turn's values."""
         return next((step for step in self.steps if step.meets(turn)), None)
 
 
-def read_script(text: str | bytes, name: str) -> Script:
+def read_script(text: str | bytes, name: str) -> AgentScript:
     """Read a script; `name` is how its file is called in messages."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -67,18 +67,18 @@ class _ScriptReader:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def script(self, root: yaml.Node) -> Script:
+    def script(self, root: yaml.Node) -> AgentScript:
         fields = self._mapping(root, "the script", ("steps",))
         if "steps" not in fields:
             self._refuse(root, "`steps` is missing; expected a list of steps")
-        return Script(self._name, tuple(self._step(node) for node in self._items(fields["steps"], "`steps`")))
+        return AgentScript(self._name, tuple(self._step(node) for node in self._items(fields["steps"], "`steps`")))
 
-    def _step(self, node: yaml.Node) -> Step:
+    def _step(self, node: yaml.Node) -> ScriptStep:
         fields = self._mapping(node, "a step", ("when", "do"))
         when = self._conditions(fields["when"]) if "when" in fields else {}
         if "do" not in fields:
             self._refuse(node, "`do` is missing; expected a list of actions, which may be empty")
-        return Step(_line(node), when, tuple(self._action(item) for item in self._items(fields["do"], "`do`")))
+        return ScriptStep(_line(node), when, tuple(self._action(item) for item in self._items(fields["do"], "`do`")))
 
     def _conditions(self, node: yaml.Node) -> dict[str, tuple[str, ...]]:
         found = {}

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from flyball.agents.run.command import Command, CommandAgent
-from flyball.agents.run.frame import Frame
+from flyball.agents.run.frame import ProgramFrame
 from flyball.agents.scripted.script import ScriptInvalid, read_script
 
 SCRIPT = "script.yaml"
@@ -25,7 +25,7 @@ SCRIPT = "script.yaml"
 class ScriptedAgent(CommandAgent):
     """A script as an agent of one task; the script is taken as it is now, so editing its file changes nothing later."""
 
-    def __init__(self, script: bytes, frame: Frame, *, name: str = "scripted") -> None:
+    def __init__(self, script: bytes, frame: ProgramFrame, *, name: str = "scripted") -> None:
         read_script(script, name)
         # -P: a module in the workspace must not stand in for one of ours.
         argv = (sys.executable, "-P", "-m", "flyball.agents.scripted_program", f"{{folder}}/{SCRIPT}")

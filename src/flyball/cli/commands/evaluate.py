@@ -14,7 +14,7 @@ from flyball.cli.support.exits import BLOCKED, CONTINUE, DONE, exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 if TYPE_CHECKING:
-    from flyball.wiring.tools.evaluation import Evaluated, Given
+    from flyball.wiring.tools.evaluation import EvaluationAnswer, Given
 
 _CODES = {"DONE": DONE, "CONTINUE": CONTINUE, "BLOCKED": BLOCKED}
 
@@ -86,14 +86,14 @@ def evaluate(
     sys.exit(_CODES[found.evaluation.decision])
 
 
-def _from_folder(root: Path | None, given: Given, *, dry_run: bool) -> Evaluated:
+def _from_folder(root: Path | None, given: Given, *, dry_run: bool) -> EvaluationAnswer:
     from flyball.clock import system_clock
     from flyball.wiring.tools.evaluating import evaluate_folder
 
     return evaluate_folder(root, given, system_clock, write=not dry_run)
 
 
-def _from_input(name: str, given: Given, root: Path | None) -> Evaluated:
+def _from_input(name: str, given: Given, root: Path | None) -> EvaluationAnswer:
     from flyball.documents.errors import EvaluationInputInvalid
     from flyball.wiring.tools.evaluating import evaluate_input
     from flyball.wiring.tools.evaluation import Given
@@ -124,7 +124,7 @@ def _read(name: str) -> bytes:
     return raw
 
 
-def _show(found: Evaluated, *, as_json: bool) -> None:
+def _show(found: EvaluationAnswer, *, as_json: bool) -> None:
     from flyball.projections.views.evaluation import evaluation_text
 
     if as_json:

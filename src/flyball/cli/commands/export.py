@@ -13,7 +13,7 @@ from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 
-class Target(StrEnum):
+class ExportTarget(StrEnum):
     """The programs whose formats are known."""
 
     CLAUDE = "claude"
@@ -25,16 +25,16 @@ class Target(StrEnum):
 
 _PLUGIN = "Use it with: claude --plugin-dir {}"
 _USE = {
-    Target.CLAUDE: "Use one with: claude --agent flyball-implementer",
-    Target.OPENCODE: "Use one with: opencode run --agent flyball-implementer",
-    Target.COPILOT: "Use one with: copilot --agent flyball-implementer",
-    Target.GEMINI: "Gemini delegates to them, once you have agreed to a project's agents; those in your home load at once.",
-    Target.CODEX: "Codex delegates to them in a project it trusts.",
+    ExportTarget.CLAUDE: "Use one with: claude --agent flyball-implementer",
+    ExportTarget.OPENCODE: "Use one with: opencode run --agent flyball-implementer",
+    ExportTarget.COPILOT: "Use one with: copilot --agent flyball-implementer",
+    ExportTarget.GEMINI: "Gemini delegates to them, once you have agreed to a project's agents; those in your home load at once.",
+    ExportTarget.CODEX: "Codex delegates to them in a project it trusts.",
 }
 
 
 def export(
-    target: Annotated[Target, typer.Option(help="Program that will read the files.")],
+    target: Annotated[ExportTarget, typer.Option(help="Program that will read the files.")],
     to: Annotated[Path, typer.Option(help="Project or home folder to write to. Default: this folder.")] = Path(),
     plugin: Annotated[
         bool, typer.Option("--plugin", help="Write a whole Claude Code plugin into that folder. Default: no.")
@@ -52,7 +52,7 @@ def export(
     from flyball.projections.export.plugin import exported_plugin
 
     with exit_on_refusal():
-        if plugin and target is not Target.CLAUDE:
+        if plugin and target is not ExportTarget.CLAUDE:
             raise Refusal(f"--plugin makes a plugin of Claude Code; {target} has none. Use it with: --target claude")
         made = exported_plugin(__version__) if plugin else exported(target.value)
         folder = to.expanduser().absolute()

@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 
-class Event(StrEnum):
+class HookEvent(StrEnum):
     """What a program may ask about."""
 
     STOP = "stop"
 
 
-def hook(event: Annotated[Event, typer.Argument(help="The agent's event: stop (the agent is about to stop).")]) -> None:
+def hook(
+    event: Annotated[HookEvent, typer.Argument(help="The agent's event: stop (the agent is about to stop).")],
+) -> None:
     """Answer an agent's hook on stdin: keep the agent from stopping while flyball has not measured its work as done."""
     from flyball.hook import main
 

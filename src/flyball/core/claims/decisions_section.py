@@ -62,7 +62,7 @@ def _title(heading: re.Match[str]) -> str:
 
 
 def _decisions(body: list[str]) -> Iterator[DesignDecision]:
-    drafts: list[_Draft] = []
+    drafts: list[_DecisionDraft] = []
     for raw in body:
         line = raw.replace("**", "")
         if line.strip() and line.strip().lower() not in _NOTHING:
@@ -75,7 +75,7 @@ def _decisions(body: list[str]) -> Iterator[DesignDecision]:
             yield decision
 
 
-def _take(line: str, drafts: list[_Draft]) -> None:
+def _take(line: str, drafts: list[_DecisionDraft]) -> None:
     heading, bullet = _HEADING.fullmatch(line), _BULLET.fullmatch(line)
     content = bullet[2].strip() if bullet else line.strip()
     label = _LABEL.fullmatch(content)
@@ -83,18 +83,18 @@ def _take(line: str, drafts: list[_Draft]) -> None:
     if content.lower() in _NOTHING:
         return
     if heading:
-        drafts.append(_Draft("title", _title(heading)))
+        drafts.append(_DecisionDraft("title", _title(heading)))
     elif field and label:
         if not drafts or field == "title" or drafts[-1].has(field):
-            drafts.append(_Draft())
+            drafts.append(_DecisionDraft())
         drafts[-1].put(field, label[2])
     elif drafts and (not bullet or len(bullet[1]) >= 2 or drafts[-1].expects_list):
         drafts[-1].more(content)
     else:
-        drafts.append(_Draft("choice", content))
+        drafts.append(_DecisionDraft("choice", content))
 
 
-class _Draft:
+class _DecisionDraft:
     """A decision being read; a line without a label goes on with the field before it."""
 
     def __init__(self, field: str = "", text: str = "") -> None:

@@ -9,11 +9,11 @@ from typing import Any
 from flyball.core.claims.status_fields import (
     GRAMMAR,
     SECTIONS,
+    BlockField,
+    BlockSection,
     BrokenBlock,
     Calls,
-    Field,
     FieldEntry,
-    Section,
     StatusBlock,
 )
 from flyball.core.text.scrubbing import one_line, storable
@@ -146,7 +146,7 @@ def _typed(entries: dict[str, tuple[FieldEntry, int]]) -> StatusBlock:
     return StatusBlock(**values, extra=(*extra, *(entry for entry, _ in entries.values())))
 
 
-def _unread(text: str, field: Field, line: int) -> FieldEntry:
+def _unread(text: str, field: BlockField, line: int) -> FieldEntry:
     if field.name == "exit_signal":
         raise _Unreadable(f"EXIT_SIGNAL is {text[:80]!r}; expected true or false", line)
     if field.name == "status":
@@ -154,7 +154,7 @@ def _unread(text: str, field: Field, line: int) -> FieldEntry:
     return FieldEntry(field.key, text)
 
 
-def _section(entry: FieldEntry, kind: type[Section], line: int) -> tuple[Section, FieldEntry | None]:
+def _section(entry: FieldEntry, kind: type[BlockSection], line: int) -> tuple[BlockSection, FieldEntry | None]:
     """The section, and what under its key was not understood."""
     fields = {field.key: field for field in SECTIONS[entry.key]}
     values: dict[str, Any] = {}
@@ -173,7 +173,7 @@ def _section(entry: FieldEntry, kind: type[Section], line: int) -> tuple[Section
     return kind(**known), FieldEntry(entry.key, entry.value, tuple(rest)) if rest or entry.value else None
 
 
-def _scalar(text: str, field: Field) -> Any:
+def _scalar(text: str, field: BlockField) -> Any:
     """The value of a scalar, or None when it cannot be read as its kind."""
     if field.words:
         return text if text in field.words else None

@@ -8,24 +8,24 @@ from typing import Literal, get_args, get_origin
 import msgspec
 
 
-class Section(msgspec.Struct, frozen=True, rename="upper"):
+class BlockSection(msgspec.Struct, frozen=True, rename="upper"):
     """A key with indented keys below it."""
 
 
-class Tests(Section, frozen=True):
+class Tests(BlockSection, frozen=True):
     total: int = 0
     passing: int = 0
     failing: int = 0
     skipped: int = 0
 
 
-class FilesSection(Section, frozen=True):
+class FilesSection(BlockSection, frozen=True):
     created: int = 0
     modified: int = 0
     deleted: int = 0
 
 
-class QaMetrics(Section, frozen=True):
+class QaMetrics(BlockSection, frozen=True):
     checks_total: int = 0
     checks_passing: int = 0
     checks_failing: int = 0
@@ -33,7 +33,7 @@ class QaMetrics(Section, frozen=True):
     warning_issues: int = 0
 
 
-class MemoryContext(Section, frozen=True):
+class MemoryContext(BlockSection, frozen=True):
     queries_executed: int = 0
     historical_bugs_found: int = 0
     patterns_identified: int = 0
@@ -41,12 +41,12 @@ class MemoryContext(Section, frozen=True):
     file_histories: int = 0
 
 
-class CircuitBreaker(Section, frozen=True):
+class CircuitBreaker(BlockSection, frozen=True):
     state: str = "CLOSED"
     no_progress_count: int = 0
 
 
-class DualGate(Section, frozen=True):
+class DualGate(BlockSection, frozen=True):
     gate_1: bool = False
     gate_1_detail: str = ""
     gate_2: bool = False
@@ -60,7 +60,7 @@ class Calls(msgspec.Struct, frozen=True):
     limit: int = 0
 
 
-class RateLimit(Section, frozen=True):
+class RateLimit(BlockSection, frozen=True):
     hourly: Calls = Calls()
     provider: Literal["OK", "DETECTED"] = msgspec.field(default="OK", name="5H_LIMIT")
 
@@ -110,7 +110,7 @@ class BrokenBlock(msgspec.Struct, frozen=True):
     line: int
 
 
-class Field(msgspec.Struct, frozen=True):
+class BlockField(msgspec.Struct, frozen=True):
     """What a key holds, read off the struct's annotation."""
 
     name: str
@@ -119,17 +119,17 @@ class Field(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = ()
 
     @property
-    def section(self) -> type[Section] | None:
-        return self.kind if isinstance(self.kind, type) and issubclass(self.kind, Section) else None
+    def section(self) -> type[BlockSection] | None:
+        return self.kind if isinstance(self.kind, type) and issubclass(self.kind, BlockSection) else None
 
 
-def fields_of(struct: type[msgspec.Struct]) -> tuple[Field, ...]:
+def fields_of(struct: type[msgspec.Struct]) -> tuple[BlockField, ...]:
     fields = []
     for field in msgspec.structs.fields(struct):
         kinds = [kind for kind in get_args(field.type) if kind is not NoneType]
         kind = kinds[0] if NoneType in get_args(field.type) else field.type
         words = get_args(kind) if get_origin(kind) is Literal else ()
-        fields.append(Field(field.name, field.encode_name, get_origin(kind) or kind, words))
+        fields.append(BlockField(field.name, field.encode_name, get_origin(kind) or kind, words))
     return tuple(fields)
 
 

@@ -18,7 +18,7 @@ SHOWN = 200
 """Defects of one pass that are listed; the rest is counted."""
 
 
-class Defect(msgspec.Struct, frozen=True, omit_defaults=True):
+class TrackDefect(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that is wrong, where, and what to do about it; `text` is the line as it stands."""
 
     rule: str
@@ -40,8 +40,8 @@ class PassResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     name: str
     status: PassStatus
-    findings: tuple[Defect, ...] = ()
-    older: tuple[Defect, ...] = ()
+    findings: tuple[TrackDefect, ...] = ()
+    older: tuple[TrackDefect, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
@@ -68,12 +68,12 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def part(
-    found: Sequence[Defect], before: Sequence[Defect], changes: Changes
-) -> tuple[tuple[Defect, ...], tuple[Defect, ...]]:
+    found: Sequence[TrackDefect], before: Sequence[TrackDefect], changes: Changes
+) -> tuple[tuple[TrackDefect, ...], tuple[TrackDefect, ...]]:
     """Those that count, and the older ones."""
     known = Counter(_fingerprint(each, {}) for each in before)
-    counting: list[Defect] = []
-    older: list[Defect] = []
+    counting: list[TrackDefect] = []
+    older: list[TrackDefect] = []
     for each in sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule)):
         touched = each.line > 0 and changes.touches(each.file, each.line, max(each.line, each.end_line))
         mark = _fingerprint(each, changes.moved)
@@ -85,13 +85,18 @@ def part(
     return tuple(counting), tuple(older)
 
 
-def _fingerprint(defect: Defect, moved: Mapping[str, str]) -> tuple[str, str, str, str]:
+def _fingerprint(defect: TrackDefect, moved: Mapping[str, str]) -> tuple[str, str, str, str]:
     message = re.sub(r"\d+", "0", defect.message)
     return (moved.get(defect.file, defect.file), defect.rule, message, defect.text.strip())
 
 
 def judged_by(
-    name: str, found: Sequence[Defect], before: Sequence[Defect], changes: Changes, *, notes: Sequence[str] = ()
+    name: str,
+    found: Sequence[TrackDefect],
+    before: Sequence[TrackDefect],
+    changes: Changes,
+    *,
+    notes: Sequence[str] = (),
 ) -> PassResult:
     """The result of a pass that ran."""
     counting, older = part(found, before, changes)

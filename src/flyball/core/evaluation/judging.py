@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.core.evaluation.catalogue import EvaluatorCard, long_name
 from flyball.core.evaluation.choosing import Chosen
-from flyball.core.evaluation.findings import Defect, PassResult
+from flyball.core.evaluation.findings import PassResult, TrackDefect
 from flyball.core.text.fences import split_fences
 from flyball.core.text.scrubbing import clean, one_line
 
@@ -130,14 +130,14 @@ def skipped_seat(seat: JudgeSeat) -> tuple[PassResult, ...]:
 
 def _result(said: PassAnswer, lines: ReadLines) -> PassResult:
     """A judge's word as far as its evidence bears it out."""
-    findings: list[Defect] = []
+    findings: list[TrackDefect] = []
     void: list[str] = []
     for each in said.findings[:MOST]:
         line = _found(each.file, each.line, each.quote, lines)
         if line:
             text = clean(each.message, 1000)
             findings.append(
-                Defect("judged", text, each.file, line, action=clean(each.action, 1000), text=each.quote, new=True)
+                TrackDefect("judged", text, each.file, line, action=clean(each.action, 1000), text=each.quote, new=True)
             )
         else:
             void.append(f"void, for {each.file}:{each.line} does not read as quoted: {one_line(each.message)[:200]}")

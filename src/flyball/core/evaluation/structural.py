@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.evaluation.findings import Defect
+from flyball.core.evaluation.findings import TrackDefect
 from flyball.core.evaluation.plan_page import PlanPage
 from flyball.core.text.quantities import listed
 
@@ -26,7 +26,7 @@ class StructuralCheck(msgspec.Struct, frozen=True, omit_defaults=True):
 
     name: str
     status: CheckStatus
-    findings: tuple[Defect, ...] = ()
+    findings: tuple[TrackDefect, ...] = ()
     reason: str = ""
 
 
@@ -45,7 +45,7 @@ def check_plan(plan: PlanPage | None, page: str, exists: Callable[[str], bool]) 
     done = [task for task in plan.tasks if task.box == "x"]
     if not plan.tasks:
         return StructuralCheck(PLAN_UPDATED, "fail", (_defect("plan", "plan.md has no task with a box", page, 1),))
-    found: list[Defect] = []
+    found: list[TrackDefect] = []
     for task in done:
         absent = [sha for sha in task.shas if not exists(sha)]
         if not task.shas:
@@ -83,7 +83,7 @@ def check_scope(plan: PlanPage | None, page: str, changed: Sequence[str], own: C
         return StructuralCheck(SCOPE, "n/a", reason="no file outside the track's own documents changed")
     unplanned = [path for path in outside if not is_planned(path, (*plan.files, *plan.discovered))]
     found = tuple(
-        Defect(
+        TrackDefect(
             "unplanned",
             f"{path} changed and the plan does not name it",
             path,
@@ -116,7 +116,9 @@ def check_build(build: BuildRun | None) -> StructuralCheck:
     if build.passed:
         return StructuralCheck(BUILD, "pass", reason=build.command)
     action = f"make `{build.command}` exit 0"
-    return StructuralCheck(BUILD, "fail", (Defect("build", f"{build.command}: {build.said}", action=action, new=True),))
+    return StructuralCheck(
+        BUILD, "fail", (TrackDefect("build", f"{build.command}: {build.said}", action=action, new=True),)
+    )
 
 
 def check_business(documents: Sequence[str], reasons: Sequence[str]) -> StructuralCheck:
@@ -142,5 +144,5 @@ _ACTIONS = {
 }
 
 
-def _defect(rule: str, message: str, page: str, line: int) -> Defect:
-    return Defect(rule, message, page, line, action=_ACTIONS[rule], new=True)
+def _defect(rule: str, message: str, page: str, line: int) -> TrackDefect:
+    return TrackDefect(rule, message, page, line, action=_ACTIONS[rule], new=True)

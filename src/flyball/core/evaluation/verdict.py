@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core.evaluation.business import BusinessSync
-from flyball.core.evaluation.findings import Defect, EvaluatorResult, TrackVerdict
+from flyball.core.evaluation.findings import EvaluatorResult, TrackDefect, TrackVerdict
 from flyball.core.evaluation.structural import StructuralCheck
 
 NextStep = Literal["BUSINESS_SYNC", "COMPLETE", "FIX"]
@@ -90,7 +90,7 @@ def _actions(evaluators: Sequence[EvaluatorResult]) -> Iterator[FixAction]:
                 yield from (_action(evaluator.name, each.name, defect) for defect in each.findings)
 
 
-def _action(evaluator: str, check: str, defect: Defect) -> FixAction:
+def _action(evaluator: str, check: str, defect: TrackDefect) -> FixAction:
     said = f"{defect.message}; {defect.action}" if defect.action else defect.message
     return FixAction(evaluator, check, said, defect.file, defect.line)
 

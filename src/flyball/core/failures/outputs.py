@@ -14,7 +14,7 @@ from flyball.core.failures.masks import LONGEST_LINE, mask
 from flyball.core.failures.noise import is_noise
 
 
-class Reading(msgspec.Struct, frozen=True):
+class OutputReading(msgspec.Struct, frozen=True):
     """What an output says, masked: nothing in it depends on the run, but for the order of lines."""
 
     tests: tuple[str, ...]
@@ -289,13 +289,13 @@ def _without_duration(line: str) -> str:
     return _TAP_NUMBER.sub(r"\1", _DURATION_AT_END.sub("", line))
 
 
-def read(lines: Sequence[str]) -> Reading:
+def read(lines: Sequence[str]) -> OutputReading:
     """Reads the lines of one output, free of colours."""
     reader = _OutputReader()
     for line, following in pairwise([*(line[:LONGEST_LINE].rstrip() for line in lines), ""]):
         reader.line(line, following)
     reader.finish()
-    return Reading(
+    return OutputReading(
         tests=tuple(reader.tests or reader.headings),
         files=tuple(reader.files),
         details=tuple(reader.details),

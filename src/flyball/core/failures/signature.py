@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from flyball.core.failures.masks import mask, plain
-from flyball.core.failures.outputs import Reading, read
+from flyball.core.failures.outputs import OutputReading, read
 
 _HEAD = 64_000
 _TAIL = 192_000
@@ -50,7 +50,7 @@ def digest(lines: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def _summary(reading: Reading, named: list[str]) -> str:
+def _summary(reading: OutputReading, named: list[str]) -> str:
     lines = reading.details or reading.warnings
     line = reading.headline or (lines[0] if lines else "")
     where = reading.where

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.memory.recalling import line
-from flyball.core.memory.settling import Entry, settle
+from flyball.core.memory.settling import LearningEntry, settle
 from flyball.core.model.state import Lane, State
 from flyball.core.text.listing import listed
 from flyball.core.text.scrubbing import clean
@@ -33,7 +33,7 @@ def told(state: State, lane: Lane) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _own(state: State) -> tuple[Entry, ...]:
+def _own(state: State) -> tuple[LearningEntry, ...]:
     return tuple(settle({state.task.id: state.learnings}).values())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from flyball.core.memory.ranking import WEIGHTS
-from flyball.core.memory.settling import Entry, reference
+from flyball.core.memory.settling import LearningEntry, reference
 from flyball.core.memory.words import overlap, words
 from flyball.core.model.recalled import Contradiction
 from flyball.core.text.scrubbing import clean
@@ -16,7 +16,7 @@ MOST = 4
 _TITLE_TOLD, _CHOICE_TOLD = 60, 120
 
 
-def contradictions(entries: Mapping[str, Entry], task: str) -> tuple[Contradiction, ...]:
+def contradictions(entries: Mapping[str, LearningEntry], task: str) -> tuple[Contradiction, ...]:
     """What decisions of a task that are not accepted yet say against decisions that stand, at most `MOST`."""
     proposed = [e for e in entries.values() if e.task == task and e.standing == "proposed"]
     standing = [e for e in entries.values() if e.usable and e.fact.kind == "decision"]
@@ -24,7 +24,7 @@ def contradictions(entries: Mapping[str, Entry], task: str) -> tuple[Contradicti
     return tuple(pair for pair, _ in zip(found, range(MOST), strict=False))
 
 
-def _against(new: Entry, standing: Iterable[Entry]) -> Iterable[Contradiction]:
+def _against(new: LearningEntry, standing: Iterable[LearningEntry]) -> Iterable[Contradiction]:
     settled = {reference(new.task, text) for text in new.fact.supersedes}
     for old in standing:
         subject = "" if old.id in settled or old.at > new.at else _subject(new, old)
@@ -32,7 +32,7 @@ def _against(new: Entry, standing: Iterable[Entry]) -> Iterable[Contradiction]:
             yield Contradiction(new.id, old.id, f"{_told(new)} AGAINST {_told(old)}", subject)
 
 
-def _subject(new: Entry, old: Entry) -> str:
+def _subject(new: LearningEntry, old: LearningEntry) -> str:
     """What both are about: one names the other as what it depends on, or their titles share words, the more so with a file."""
     if old.id in {reference(new.task, text) for text in new.fact.depends_on}:
         return "it depends on the earlier one"
@@ -43,9 +43,9 @@ def _subject(new: Entry, old: Entry) -> str:
     return "their titles share words" if alike >= SAME_TITLE else ""
 
 
-def _differs(new: Entry, old: Entry) -> bool:
+def _differs(new: LearningEntry, old: LearningEntry) -> bool:
     return overlap(words(new.fact.choice or new.fact.title), words(old.fact.choice or old.fact.title)) < WEIGHTS.same
 
 
-def _told(entry: Entry) -> str:
+def _told(entry: LearningEntry) -> str:
     return f"{entry.id} {clean(entry.fact.title, _TITLE_TOLD)}: {clean(entry.fact.choice, _CHOICE_TOLD)}"

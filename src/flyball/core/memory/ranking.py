@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from flyball.core.memory.settling import Entry
+from flyball.core.memory.settling import LearningEntry
 from flyball.core.memory.words import overlap, words
 
 
@@ -47,7 +47,7 @@ _CONTEXT_COUNTED = 400
 _known_words = lru_cache(maxsize=16_384)(words)
 
 
-class Question(msgspec.Struct, frozen=True):
+class TurnSubject(msgspec.Struct, frozen=True):
     """What a turn is about; `related` items are its own and those it stands in a chain or group with."""
 
     task: str
@@ -61,19 +61,19 @@ class Question(msgspec.Struct, frozen=True):
 class Ranked(msgspec.Struct, frozen=True):
     """A learning with its score and what the score is made of."""
 
-    entry: Entry
+    entry: LearningEntry
     score: float
     why: str
     files: tuple[str, ...] = ()
 
 
-def text_of(entry: Entry) -> tuple[str, ...]:
+def text_of(entry: LearningEntry) -> tuple[str, ...]:
     """The words a learning is found by; remembered, because all are asked for at every recall."""
     fact = entry.fact
     return _known_words(" ".join((fact.title, fact.choice, fact.context[:_CONTEXT_COUNTED], fact.consequences)))
 
 
-def rank(entries: Iterable[Entry], question: Question, weights: Weights = WEIGHTS) -> list[Ranked]:
+def rank(entries: Iterable[LearningEntry], question: TurnSubject, weights: Weights = WEIGHTS) -> list[Ranked]:
     """Those that are worth showing, best first."""
     known = list(entries)
     texts = {entry.id: text_of(entry) for entry in known}
@@ -83,7 +83,7 @@ def rank(entries: Iterable[Entry], question: Question, weights: Weights = WEIGHT
     return [each for each in ranked if each.score >= weights.least]
 
 
-def _ranked(entry: Entry, by_words: float, question: Question, weights: Weights) -> Ranked:
+def _ranked(entry: LearningEntry, by_words: float, question: TurnSubject, weights: Weights) -> Ranked:
     shared = tuple(path for path in entry.fact.files if path in question.files)
     parts = {
         f"shares {', '.join(shared[: weights.files_counted])}": weights.file * min(len(shared), weights.files_counted),
@@ -97,13 +97,13 @@ def _ranked(entry: Entry, by_words: float, question: Question, weights: Weights)
     return Ranked(entry, round(sum(parts.values()), 3), told, shared)
 
 
-def _same_folder(entry: Entry, question: Question) -> bool:
+def _same_folder(entry: LearningEntry, question: TurnSubject) -> bool:
     """Whether a file of both lies in one folder; the root is no folder that says anything."""
     folders = {PurePosixPath(path).parent for path in question.files} - {PurePosixPath()}
     return any(PurePosixPath(path).parent in folders for path in entry.fact.files)
 
 
-def _is_related(entry: Entry, question: Question) -> bool:
+def _is_related(entry: LearningEntry, question: TurnSubject) -> bool:
     """Of the same task: of a related item, or where one of the two is about the task as a whole."""
     if entry.task != question.task:
         return False
@@ -132,6 +132,6 @@ def word_scores(texts: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> di
     return scores
 
 
-def says_the_same(one: Entry, other: Entry, weights: Weights = WEIGHTS) -> bool:
+def says_the_same(one: LearningEntry, other: LearningEntry, weights: Weights = WEIGHTS) -> bool:
     """Whether two learnings are one that was recorded twice."""
     return one.fact.kind == other.fact.kind and overlap(text_of(one), text_of(other)) >= weights.same

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from flyball.core.memory.coherence import contradictions
-from flyball.core.memory.ranking import WEIGHTS, Question, Ranked, Weights, rank, says_the_same
-from flyball.core.memory.settling import Entry, settle
+from flyball.core.memory.ranking import WEIGHTS, Ranked, TurnSubject, Weights, rank, says_the_same
+from flyball.core.memory.settling import LearningEntry, settle
 from flyball.core.memory.validity import Tree, condition, doubt
 from flyball.core.memory.words import words
 from flyball.core.model.effects import Recall
@@ -22,8 +22,8 @@ TITLE_KEPT, CHOICE_KEPT = 200, 400
 """Characters of a learning that a recall keeps beside its line, so that it is known again when a report repeats it."""
 
 
-def question_of(request: Recall, task: str, at: datetime | None) -> Question:
-    return Question(task, words(request.words), request.files, request.item, request.related, at)
+def question_of(request: Recall, task: str, at: datetime | None) -> TurnSubject:
+    return TurnSubject(task, words(request.words), request.files, request.item, request.related, at)
 
 
 def recall(
@@ -36,7 +36,7 @@ def recall(
 
 
 def choose(
-    entries: Mapping[str, Entry], question: Question, tree: Tree, weights: Weights = WEIGHTS
+    entries: Mapping[str, LearningEntry], question: TurnSubject, tree: Tree, weights: Weights = WEIGHTS
 ) -> list[RecalledLearning]:
     """The best that hold, as many as there is room for; what is stale makes room for the next."""
     shown: list[RecalledLearning] = []
@@ -82,7 +82,7 @@ def _recalled(ranked: Ranked, text: str) -> RecalledLearning:
     )
 
 
-def line(entry: Entry, note: str = "") -> str:
+def line(entry: LearningEntry, note: str = "") -> str:
     """A learning on one line: number, choice, reason, what would invalidate it, files, and what a reader should know."""
     fact = entry.fact
     kind = "" if fact.kind == "decision" else "avoid: "

@@ -20,7 +20,7 @@ _REF = re.compile(r"(?:([0-9]{3,}-[a-z0-9-]+)/)?#?(?:learnings/)?0*([1-9][0-9]{0
 GONE = frozenset({"superseded", "stale", "undone", "dropped"})
 
 
-class Entry(msgspec.Struct, frozen=True):
+class LearningEntry(msgspec.Struct, frozen=True):
     """A learning of the repository: `check` says what it depends on that is gone, `by` which learning superseded it."""
 
     id: str
@@ -49,7 +49,7 @@ def reference(task: str, text: str) -> str:
     return name(found[1] or task, int(found[2])) if found else ""
 
 
-def settle(tasks: Mapping[str, Learnings]) -> dict[str, Entry]:
+def settle(tasks: Mapping[str, Learnings]) -> dict[str, LearningEntry]:
     """All learnings, oldest first."""
     entries = {
         entry.id: entry
@@ -63,12 +63,14 @@ def settle(tasks: Mapping[str, Learnings]) -> dict[str, Entry]:
     return {key: replace(entry, check=_missing(entry, entries)) for key, entry in entries.items()}
 
 
-def _entry(task: str, known: KnownLearning) -> Entry:
+def _entry(task: str, known: KnownLearning) -> LearningEntry:
     fact = known.fact
-    return Entry(name(task, fact.number), task, fact, known.at, known.standing, known.because, person=known.person)
+    return LearningEntry(
+        name(task, fact.number), task, fact, known.at, known.standing, known.because, person=known.person
+    )
 
 
-def _supersede(entries: dict[str, Entry]) -> None:
+def _supersede(entries: dict[str, LearningEntry]) -> None:
     """A decision that was kept replaces those it names, and a later one is never replaced by an earlier one."""
     for entry in list(entries.values()):
         if entry.standing == "kept":
@@ -76,7 +78,7 @@ def _supersede(entries: dict[str, Entry]) -> None:
                 _replace(entries, reference(entry.task, text), entry, "")
 
 
-def _replace(entries: dict[str, Entry], old: str, new: Entry, because: str) -> None:
+def _replace(entries: dict[str, LearningEntry], old: str, new: LearningEntry, because: str) -> None:
     known = entries.get(old)
     if known is None or known.person or known.id == new.id or (known.at, known.id) > (new.at, new.id):
         return
@@ -84,7 +86,7 @@ def _replace(entries: dict[str, Entry], old: str, new: Entry, because: str) -> N
     entries[old] = replace(known, standing="superseded", by=new.id, because=told)
 
 
-def _revise(entries: dict[str, Entry], tasks: Mapping[str, Learnings]) -> None:
+def _revise(entries: dict[str, LearningEntry], tasks: Mapping[str, Learnings]) -> None:
     said = [(revision.at, task, revision) for task, known in tasks.items() for revision in known.revisions]
     for _, task, revision in sorted(said, key=lambda each: each[:2]):
         old = reference(task, revision.learning)
@@ -99,17 +101,17 @@ def _revise(entries: dict[str, Entry], tasks: Mapping[str, Learnings]) -> None:
             entries[old] = replace(known, standing="stale", because=told)
 
 
-def _missing(entry: Entry, entries: Mapping[str, Entry]) -> str:
+def _missing(entry: LearningEntry, entries: Mapping[str, LearningEntry]) -> str:
     """What a learning depends on that is gone; one that is named by its title is found by it."""
     gone = (_gone(entry, text, entries) for text in entry.fact.depends_on)
     return "; ".join(f"{each.id} is {each.standing}" for each in gone if each is not None)
 
 
-def _gone(entry: Entry, text: str, entries: Mapping[str, Entry]) -> Entry | None:
+def _gone(entry: LearningEntry, text: str, entries: Mapping[str, LearningEntry]) -> LearningEntry | None:
     found = entries.get(reference(entry.task, text)) or _titled(entry.task, text, entries.values())
     return found if found is not None and found.standing in GONE else None
 
 
-def _titled(task: str, text: str, entries: Iterable[Entry]) -> Entry | None:
+def _titled(task: str, text: str, entries: Iterable[LearningEntry]) -> LearningEntry | None:
     wanted = normalise(text)
     return next((e for e in entries if wanted and e.task == task and normalise(e.fact.title) == wanted), None)

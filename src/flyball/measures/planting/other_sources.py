@@ -39,7 +39,7 @@ _CHECKS = {
 """What a source asserts by, and a failure by the same: where a product has taken that away, the test stays green."""
 
 
-class Site(msgspec.Struct, frozen=True):
+class DeclaredTest(msgspec.Struct, frozen=True):
     """A place in a source where a test is declared; without a name where that is no plain text."""
 
     name: str
@@ -53,10 +53,12 @@ def language(path: str) -> Language:
     return "go" if path.endswith(".go") else "script" if _SCRIPT.fullmatch(path) else ""
 
 
-def sites(path: str, text: str) -> tuple[Site, ...]:
+def sites(path: str, text: str) -> tuple[DeclaredTest, ...]:
     """The tests a source declares, in its order."""
     if language(path) == "go":
-        return tuple(Site(m["name"], ((m.start(), m.end()),)) for m in sorted(_in_go(text), key=lambda m: m.start()))
+        return tuple(
+            DeclaredTest(m["name"], ((m.start(), m.end()),)) for m in sorted(_in_go(text), key=lambda m: m.start())
+        )
     return tuple(_in_script(text))
 
 
@@ -65,7 +67,7 @@ def _in_go(text: str) -> Iterator[re.Match[str]]:
     yield from _GO_LINE.finditer(text)
 
 
-def plant(path: str, text: str, marks: dict[Site, str]) -> str:
+def plant(path: str, text: str, marks: dict[DeclaredTest, str]) -> str:
     """The source with a failure for each of the sites; one whose mark is empty does nothing any more instead."""
     added: list[tuple[int, int, str]] = []
     for site, mark in marks.items():
@@ -100,7 +102,7 @@ def _wrapper(path: str, text: str) -> str:
     return _WRAPPER.format(**words, checks="".join(_CHECK.format(check=check) for check in used))
 
 
-def _in_script(text: str) -> Iterator[Site]:
+def _in_script(text: str) -> Iterator[DeclaredTest]:
     code = _Code(text)
     for call in _CALL.finditer(text):
         words = re.findall(r"\w+", call[1])
@@ -115,7 +117,7 @@ def _in_script(text: str) -> Iterator[Site]:
         if parts is None or len(parts) < 2:
             continue
         named = _NAME.fullmatch(text[slice(*parts[0])].rstrip())
-        yield Site(named["name"] if named else "", tuple(parts[1:]))
+        yield DeclaredTest(named["name"] if named else "", tuple(parts[1:]))
 
 
 def _after_types(text: str, at: int) -> int | None:

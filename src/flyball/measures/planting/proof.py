@@ -37,7 +37,7 @@ class PlantedRun(Protocol):
     ) -> GateRun: ...
 
 
-class Ground(msgspec.Struct, frozen=True):
+class PlantingGround(msgspec.Struct, frozen=True):
     """Where failures are planted: the tree's folder and files, those the task changed, and how a gate is run there."""
 
     tree: Path
@@ -49,7 +49,7 @@ class Ground(msgspec.Struct, frozen=True):
     baseline: bool = False
 
 
-def prove(gates: Iterable[tuple[Gate, GateRun]], ground: Ground) -> Found:
+def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> Found:
     """Tricks and remarks for gates that have just passed on the tree that lies there."""
     ran = tuple(gates)
     tricks: list[Trick] = []
@@ -67,7 +67,7 @@ def prove(gates: Iterable[tuple[Gate, GateRun]], ground: Ground) -> Found:
 class _Counted:
     """One gate with a report."""
 
-    def __init__(self, gate: Gate, run: GateRun, ground: Ground) -> None:
+    def __init__(self, gate: Gate, run: GateRun, ground: PlantingGround) -> None:
         self._gate = gate
         self._ground = ground
         self._pytest = runs_pytest(gate.command) or "{junit}" not in gate.command
@@ -185,7 +185,7 @@ def _carries(case: Case, marks: set[str]) -> bool:
     return case.outcome == "failing" and any(mark in case.message or mark in case.text for mark in marks)
 
 
-def _uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: Ground) -> list[Trick]:
+def _uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) -> list[Trick]:
     """Where nothing is counted a gate must turn red; which tests fail is known where Python's own runner says so."""
     sources = Sources(ground.tree, ground.files)
     plan = plan_by_source(ground.changed, sources)

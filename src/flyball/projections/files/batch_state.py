@@ -10,7 +10,7 @@ from flyball.core.health.monitor import Verdict, observe
 from flyball.core.health.observation import History, Observation
 from flyball.core.model.events import BatchJudged, HistoryImported
 from flyball.core.text.quantities import listed
-from flyball.projections.files.loop_state import Page, written
+from flyball.projections.files.loop_state import LoopPage, written
 from flyball.projections.history.records import Row
 from flyball.projections.wording import plain
 
@@ -52,7 +52,7 @@ def batch_page(facts: Sequence[Told]) -> str:
     repeated = [item for item in history_of(facts).items if seen.iteration in item.repeats]
     worst = max(repeated, key=lambda item: item.count, default=None)
     return written(
-        Page(
+        LoopPage(
             iteration=seen.iteration,
             status=verdict.health,
             confidence=verdict.confidence,

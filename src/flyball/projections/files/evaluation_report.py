@@ -7,7 +7,7 @@ from datetime import datetime
 
 from flyball.core.evaluation import structural
 from flyball.core.evaluation.catalogue import long_name
-from flyball.core.evaluation.findings import Defect, EvaluatorResult, PassResult
+from flyball.core.evaluation.findings import EvaluatorResult, PassResult, TrackDefect
 from flyball.core.evaluation.verdict import AGENT, TrackEvaluation
 from flyball.core.text.scrubbing import one_line
 
@@ -109,7 +109,7 @@ def _findings(result: PassResult) -> Iterator[str]:
         yield ""
 
 
-def _listed(defects: Sequence[Defect]) -> Iterator[str]:
+def _listed(defects: Sequence[TrackDefect]) -> Iterator[str]:
     for each in defects[:SHOWN]:
         action = f"; {_line(each.action)}" if each.action else ""
         yield f"- {each.place or '-'}: {_line(each.message)} ({each.rule}){action}"

@@ -21,7 +21,7 @@ BLOCKERS_SHOWN = 20
 _TYPES = frozenset({"dependency", "external", "fundamental"})
 
 
-class Page(msgspec.Struct, frozen=True):
+class LoopPage(msgspec.Struct, frozen=True):
     """What the page says, whoever drives the loop."""
 
     iteration: int
@@ -44,7 +44,7 @@ def loop_state(state: State, chronicle: TaskHistory) -> str:
     seen = chronicle.judged.observation if chronicle.judged else None
     errors = chronicle.errors
     return written(
-        Page(
+        LoopPage(
             iteration=len(chronicle.judgements),
             status=health(state, chronicle),
             confidence=last.confidence if last else "LOW",
@@ -61,7 +61,7 @@ def loop_state(state: State, chronicle: TaskHistory) -> str:
     )
 
 
-def written(page: Page) -> str:
+def written(page: LoopPage) -> str:
     """The page as text."""
     lines = [
         "# Loop State",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.memory.settling import Entry, settle
+from flyball.core.memory.settling import LearningEntry, settle
 from flyball.core.memory.standing import remember
 from flyball.core.model import events as ev
 from flyball.core.model.effects import RunAgent
@@ -69,7 +69,7 @@ class LearningLedger:
             if known is not None and effect is not None and effect.turn not in known.rejected:
                 self.given[key] = replace(known, rejected=(*known.rejected, effect.turn))
 
-    def _record(self, entry: Entry) -> rec.Learning:
+    def _record(self, entry: LearningEntry) -> rec.Learning:
         fact = entry.fact
         return rec.Learning(
             fact.number,

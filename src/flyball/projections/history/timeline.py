@@ -33,7 +33,7 @@ class Bar(msgspec.Struct, frozen=True):
     held: bool = False
 
 
-class Mark(msgspec.Struct, frozen=True):
+class TimelineMark(msgspec.Struct, frozen=True):
     """How one iteration ended, in its lane; `number` counts over the whole task."""
 
     number: int
@@ -90,7 +90,7 @@ class Timeline:
 
     def __init__(self) -> None:
         self.bars: list[Bar] = []
-        self.marks: list[Mark] = []
+        self.marks: list[TimelineMark] = []
         self.pauses: list[Pause] = []
         self.sittings: list[Sitting] = []
         self.money: list[Amount] = []
@@ -160,7 +160,7 @@ class Timeline:
             self.bars[where] = replace(self.bars[where], held=True)
         note = fact.gate_1.missing[0] if fact.gate_1.missing else fact.verdict.evidence
         self.marks.append(
-            Mark(
+            TimelineMark(
                 len(self.marks) + 1,
                 at,
                 kind_of(fact),

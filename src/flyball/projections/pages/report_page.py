@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.text.quantities import plural
 from flyball.projections.history.spend import Spend
-from flyball.projections.history.timeline import Mark
+from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.chips import Chip
 from flyball.projections.pages.summary import Known, Summary, spent, summarize
@@ -37,7 +37,7 @@ class ReportPage(msgspec.Struct, frozen=True):
     items: tuple[subtasks.ItemShown, ...]
     failing: Plot | None
     course: Plot | None
-    marks: Sequence[Mark]
+    marks: Sequence[TimelineMark]
     iterations: Sequence[IterationShown]
     rejections: dict[str, str]
     facts: int

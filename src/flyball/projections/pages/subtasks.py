@@ -9,9 +9,9 @@ from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, Item
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.history.timeline import Mark
+from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip
-from flyball.projections.plots.graph import Node
+from flyball.projections.plots.graph import GraphNode
 from flyball.projections.views.standing import forced_stages, live_items
 from flyball.projections.wording import plain
 
@@ -40,7 +40,7 @@ class ItemShown(msgspec.Struct, frozen=True):
         return self.chip == ACCEPTED
 
 
-class Stop(msgspec.Struct, frozen=True):
+class RailStop(msgspec.Struct, frozen=True):
     """One stage on the rail."""
 
     name: str
@@ -52,7 +52,7 @@ def items_shown(state: State, history: TaskHistory) -> tuple[ItemShown, ...]:
     """In the order of the plan."""
     working = _at_work(state)
     asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
-    last: dict[str, Mark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
+    last: dict[str, TimelineMark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
     return tuple(
         ItemShown(
             item.id,
@@ -71,7 +71,7 @@ def _at_work(state: State) -> set[str]:
     return (running | lanes) - {""}
 
 
-def _chip(item: Item, mark: Mark | None, *, at_work: bool, asks: bool) -> Chip:
+def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool) -> Chip:
     if item.status == "completed":
         return ACCEPTED
     if asks:
@@ -92,10 +92,10 @@ def by_need(items: tuple[ItemShown, ...]) -> tuple[ItemShown, ...]:
     return tuple(sorted(items, key=lambda item: _ORDER.get(item.chip, 5)))
 
 
-def nodes(items: tuple[ItemShown, ...], base: str) -> list[Node]:
+def nodes(items: tuple[ItemShown, ...], base: str) -> list[GraphNode]:
     """The same for the graph; each leads to what was changed for it."""
     return [
-        Node(
+        GraphNode(
             item.id,
             item.name,
             item.chip.word,
@@ -109,7 +109,7 @@ def nodes(items: tuple[ItemShown, ...], base: str) -> list[Node]:
     ]
 
 
-def rail(state: State) -> tuple[Stop, ...]:
+def rail(state: State) -> tuple[RailStop, ...]:
     """The stages of the workflow in order."""
     names = workflow_of(state.task).stages
     done = {visit.stage: visit.iterations for visit in state.main.visits if visit.completed_at is not None}
@@ -120,17 +120,17 @@ def rail(state: State) -> tuple[Stop, ...]:
         if name == state.main.stage and not over:
             stopped = state.stopped is not None
             chip = Chip("stopped here", "paused", "grey") if stopped else RUNNING
-            stops.append(Stop(name, chip, str(state.main.loop.iteration or 1)))
+            stops.append(RailStop(name, chip, str(state.main.loop.iteration or 1)))
         elif name in forced:
-            stops.append(Stop(name, SKIPPED, "skipped, unverified"))
+            stops.append(RailStop(name, SKIPPED, "skipped, unverified"))
         elif name in done or over:
-            stops.append(Stop(name, ACCEPTED, str(done.get(name) or "") if name in done else ""))
+            stops.append(RailStop(name, ACCEPTED, str(done.get(name) or "") if name in done else ""))
         else:
-            stops.append(Stop(name, TO_COME))
+            stops.append(RailStop(name, TO_COME))
     return tuple(stops)
 
 
-def place_on_rail(stops: tuple[Stop, ...]) -> str:
+def place_on_rail(stops: tuple[RailStop, ...]) -> str:
     """The rail in words, for narrow pages: `EXECUTE, stage 2 of 4`."""
     here = next((n for n, stop in enumerate(stops) if stop.chip.glyph in {"running", "paused"}), len(stops) - 1)
     return f"{stops[here].name}, stage {here + 1} of {len(stops)}"

@@ -14,7 +14,7 @@ from flyball.core.model.events import PersonSpoke
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.history.timeline import Mark
+from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, state_chip
 from flyball.projections.plots.spending import dollars
 from flyball.projections.views.situation import Seen, Word
@@ -79,7 +79,7 @@ class Summary(msgspec.Struct, frozen=True):
     status: Status
     question: QuestionShown | None
     answers: tuple[Answer, ...]
-    marks: Sequence[Mark]
+    marks: Sequence[TimelineMark]
     failing: int | None
     failing_was: int | None
     spent: str

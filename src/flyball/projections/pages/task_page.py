@@ -13,13 +13,13 @@ from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Judgement
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.history.timeline import Mark
+from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
 from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
 from flyball.projections.plots.failing import WIDTHS, failing_plot, failing_story, lane_name
 from flyball.projections.plots.graph import graph
-from flyball.projections.plots.spending import Asked, Course, course_plot, dollars, waited
+from flyball.projections.plots.spending import Course, QuestionSpan, course_plot, dollars, waited
 from flyball.projections.views.standing import stuck
 from flyball.projections.wording import duration
 
@@ -74,13 +74,13 @@ class TaskPage(msgspec.Struct, frozen=True):
     sentence: str
     agent: str
     figures: tuple[Figure, ...]
-    rail: tuple[subtasks.Stop, ...]
+    rail: tuple[subtasks.RailStop, ...]
     rail_words: str
     items: tuple[subtasks.ItemShown, ...]
     graph: str
     failing: Plot | None
     course: Plot | None
-    marks: Sequence[Mark]
+    marks: Sequence[TimelineMark]
     iterations: tuple[IterationShown, ...]
     earlier: int
     wrong: int
@@ -155,7 +155,7 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...]) -> tuple[Figure
     )
 
 
-def _failing_figure(marks: list[Mark], history: TaskHistory) -> Figure:
+def _failing_figure(marks: list[TimelineMark], history: TaskHistory) -> Figure:
     if not marks:
         note = "the gate counts no tests" if history.timeline.marks else "not measured yet"
         return Figure("Failing tests", "–", note=note)
@@ -230,7 +230,8 @@ def course_of(known: Known) -> Plot | None:
         return None
     deadlines = {key: asked.question.deadline_at for key, asked in state.questions.items()}
     asked = [
-        Asked(put.id, put.asked_at, put.answered_at, deadlines.get(key)) for key, put in known.history.questions.items()
+        QuestionSpan(put.id, put.asked_at, put.answered_at, deadlines.get(key))
+        for key, put in known.history.questions.items()
     ]
     dearest = state.dearest_turn.usd
     course = Course(
@@ -278,7 +279,9 @@ def iterations_shown(history: TaskHistory, *, only_wrong: bool = False) -> list[
     return rows
 
 
-def _row(mark: Mark, judged: Judgement, history: TaskHistory, lanes: list[str], before: int | None) -> IterationShown:
+def _row(
+    mark: TimelineMark, judged: Judgement, history: TaskHistory, lanes: list[str], before: int | None
+) -> IterationShown:
     turn = history.turn(mark.turn)
     note = ""
     if turn is not None and turn.outcome:
@@ -304,7 +307,7 @@ def _row(mark: Mark, judged: Judgement, history: TaskHistory, lanes: list[str], 
     )
 
 
-def _evidence(mark: Mark, judged: Judgement) -> str:
+def _evidence(mark: TimelineMark, judged: Judgement) -> str:
     if judged.false_claim:
         first = judged.missing[0] if judged.missing else judged.evidence
         return f"says done; measured: {first}"
@@ -315,7 +318,7 @@ def _evidence(mark: Mark, judged: Judgement) -> str:
     return f"{judged.evidence}{first}{rung}"
 
 
-def _delta(mark: Mark, before: int | None) -> str:
+def _delta(mark: TimelineMark, before: int | None) -> str:
     if mark.kind == "rolled back":
         return "back"
     if mark.failing is None or before is None:

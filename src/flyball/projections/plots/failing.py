@@ -8,7 +8,7 @@ from math import ceil
 import msgspec
 
 from flyball.core.model.task import MAIN
-from flyball.projections.history.timeline import GRAVITY, Kind, Mark
+from flyball.projections.history.timeline import GRAVITY, Kind, TimelineMark
 from flyball.projections.plots.scale import steps
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
 from flyball.projections.wording import duration
@@ -33,22 +33,22 @@ class Bin(msgspec.Struct, frozen=True):
     """One iteration, or several where there is no room: its last value, all it lies between, and the gravest verdict."""
 
     first: int
-    last: Mark
+    last: TimelineMark
     value: int | None
     low: int
     high: int
-    mark: Mark
+    mark: TimelineMark
     grave: int
     wait_s: float
 
 
-def bins(marks: Sequence[Mark], room: float) -> list[Bin]:
+def bins(marks: Sequence[TimelineMark], room: float) -> list[Bin]:
     """As few iterations in each as fit."""
     size = max(1, ceil(len(marks) * NARROWEST_STEP / room))
     return [_bin(marks[start : start + size]) for start in range(0, len(marks), size)]
 
 
-def _bin(marks: Sequence[Mark]) -> Bin:
+def _bin(marks: Sequence[TimelineMark]) -> Bin:
     counted = [mark.failing for mark in marks if mark.failing is not None]
     gravest = min(marks, key=lambda mark: GRAVITY.index(mark.kind))
     return Bin(
@@ -81,7 +81,7 @@ class Frame(msgspec.Struct, frozen=True):
         return self.bottom - (self.bottom - self.top) * value / self.highest
 
 
-def failing_plot(marks: Sequence[Mark], width: int, *, label: str) -> str:
+def failing_plot(marks: Sequence[TimelineMark], width: int, *, label: str) -> str:
     """The picture; nothing is averaged, and no rollback can hide in it."""
     left, right = (46.0, width - 22.0) if width > 400 else (30.0, width - 16.0)
     found = bins(marks, right - left)
@@ -98,7 +98,7 @@ def failing_plot(marks: Sequence[Mark], width: int, *, label: str) -> str:
     return picture(width, height, parts, label=label)
 
 
-def spark(marks: Sequence[Mark], *, label: str, width: int = 176, height: int = 44) -> str:
+def spark(marks: Sequence[TimelineMark], *, label: str, width: int = 176, height: int = 44) -> str:
     """The same line, small: with the gravest verdict on it, and no axes."""
     if not any(mark.failing is not None for mark in marks):
         return ""
@@ -234,7 +234,7 @@ def _every(frame: Frame, found: Sequence[Bin]) -> int:
     )
 
 
-def _brackets(frame: Frame, found: Sequence[Bin], marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
+def _brackets(frame: Frame, found: Sequence[Bin], marks: Sequence[TimelineMark]) -> Iterator[tuple[int, str]]:
     """What each lane was on: a stage, or the item of a lane of its own."""
     size = max(1, ceil(len(marks) / len(found)))
     lanes = list(dict.fromkeys(mark.lane for mark in marks))
@@ -253,7 +253,7 @@ def _brackets(frame: Frame, found: Sequence[Bin], marks: Sequence[Mark]) -> Iter
         yield MOST_LANES + 1, words(frame.left, y, f"and {len(lanes) - MOST_LANES} more lanes", "p-tick")
 
 
-def _runs(marks: Iterable[Mark]) -> Iterator[tuple[str, int, int]]:
+def _runs(marks: Iterable[TimelineMark]) -> Iterator[tuple[str, int, int]]:
     name, first, last = "", 0, 0
     for mark in marks:
         own = mark.item or mark.stage
@@ -271,7 +271,7 @@ def lane_name(lane: str, place: int) -> str:
     return lane if lane == MAIN else chr(65 + place % 26)
 
 
-def failing_story(marks: Sequence[Mark]) -> str:
+def failing_story(marks: Sequence[TimelineMark]) -> str:
     """What the picture tells, in one sentence with its numbers."""
     counted = [mark.failing for mark in marks if mark.failing is not None]
     told = f"{counted[0]} failing at the start, {counted[-1]} now." if counted else "The gate counts no tests."

@@ -16,7 +16,7 @@ NODE_HEIGHT, ROW, GAP = 50.0, 62.0, 32.0
 MOST_COLUMNS = 8
 
 
-class Node(msgspec.Struct, frozen=True):
+class GraphNode(msgspec.Struct, frozen=True):
     """One item: what is the case with it, and what it waits for."""
 
     id: str
@@ -29,7 +29,7 @@ class Node(msgspec.Struct, frozen=True):
     href: str = ""
 
 
-def graph(nodes: Sequence[Node], *, label: str) -> str:
+def graph(nodes: Sequence[GraphNode], *, label: str) -> str:
     """The picture; empty where a list says it better: one item, very many, or none that waits for another."""
     columns = _columns(nodes)
     if not FEWEST <= len(nodes) <= MOST or len(columns) < 2 or len(columns) > MOST_COLUMNS:
@@ -57,18 +57,18 @@ def graph(nodes: Sequence[Node], *, label: str) -> str:
     )
 
 
-def _columns(nodes: Sequence[Node]) -> list[list[Node]]:
+def _columns(nodes: Sequence[GraphNode]) -> list[list[GraphNode]]:
     known = {node.id: node for node in nodes}
     depths: dict[str, int] = {}
     for node in nodes:
         _depth(node, known, depths, ())
-    columns: list[list[Node]] = [[] for _ in range(max(depths.values(), default=0) + 1)]
+    columns: list[list[GraphNode]] = [[] for _ in range(max(depths.values(), default=0) + 1)]
     for node in nodes:
         columns[depths[node.id]].append(node)
     return columns
 
 
-def _depth(node: Node, known: Mapping[str, Node], depths: dict[str, int], above: tuple[str, ...]) -> int:
+def _depth(node: GraphNode, known: Mapping[str, GraphNode], depths: dict[str, int], above: tuple[str, ...]) -> int:
     """How many items in a row come before it; a circle, which no plan may have, ends where it closes."""
     if node.id not in depths:
         before = [known[name] for name in node.depends_on if name in known and name not in (*above, node.id)]
@@ -77,7 +77,7 @@ def _depth(node: Node, known: Mapping[str, Node], depths: dict[str, int], above:
 
 
 def _edge(
-    places: Mapping[str, tuple[float, float]], nodes: Sequence[Node], node: Node, before: str, width: float
+    places: Mapping[str, tuple[float, float]], nodes: Sequence[GraphNode], node: GraphNode, before: str, width: float
 ) -> str:
     if before not in places or before == node.id:
         return ""
@@ -92,7 +92,7 @@ def _edge(
     return element("path", d=path, cls="e-done" if done else "e-waits")
 
 
-def _node(node: Node, place: tuple[float, float], width: float) -> str:
+def _node(node: GraphNode, place: tuple[float, float], width: float) -> str:
     x, y = place
     room = int((width - 20) / 6.6)
     name = node.name if len(node.name) <= room else f"{node.name[: room - 1]}…"

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from flyball.projections.history.timeline import Amount, Bar, Mark, Pause, Progress, Sitting
+from flyball.projections.history.timeline import Amount, Bar, Pause, Progress, Sitting, TimelineMark
 from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, MOST_LANES, lane_name
 from flyball.projections.plots.scale import TimeScale, small_steps, time_scale
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
@@ -19,7 +19,7 @@ _THIN = 2.0
 _HEIGHTS = {"turn": (4.0, 15.0), "gate": (4.0, 15.0), "review": (11.0, 8.0), "held": (1.0, 18.0)}
 
 
-class Asked(msgspec.Struct, frozen=True):
+class QuestionSpan(msgspec.Struct, frozen=True):
     """A question and how long it was, or is, open."""
 
     id: str
@@ -34,12 +34,12 @@ class Course(msgspec.Struct, frozen=True):
     now: datetime
     running: bool
     bars: Sequence[Bar]
-    marks: Sequence[Mark]
+    marks: Sequence[TimelineMark]
     pauses: Sequence[Pause]
     sittings: Sequence[Sitting]
     money: Sequence[Amount]
     progress: Sequence[Progress]
-    questions: Sequence[Asked]
+    questions: Sequence[QuestionSpan]
     cap: float | None = None
     dearest: float | None = None
 

@@ -9,7 +9,7 @@ from flyball.testing.model_apis.wire import Body, sse
 from flyball.testing.model_script import Fault, Reply
 
 
-class Gemini:
+class GeminiApi:
     """`POST /v1beta/models/NAME:generateContent` and `:streamGenerateContent`."""
 
     def tools(self, body: Body) -> dict[str, dict[str, Any]]:

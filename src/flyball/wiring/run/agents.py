@@ -10,7 +10,7 @@ import msgspec
 from flyball.agents.dialects.table import DIALECTS, speaking_acp
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.command import Command, CommandAgent
-from flyball.agents.run.frame import Frame, Patience
+from flyball.agents.run.frame import Patience, ProgramFrame
 from flyball.agents.run.homes import known_paths
 from flyball.agents.run.own_path import own_programs
 from flyball.agents.scripted.scripted import ScriptedAgent, load_script
@@ -63,7 +63,7 @@ def agents_of(
     A command may be a wrapper round a known agent, so it sees every login.
     """
     limits = task.settings.limits
-    frame = Frame(
+    frame = ProgramFrame(
         task=task.id,
         workflow=task.workflow,
         confine=confine,
@@ -84,7 +84,7 @@ def _keeps_to_its_own(spec: AgentSpec) -> bool:
     return spec.type in DIALECTS or (spec.type == "acp" and bool(speaking_acp(spec.command).homes))
 
 
-def _agent(spec: AgentSpec, frame: Frame, root: Path) -> Agent:
+def _agent(spec: AgentSpec, frame: ProgramFrame, root: Path) -> Agent:
     if spec.type == "scripted":
         return ScriptedAgent(load_script(root / spec.script), frame, name=spec.name)
     if spec.type in DIALECTS or spec.type == "acp":

@@ -84,7 +84,7 @@ class Controller:
                 inbox=self._site.journal,
                 clock=system_clock,
                 perform=self._performer(task, workspace, held),
-                make_stop=process.Stop,
+                make_stop=process.StopFlag,
                 known=dossier.state,
                 listeners=(dossier.heard, rendering, *self._listeners),
                 settled=rendering.settle,

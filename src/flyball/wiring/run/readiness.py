@@ -27,7 +27,7 @@ class BudgetUnkept(ConfigError):
     """Nobody would know what of the budget is spent."""
 
 
-class ProgramMissing(ConfigError):
+class CommandProgramMissing(ConfigError):
     """A gate, the linter or the set-up starts a program that is not here."""
 
 
@@ -40,7 +40,7 @@ def require_ready(configured: Configured, environment: Mapping[str, str], root: 
     for problem in lacking_agents(configured, environment):
         raise AgentMissing(f"{problem}. See what is there with: flyball agents")
     for what, word in lacking_programs(configured.settings, environment, root):
-        raise ProgramMissing(
+        raise CommandProgramMissing(
             f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
             f"{_place(what)} in flyball.toml. See all that is missing with: flyball doctor"
         )

@@ -29,7 +29,7 @@ class NotFinished(Refusal):
     """The task goes on, and needs what it has."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class RemovablePart(msgspec.Struct, frozen=True):
     """Something that can be made again, and what it takes up."""
 
     what: str
@@ -42,14 +42,18 @@ class Tidied(msgspec.Struct, frozen=True):
 
     task: str
     state: str
-    removed: tuple[Part, ...]
+    removed: tuple[RemovablePart, ...]
     freed_bytes: int
     kept_as: str = ""
 
 
-def parts(site: Site, task: Task) -> tuple[Part, ...]:
+def parts(site: Site, task: Task) -> tuple[RemovablePart, ...]:
     """The checkout, the gate folder and the copies of a task, environments included, as far as they are there."""
-    found = (Part(what, str(path), space_of(path)) for what, paths in _removable(site, task).items() for path in paths)
+    found = (
+        RemovablePart(what, str(path), space_of(path))
+        for what, paths in _removable(site, task).items()
+        for path in paths
+    )
     return tuple(part for part in found if part.bytes)
 
 

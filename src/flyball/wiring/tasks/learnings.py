@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from flyball.clock import system_clock
 from flyball.core.loop.remembering import recall_first
 from flyball.core.memory.pages import read_page
-from flyball.core.memory.ranking import WEIGHTS, Question, Ranked, rank
+from flyball.core.memory.ranking import WEIGHTS, Ranked, TurnSubject, rank
 from flyball.core.memory.recalling import recall
-from flyball.core.memory.settling import Entry, name, reference, settle
+from flyball.core.memory.settling import LearningEntry, name, reference, settle
 from flyball.core.memory.validity import doubt
 from flyball.core.memory.words import words
 from flyball.core.model.events import LearningRecorded, PersonSpoke
@@ -90,9 +90,9 @@ def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[Learni
     return [*found, *(each for each in _of_others(site, entries) if not asking or _mentions(each, text))]
 
 
-def _ranked(entries: Iterable[Entry], text: str, files: Sequence[str]) -> list[Ranked]:
+def _ranked(entries: Iterable[LearningEntry], text: str, files: Sequence[str]) -> list[Ranked]:
     """Every learning with its score, whatever its state: the least score leaves none out."""
-    question = Question("", words(text), tuple(files), at=system_clock.now())
+    question = TurnSubject("", words(text), tuple(files), at=system_clock.now())
     return rank(entries, question, replace(WEIGHTS, least=float("-inf")))
 
 
@@ -125,7 +125,7 @@ def _mentions(each: LearningListed, text: str) -> bool:
     return bool(set(words(text)) & set(words(f"{each.title} {each.choice}")))
 
 
-def _of_others(site: Site, entries: dict[str, Entry]) -> Iterator[LearningListed]:
+def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[LearningListed]:
     """Pages of learnings that a merged branch or a fork brought along, and that no journal here knows."""
     for key, path, fact in pages(site.repository.root):
         if key not in entries:

@@ -43,7 +43,7 @@ EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(minutes=5)
 
 
-class Check(msgspec.Struct, frozen=True):
+class MachineCheck(msgspec.Struct, frozen=True):
     """One thing looked at; `fix` says what to do unless all is well."""
 
     name: str
@@ -52,7 +52,7 @@ class Check(msgspec.Struct, frozen=True):
     fix: str = ""
 
 
-def checkup(here: Path) -> Iterator[Check]:
+def checkup(here: Path) -> Iterator[MachineCheck]:
     """Every check, in the order in which one stands on the other."""
     versioned = _git()
     yield versioned
@@ -60,7 +60,7 @@ def checkup(here: Path) -> Iterator[Check]:
     yield _clock()
     yield from _home()
     yield from (
-        Check("workflow", "warn", f"{name}: {why}", "uninstall or repair that package")
+        MachineCheck("workflow", "warn", f"{name}: {why}", "uninstall or repair that package")
         for name, why in UNUSABLE.items()
     )
     if versioned.level == "fail":
@@ -68,10 +68,12 @@ def checkup(here: Path) -> Iterator[Check]:
     try:
         site = Site.find(here)
     except DamagedRepository as error:
-        yield Check("repository", "fail", error.sentence, "git fsck")
+        yield MachineCheck("repository", "fail", error.sentence, "git fsck")
         return
     except (Refusal, ConfigError) as error:
-        yield Check("repository", "fail", str(error), "run flyball doctor inside the repository you want to work on")
+        yield MachineCheck(
+            "repository", "fail", str(error), "run flyball doctor inside the repository you want to work on"
+        )
         return
     yield _repository(site)
     yield from _tasks(site)
@@ -79,32 +81,32 @@ def checkup(here: Path) -> Iterator[Check]:
     yield from _configuration(site)
 
 
-def _git() -> Check:
+def _git() -> MachineCheck:
     try:
         found = git.version()
     except Refusal as error:
-        return Check("git", "fail", str(error), "install git, for example with: apt install git")
-    return Check("git", "ok", f"version {'.'.join(map(str, found))}")
+        return MachineCheck("git", "fail", str(error), "install git, for example with: apt install git")
+    return MachineCheck("git", "ok", f"version {'.'.join(map(str, found))}")
 
 
-def _sandbox() -> Check:
+def _sandbox() -> MachineCheck:
     found = available()
     if isinstance(found, Unavailable):
         fix = (
             "without one, unattended runs need --sandbox none, and only what an agent's own program refuses is refused"
         )
-        return Check("sandbox", "warn", found.reason, fix)
-    return Check("sandbox", "ok", f"bubblewrap works ({found})")
+        return MachineCheck("sandbox", "warn", found.reason, fix)
+    return MachineCheck("sandbox", "ok", f"bubblewrap works ({found})")
 
 
-def _clock() -> Check:
+def _clock() -> MachineCheck:
     now = system_clock.now()
     if now < EARLIEST:
-        return Check("clock", "fail", f"the clock says {now:%Y-%m-%d %H:%M} UTC", "set the machine's clock")
-    return Check("clock", "ok", f"{now:%Y-%m-%d %H:%M:%S} UTC")
+        return MachineCheck("clock", "fail", f"the clock says {now:%Y-%m-%d %H:%M} UTC", "set the machine's clock")
+    return MachineCheck("clock", "ok", f"{now:%Y-%m-%d %H:%M:%S} UTC")
 
 
-def _home() -> Iterator[Check]:
+def _home() -> Iterator[MachineCheck]:
     try:
         home = home_folder()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -112,22 +114,22 @@ def _home() -> Iterator[Check]:
             probe.write(b"flyball")
         free = shutil.disk_usage(home).free
     except (OSError, ConfigError) as error:
-        yield Check(
+        yield MachineCheck(
             "home", "fail", f"flyball's folder cannot be written: {error}", "set FLYBALL_HOME to a folder you own"
         )
         return
-    yield Check("home", "ok", str(home))
+    yield MachineCheck("home", "ok", str(home))
     level: Level = "fail" if free < NO_SPACE else "warn" if free < LITTLE_SPACE else "ok"
     fix = "" if level == "ok" else f"free some space on the disk of {home}"
-    yield Check("disk", level, f"{free / 1024**3:.1f} GiB free", fix)
+    yield MachineCheck("disk", level, f"{free / 1024**3:.1f} GiB free", fix)
 
 
-def _repository(site: Site) -> Check:
+def _repository(site: Site) -> MachineCheck:
     repository = site.repository
     if repository.damage:
-        return Check("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
+        return MachineCheck("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
     if repository.unborn:
-        return Check(
+        return MachineCheck(
             "repository",
             "fail",
             f"{repository.root} has no commit",
@@ -135,12 +137,14 @@ def _repository(site: Site) -> Check:
         )
     if repository.in_progress:
         fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
-        return Check("repository", "warn", f"a {repository.in_progress} is in progress in {repository.root}", fix)
+        return MachineCheck(
+            "repository", "warn", f"a {repository.in_progress} is in progress in {repository.root}", fix
+        )
     place = repository.branch or "a detached HEAD"
-    return Check("repository", "ok", f"{repository.root} on {place}")
+    return MachineCheck("repository", "ok", f"{repository.root} on {place}")
 
 
-def _tasks(site: Site) -> Iterator[Check]:
+def _tasks(site: Site) -> Iterator[MachineCheck]:
     """Every task's journal is read whole; one that nobody works on but that says so was killed."""
     records = site.journal.tasks()
     damaged = 0
@@ -149,12 +153,14 @@ def _tasks(site: Site) -> Iterator[Check]:
             state = site.state(record.id)
         except (Refusal, JournalOutOfOrder, WorkflowMissing) as error:
             damaged += 1
-            yield Check("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
+            yield MachineCheck("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
             continue
         if state.stopped is None and state.session_began_at is not None and controller_of(site, record.id) is None:
-            yield Check("task", "warn", f"{record.id} was ended in {state.main.stage}", f"flyball resume {record.id}")
+            yield MachineCheck(
+                "task", "warn", f"{record.id} was ended in {state.main.stage}", f"flyball resume {record.id}"
+            )
         if state.now > system_clock.now() + AHEAD:
-            yield Check(
+            yield MachineCheck(
                 "clock",
                 "warn",
                 f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is in the future",
@@ -164,30 +170,30 @@ def _tasks(site: Site) -> Iterator[Check]:
     if forgotten:
         yield _forgotten(site, forgotten)
     elif not damaged:
-        yield Check("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
+        yield MachineCheck("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
     yield from _locks(site)
     if not damaged:
         yield _space(site)
 
 
-def _space(site: Site) -> Check:
+def _space(site: Site) -> MachineCheck:
     """What tasks take up of the disk that could be made again, and how to have it back."""
     taken = {record.id: space(site, site.state(record.id).task) for record in site.journal.tasks()}
     free = sum(taken[task] for task in finished_tasks(site))
     told = f"checkouts, gate folders and environments of tasks use {size(sum(taken.values()))}"
-    return Check(
+    return MachineCheck(
         "space", "ok", f"{told}; finished tasks use {size(free)} of it" + (": flyball clean --finished" if free else "")
     )
 
 
-def _forgotten(site: Site, tasks: list[str]) -> Check:
+def _forgotten(site: Site, tasks: list[str]) -> MachineCheck:
     """Tasks were worked on here that the journal does not know: it was removed, or another one is looked at."""
     says = f"{site.home.journal} does not know {', '.join(tasks[:3])}, of which {LOOP}/ tells"
     fix = f"set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back; else remove {LOOP}/{tasks[0]}"
-    return Check("journal", "warn", says, fix)
+    return MachineCheck("journal", "warn", says, fix)
 
 
-def _locks(site: Site) -> Iterator[Check]:
+def _locks(site: Site) -> Iterator[MachineCheck]:
     stale = []
     for path in sorted((*site.home.locks.glob("*.lock"), *site.home.shared_locks.glob("*.lock"))):
         holder = _named(path)
@@ -195,9 +201,9 @@ def _locks(site: Site) -> Iterator[Check]:
             stale.append(f"{path.name} (process {holder.pid}, gone)")
     if stale:
         says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}"
-        yield Check("locks", "ok", says)
+        yield MachineCheck("locks", "ok", says)
     else:
-        yield Check("locks", "ok", "none is left over")
+        yield MachineCheck("locks", "ok", "none is left over")
 
 
 def _named(path: Path) -> Holder | None:
@@ -207,38 +213,38 @@ def _named(path: Path) -> Holder | None:
         return None
 
 
-def _loop_folder(site: Site) -> Check:
+def _loop_folder(site: Site) -> MachineCheck:
     try:
         check_foreign(site.repository.root)
     except DocumentError as error:
-        return Check(".loop", "fail", str(error), "move what is not flyball's out of .loop/")
-    return Check(".loop", "ok", "nothing foreign in it")
+        return MachineCheck(".loop", "fail", str(error), "move what is not flyball's out of .loop/")
+    return MachineCheck(".loop", "ok", "nothing foreign in it")
 
 
-def _configuration(site: Site) -> Iterator[Check]:
+def _configuration(site: Site) -> Iterator[MachineCheck]:
     try:
         file = config_file.read(site.repository.root)
     except ConfigError as error:
-        yield Check("configuration", "fail", str(error), f"edit {site.repository.root / config_file.FILE}")
+        yield MachineCheck("configuration", "fail", str(error), f"edit {site.repository.root / config_file.FILE}")
         return
     if file is None:
-        yield Check("configuration", "warn", "there is no flyball.toml", "flyball init")
+        yield MachineCheck("configuration", "warn", "there is no flyball.toml", "flyball init")
     else:
-        yield Check("configuration", "ok", str(file.origin.path))
+        yield MachineCheck("configuration", "ok", str(file.origin.path))
         if trust.is_trusted(site.home, file):
-            yield Check("trust", "ok", "you agreed to its commands and permissions")
+            yield MachineCheck("trust", "ok", "you agreed to its commands and permissions")
         else:
-            yield Check("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
+            yield MachineCheck("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
     yield from _commands(site.repository.root, file)
     yield from _agents(file)
 
 
-def _commands(root: Path, file: FileConfig | None) -> Iterator[Check]:
+def _commands(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
     """The programs that gates, linter and set-up start; without a gate nothing can be measured."""
     gates = {f"gate {name}": gate.command for name, gate in file.gates.items()} if file else {}
     if not gates:
         fix = "flyball init" if file is None else f'add test = "COMMAND" below [gates] in {file.origin.path.name}'
-        yield Check("gate", "fail", "none is configured, so nothing could be measured", fix)
+        yield MachineCheck("gate", "fail", "none is configured, so nothing could be measured", fix)
     top = file.top if file else TopLevel()
     for what, command in {"setup": top.setup, **gates, "lint": top.lint}.items():
         if command:
@@ -246,15 +252,15 @@ def _commands(root: Path, file: FileConfig | None) -> Iterator[Check]:
             yield _started(what, command, missing)
 
 
-def _started(what: str, command: str, missing: tuple[str, ...]) -> Check:
+def _started(what: str, command: str, missing: tuple[str, ...]) -> MachineCheck:
     if missing:
         word = missing[0]
         fix = f"install {word}, or name another program in flyball.toml"
-        return Check(what, "fail", f"{', '.join(missing)} is not installed", fix)
-    return Check(what, "ok", f"{', '.join(programs_of(command)) or 'the shell'} can be started")
+        return MachineCheck(what, "fail", f"{', '.join(missing)} is not installed", fix)
+    return MachineCheck(what, "ok", f"{', '.join(programs_of(command)) or 'the shell'} can be started")
 
 
-def _agents(file: FileConfig | None) -> Iterator[Check]:
+def _agents(file: FileConfig | None) -> Iterator[MachineCheck]:
     """The agents that are configured; without one, what would be there to work."""
     named = sorted(_known_agents(file)) if file else []
     programs = {name: table.command[0] for name, table in file.agents.items() if table.command} if file else {}
@@ -269,10 +275,12 @@ def _agents(file: FileConfig | None) -> Iterator[Check]:
     ]
     if found:
         fix = f'name it: agent = "{found[0]}" in flyball.toml, or: flyball run "…" --agent {found[0]}'
-        yield Check("agent", "fail", f"none is configured; {', '.join(found)} could work here", fix)
+        yield MachineCheck("agent", "fail", f"none is configured; {', '.join(found)} could work here", fix)
     else:
         fix = 'flyball agents shows how to get one; any other program works too: flyball run "…" --agent-command "PROGRAM"'
-        yield Check("agent", "fail", "none is configured, and none that flyball knows is installed and logged in", fix)
+        yield MachineCheck(
+            "agent", "fail", "none is configured, and none that flyball knows is installed and logged in", fix
+        )
 
 
 def _known_agents(file: FileConfig) -> set[str]:
@@ -284,16 +292,20 @@ def _known_agents(file: FileConfig) -> set[str]:
     return {name for name in (*own, *named) if name is not None and name in DIALECTS}
 
 
-def _agent(found: Listed) -> Check:
+def _agent(found: Listed) -> MachineCheck:
     what = f"agent {found.name}"
     if not found.path:
-        return Check(what, "fail", f"{found.program} is not installed", found.fix)
+        return MachineCheck(what, "fail", f"{found.program} is not installed", found.fix)
     if found.logged_in is False:
-        return Check(what, "fail", "not logged in", found.fix)
-    return Check(what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told")
+        return MachineCheck(what, "fail", "not logged in", found.fix)
+    return MachineCheck(
+        what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told"
+    )
 
 
-def _program(what: str, word: str) -> Check:
+def _program(what: str, word: str) -> MachineCheck:
     if ("/" in word and not word.startswith("/")) or shutil.which(word) is not None:
-        return Check(what, "ok", f"{word} can be started")
-    return Check(what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml")
+        return MachineCheck(what, "ok", f"{word} can be started")
+    return MachineCheck(
+        what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml"
+    )

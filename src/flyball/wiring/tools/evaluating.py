@@ -17,13 +17,13 @@ from flyball.documents.errors import EvaluationInputInvalid
 from flyball.documents.work_folder import WorkFolder, find_root
 from flyball.ports import Clock
 from flyball.wiring.tools.evaluate_settings import evaluate_settings
-from flyball.wiring.tools.evaluation import Evaluated, Given, weigh
+from flyball.wiring.tools.evaluation import EvaluationAnswer, Given, weigh
 
 MAX_INPUT = 256 * 1024 * 1024
 _PATH = re.compile(r"\$[.\[][\w.\[\]]*")
 
 
-def evaluate_folder(root: Path | None, given: Given, clock: Clock, *, write: bool) -> Evaluated:
+def evaluate_folder(root: Path | None, given: Given, clock: Clock, *, write: bool) -> EvaluationAnswer:
     """Evaluate the backlog below `root`; the decision is on disk when this returns, unless nothing is to be written."""
     validations = tuple(each for path in given.validations for each in _validations(path))
     where = root or find_root(Path.cwd())
@@ -36,7 +36,7 @@ def evaluate_folder(root: Path | None, given: Given, clock: Clock, *, write: boo
     return evaluated
 
 
-def evaluate_input(raw: bytes, name: str) -> Evaluated:
+def evaluate_input(raw: bytes, name: str) -> EvaluationAnswer:
     """Evaluate a situation given as one JSON object; nothing is read or written besides."""
     try:
         situation = read_json(raw, Situation)
@@ -47,7 +47,7 @@ def evaluate_input(raw: bytes, name: str) -> Evaluated:
         ) from error
     validations = tuple(consistent(each) for each in situation.validations)
     situation = msgspec.structs.replace(situation, validations=validations)
-    return Evaluated(situation, evaluate(situation))
+    return EvaluationAnswer(situation, evaluate(situation))
 
 
 def _line(raw: bytes, problem: str) -> int:

@@ -36,7 +36,7 @@ class Given(msgspec.Struct, frozen=True):
     reset: bool = False
 
 
-class Evaluated(msgspec.Struct, frozen=True):
+class EvaluationAnswer(msgspec.Struct, frozen=True):
     """The answer, with the situation it answers."""
 
     situation: Situation
@@ -45,7 +45,7 @@ class Evaluated(msgspec.Struct, frozen=True):
 
 def weigh(
     folder: WorkFolder, given: Given, validations: tuple[Validation, ...] = (), validators: tuple[str, ...] = VALIDATORS
-) -> Evaluated:
+) -> EvaluationAnswer:
     """Evaluate a backlog together with what was typed and what validators said; `validators` must all have said something."""
     read = folder.read()
     session = counted(read.state, _session(read.state.session, given), validations)
@@ -62,7 +62,7 @@ def weigh(
         environment=(_SYSTEMS.get(sys.platform, sys.platform),),
         validators=validators,
     )
-    return Evaluated(situation, evaluate(situation))
+    return EvaluationAnswer(situation, evaluate(situation))
 
 
 def _session(session: Session, given: Given) -> Session:

@@ -51,7 +51,7 @@ class PageRefused(Refusal):
     """A `loop-state.md` that flyball did not write cannot be read to its end."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class MonitorAnswer(msgspec.Struct, frozen=True):
     """What the monitor said of a batch; `notes` is what a person should know besides."""
 
     verdict: Verdict
@@ -79,14 +79,14 @@ class Loops(msgspec.Struct, frozen=True):
     def folder(self) -> Path:
         return self.home.folder / "loops"
 
-    def report(self, name: str, result: BatchResult) -> Told:
+    def report(self, name: str, result: BatchResult) -> MonitorAnswer:
         """The verdict on a batch, which is in the journal before it is given; without a review nothing is kept."""
         self._check(name)
         thresholds = thresholds_in(self.root)
         seen = of_batch(result, 1)
         if not seen.reviewed:
             known = self._known(name)
-            return Told(follow(history_of(known), seen, thresholds)[1], next_iteration(known) - 1)
+            return MonitorAnswer(follow(history_of(known), seen, thresholds)[1], next_iteration(known) - 1)
         if not self._known(name):
             self._foreign_history(name)
         self.home.prepare()
@@ -96,7 +96,7 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _keep(
         self, journal: SqliteJournal, record: TaskRecord, name: str, result: BatchResult, thresholds: Thresholds
-    ) -> Told:
+    ) -> MonitorAnswer:
         with self._lease(journal, task_scope(record.id)) as lease:
             known = _facts(journal, record.id)
             read = () if known else self._foreign_history(name)
@@ -108,7 +108,7 @@ class Loops(msgspec.Struct, frozen=True):
             fact = BatchJudged(_stored(result), seen, verdict)
             journal.append(record.id, [*read, fact], epoch=lease.epoch, at=system_clock.now())
             notes = (*map(_sentence, read), *self._rendered(name, record.id, batch_page([*told, fact])))
-        return Told(verdict, seen.iteration, notes)
+        return MonitorAnswer(verdict, seen.iteration, notes)
 
     def _foreign_history(self, name: str) -> tuple[HistoryImported, ...]:
         """The history in a page that flyball did not write, read once, before the first batch (M34)."""

@@ -44,6 +44,6 @@ def tried(site: Site, settings: Settings, *, environment: Mapping[str, str], not
             settings=settings,
             workspace=workspace,
             folder=folder / "logs",
-            stop=process.Stop(),
+            stop=process.StopFlag(),
             notify=notify,
         )

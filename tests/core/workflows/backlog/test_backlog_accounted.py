@@ -14,7 +14,7 @@ from flyball.core.claims.reviews import VALIDATORS, Validation
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.issues.edits import entry, with_block, without_block
 from flyball.core.workflows.backlog.issues.reading import read_backlog
-from flyball.core.workflows.backlog.issues.words import Known
+from flyball.core.workflows.backlog.issues.words import KnownIssues
 from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Situation
 
 GOOD = Situation(validations=tuple(Validation(kind, "pass") for kind in VALIDATORS), build="pass", gates="met")
@@ -33,7 +33,7 @@ def moved_out(files: Mapping[str, str]) -> dict[str, str]:
     """The files after every finished issue went to history, as the workflow moves it."""
     now = dict(files)
     backlog = read_backlog(now)
-    known = Known.of((*(issue.id for issue in backlog.issues), *backlog.finished))
+    known = KnownIssues.of((*(issue.id for issue in backlog.issues), *backlog.finished))
     final = [issue for issue in backlog.issues if issue.is_final]
     alone = [issue for issue in final if sum(other.id == issue.id for other in backlog.issues) == 1]
     for issue in alone:

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from flyball.core.claims.values import ProposedIssue
 from flyball.core.workflows.backlog.issues import edits
 from flyball.core.workflows.backlog.issues.reading import finished_in, gather_backlog, read_issues
-from flyball.core.workflows.backlog.issues.words import Known
+from flyball.core.workflows.backlog.issues.words import KnownIssues
 from flyball.core.workflows.backlog.values import Issue
 
 CORPUS = Path(__file__).parents[3] / "documents" / "issue_files"
@@ -104,7 +104,7 @@ def test_of_two_issues_with_one_id_the_open_one_is_edited():
 def test_a_block_is_removed_and_all_around_it_is_kept(path):
     text = text_of(path)
     for issue in {each.id: each for each in issues_in(text)}.values():
-        rest = edits.without_block(text, issue.id, Known())
+        rest = edits.without_block(text, issue.id, KnownIssues())
         before = [(each.id, each.title, each.body) for each in issues_in(text)]
         before.remove(next(e for e in before if e[0] == issue.id))
         after = [(each.id, each.title, each.body) for each in issues_in(rest)]
@@ -115,10 +115,10 @@ def test_a_block_is_removed_and_all_around_it_is_kept(path):
 
 def test_headings_and_words_between_issues_stay_when_one_is_removed():
     text = text_of(CORPUS / "stray_headings.md")
-    rest = edits.without_block(text, "PERF-001@aaaaa1", Known())
+    rest = edits.without_block(text, "PERF-001@aaaaa1", KnownIssues())
     assert rest.startswith("# Low priority\n\n## Performance\n\n## Documentation issues\n")
     assert "Some words about documentation." in rest
-    assert edits.without_block(rest, "DOCS-001@aaaaa2", Known()).endswith("# Appendix\n\nNothing more.\n")
+    assert edits.without_block(rest, "DOCS-001@aaaaa2", KnownIssues()).endswith("# Appendix\n\nNothing more.\n")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -138,7 +138,7 @@ def test_a_block_after_a_lone_fence_is_not_taken_for_its_body():
 
 def test_what_is_not_there_is_said():
     with pytest.raises(edits.IssueMissing, match="BUG-009@a1b2c3"):
-        edits.without_block("# nothing\n", "BUG-009@a1b2c3", Known())
+        edits.without_block("# nothing\n", "BUG-009@a1b2c3", KnownIssues())
     assert edits.find_issue("# nothing\n", "BUG-009@a1b2c3") is None
 
 
@@ -157,7 +157,7 @@ def test_a_field_is_set_and_removed_again():
 def test_an_entry_of_history_reads_as_the_issue_did_and_can_be_reopened(path):
     text = text_of(path)
     for issue in {each.id: each for each in issues_in(text)}.values():
-        kept = edits.entry(text, issue.id, file=path.name, at="2026-01-07T10:00:00Z", known=Known())
+        kept = edits.entry(text, issue.id, file=path.name, at="2026-01-07T10:00:00Z", known=KnownIssues())
         (read,) = issues_in(kept)
         assert (read.id, read.title, read.status) == (issue.id, issue.title, "completed")
         assert "moved_from" in kept
@@ -170,12 +170,12 @@ def test_an_entry_of_history_reads_as_the_issue_did_and_can_be_reopened(path):
 @pytest.mark.req("E31")
 def test_history_knows_what_it_holds_and_what_was_reverted():
     text = text_of(CORPUS / "as_asked.md")
-    kept = edits.entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-07T10:00:00Z", known=Known())
-    later = edits.entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-08T10:00:00Z", known=Known())
+    kept = edits.entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-07T10:00:00Z", known=KnownIssues())
+    later = edits.entry(text, "BUG-001@a1b2c3", file="high.md", at="2026-01-08T10:00:00Z", known=KnownIssues())
     history = edits.with_block("# History\n", kept)
     assert edits.holds(history, "BUG-001@a1b2c3", later)
     assert not edits.holds(
-        history, "FEAT-002@0f9e8d", edits.entry(text, "FEAT-002@0f9e8d", file="high.md", at="x", known=Known())
+        history, "FEAT-002@0f9e8d", edits.entry(text, "FEAT-002@0f9e8d", file="high.md", at="x", known=KnownIssues())
     )
     assert not edits.holds(history, "BUG-001@a1b2c3", later.replace("one column short", "two columns short"))
     assert finished_in([history]) == ("BUG-001@a1b2c3",)
@@ -201,10 +201,10 @@ def test_rows_and_headings_of_histories_that_others_keep_count_as_finished():
 
 def test_a_heading_that_names_its_issue_goes_with_it():
     text = text_of(CORPUS / "headings_with_ids.md")
-    rest = edits.without_block(text, "FEAT-001@aaaaa1", Known())
+    rest = edits.without_block(text, "FEAT-001@aaaaa1", KnownIssues())
     assert "FEAT-001" not in rest
     assert rest.startswith("# Medium\n\n---\n\n### FEAT-002@aaaaa2: So it is here\n")
-    assert edits.without_block(rest, "FEAT-002@aaaaa2", Known()) == "# Medium\n\n---\n\n"
+    assert edits.without_block(rest, "FEAT-002@aaaaa2", KnownIssues()) == "# Medium\n\n---\n\n"
 
 
 @pytest.mark.req("E30")

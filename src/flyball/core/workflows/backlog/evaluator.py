@@ -31,7 +31,7 @@ SHOWN = 3
 SUGGEST_BUILD_ISSUE = "Create issue for build failure"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class RuleAnswer(msgspec.Struct, frozen=True):
     """What a rule says."""
 
     decision: Decision
@@ -50,7 +50,7 @@ class Weighing(msgspec.Struct, frozen=True):
     blocked: tuple[Issue, ...]
 
 
-Rule = Callable[[Weighing], Answer | None]
+Rule = Callable[[Weighing], RuleAnswer | None]
 
 
 def idle_cycles(session: Session) -> int:
@@ -60,14 +60,14 @@ def idle_cycles(session: Session) -> int:
     return 0 if session.completed or session.completed_count else session.cycles
 
 
-def _unrecoverable(weighed: Weighing) -> Answer | None:
+def _unrecoverable(weighed: Weighing) -> RuleAnswer | None:
     if not weighed.situation.unrecoverable:
         return None
     error = (*weighed.situation.errors, "unrecoverable, with no message")[0]
     return _blocked("unrecoverable_error", f"Error: {error}", *weighed.situation.errors)
 
 
-def _critical_security(weighed: Weighing) -> Answer | None:
+def _critical_security(weighed: Weighing) -> RuleAnswer | None:
     found = next((v for v in weighed.situation.validations if v.critical_security), None)
     if found is None:
         return None
@@ -75,7 +75,7 @@ def _critical_security(weighed: Weighing) -> Answer | None:
     return _blocked("critical_security", f"Critical security finding in {where}", where)
 
 
-def _failed_often(weighed: Weighing) -> Answer | None:
+def _failed_often(weighed: Weighing) -> RuleAnswer | None:
     """An issue that is finished by now no longer counts, whatever it took."""
     backlog, session = weighed.situation.backlog, weighed.situation.session
     still = {issue.id for issue in backlog.issues if not issue.is_final}
@@ -91,21 +91,21 @@ def _failed_often(weighed: Weighing) -> Answer | None:
     return _blocked("failed_3x", reason, *stuck)
 
 
-def _nothing_completed(weighed: Weighing) -> Answer | None:
+def _nothing_completed(weighed: Weighing) -> RuleAnswer | None:
     idle = idle_cycles(weighed.situation.session)
     if idle < CYCLES_THAT_BLOCK:
         return None
     return _blocked("no_completion", f"{idle} cycles with no completed issues", weighed.situation.session.focus)
 
 
-def _focus_needs_input(weighed: Weighing) -> Answer | None:
+def _focus_needs_input(weighed: Weighing) -> RuleAnswer | None:
     session = weighed.situation.session
     focused = (i for i in weighed.situation.backlog.issues if is_called(i, session.focus))
     asking = next((i.id for i in focused if not i.is_final and needs_input(i) and i.id not in session.answered), "")
     return _blocked("needs_input", f"Issue {asking} requires human input", asking) if asking else None
 
 
-def _none_actionable(weighed: Weighing) -> Answer | None:
+def _none_actionable(weighed: Weighing) -> RuleAnswer | None:
     if not weighed.open or weighed.candidates.actionable:
         return None
     under_way = any(issue.status == "in-progress" for issue in weighed.open)
@@ -115,20 +115,20 @@ def _none_actionable(weighed: Weighing) -> Answer | None:
     return _blocked("no_actionable", reason, *causes)
 
 
-def _only_blocked(weighed: Weighing) -> Answer | None:
+def _only_blocked(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open or not weighed.blocked:
         return None
     reason = f"Only blocked issues remain ({len(weighed.blocked)} blocked)"
     return _blocked("only_blocked", reason, *(issue.id for issue in weighed.blocked))
 
 
-def _build_fails(weighed: Weighing) -> Answer | None:
+def _build_fails(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open or weighed.situation.build != "fail":
         return None
     return _blocked("build_failing", "Build failing with no issues to fix", "build")
 
 
-def _gates_unmet(weighed: Weighing) -> Answer | None:
+def _gates_unmet(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open:
         return None
     failed = [v.kind for v in weighed.situation.validations if not v.passed]
@@ -141,7 +141,7 @@ def _gates_unmet(weighed: Weighing) -> Answer | None:
     return _blocked("gates_unmet", reason, *failed, *(["quality gates"] if unmet else []))
 
 
-def _unverified(weighed: Weighing) -> Answer | None:
+def _unverified(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open:
         return None
     places = [_place(each) for each in weighed.situation.backlog.unread]
@@ -153,26 +153,26 @@ def _unverified(weighed: Weighing) -> Answer | None:
     return _blocked("unverified", reason, *places, *unknown)
 
 
-def _done(weighed: Weighing) -> Answer | None:
+def _done(weighed: Weighing) -> RuleAnswer | None:
     situation = weighed.situation
     validated = not missing_validators(situation) and all(v.passed and not v.created for v in situation.validations)
     good = validated and not situation.backlog.unread and situation.build == "pass" and situation.gates == "met"
     if weighed.open or weighed.blocked or not good:
         return None
-    return Answer("DONE", "done", "All issues completed, no regressions found, quality gates met.")
+    return RuleAnswer("DONE", "done", "All issues completed, no regressions found, quality gates met.")
 
 
-def _cycle_limit(weighed: Weighing) -> Answer | None:
+def _cycle_limit(weighed: Weighing) -> RuleAnswer | None:
     """Only what would have gone on is stopped by the limit."""
     session = weighed.situation.session
     if not session.max_cycles or session.cycles < session.max_cycles or not weighed.candidates.actionable:
         return None
     following = weighed.candidates.actionable[0].id
     reason = f"Cycle limit reached ({session.cycles}/{session.max_cycles}) with {some(len(weighed.open), 'issue')} open"
-    return Answer("BLOCKED", "cycle_limit", reason, ("cycle limit",), following)
+    return RuleAnswer("BLOCKED", "cycle_limit", reason, ("cycle limit",), following)
 
 
-def _actionable(weighed: Weighing) -> Answer | None:
+def _actionable(weighed: Weighing) -> RuleAnswer | None:
     remaining = weighed.candidates.actionable
     if not remaining:
         return None
@@ -182,10 +182,10 @@ def _actionable(weighed: Weighing) -> Answer | None:
     created = {id for v in weighed.situation.validations for id in v.created if id in still_open}
     if created:
         reason = f"Validation created {some(len(created), 'issue')} to fix; {reason}"
-    return Answer("CONTINUE", "actionable", reason, next_issue=remaining[0].id)
+    return RuleAnswer("CONTINUE", "actionable", reason, next_issue=remaining[0].id)
 
 
-def unforeseen(weighed: Weighing) -> Answer:
+def unforeseen(weighed: Weighing) -> RuleAnswer:
     """Reached by no situation known; whatever it is, it is not done."""
     return _blocked("unverified", f"No rule fits: {some(len(weighed.open), 'issue')} open")
 
@@ -207,8 +207,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _blocked(trigger: Trigger, reason: str, *blocked_on: str) -> Answer:
-    return Answer("BLOCKED", trigger, reason, tuple(each for each in blocked_on if each))
+def _blocked(trigger: Trigger, reason: str, *blocked_on: str) -> RuleAnswer:
+    return RuleAnswer("BLOCKED", trigger, reason, tuple(each for each in blocked_on if each))
 
 
 def _place(unread: Deviation) -> str:
@@ -285,7 +285,7 @@ def counts(situation: Situation) -> dict[str, FileTally]:
     }
 
 
-def _warnings(situation: Situation, answer: Answer) -> Iterator[str]:
+def _warnings(situation: Situation, answer: RuleAnswer) -> Iterator[str]:
     yield from situation.warnings
     if not situation.unrecoverable:
         yield from (f"error: {error}" for error in situation.errors)

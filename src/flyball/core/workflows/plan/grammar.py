@@ -56,7 +56,7 @@ class PlanText(msgspec.Struct, frozen=True):
         return tuple(entry.item for entry in self.entries)
 
 
-class _Draft:
+class _SubtaskDraft:
     """A subtask while its lines are read."""
 
     def __init__(self, line: int, mark: str, rest: str) -> None:
@@ -107,14 +107,14 @@ class _Draft:
 
 def parse(text: str) -> PlanText:
     """The plan in a text, with all that is wrong with it, in the order of its lines."""
-    drafts: list[_Draft] = []
+    drafts: list[_SubtaskDraft] = []
     questions: list[str] = []
     status = section = ""
     in_acceptance = False
     for number, line in _lines(text):
         box = _BOX.match(line)
         if box is not None and section != _QUESTIONS:
-            drafts.append(_Draft(number, box["mark"], box["rest"]))
+            drafts.append(_SubtaskDraft(number, box["mark"], box["rest"]))
             in_acceptance = False
             continue
         heading = _HEADING.match(line)
@@ -131,7 +131,7 @@ def parse(text: str) -> PlanText:
     return PlanText(entries, status, tuple(q for q in questions if q), problems(entries))
 
 
-def _below(draft: _Draft, line: str, *, in_acceptance: bool) -> bool:
+def _below(draft: _SubtaskDraft, line: str, *, in_acceptance: bool) -> bool:
     """A line below a subtask: one of its fields, or a point of the acceptance that was begun."""
     if draft.take(line):
         found = _FIELD.match(line.strip())

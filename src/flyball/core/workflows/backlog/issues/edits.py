@@ -15,7 +15,7 @@ from flyball.core.text.lines import LINE_END, line_end
 from flyball.core.text.scrubbing import clean
 from flyball.core.workflows.backlog.issues.contents import ReadBlock
 from flyball.core.workflows.backlog.issues.reading import REVERTED, find_blocks, read_issues
-from flyball.core.workflows.backlog.issues.words import NUMBERED, Known, number_of
+from flyball.core.workflows.backlog.issues.words import NUMBERED, KnownIssues, number_of
 from flyball.core.workflows.backlog.values import HISTORY, Issue, Status
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
@@ -96,13 +96,13 @@ def without_field(text: str, id: str, name: str) -> str:
     return text[: block.header_start] + _field(name).sub("", header) + text[block.header_end :]
 
 
-def without_block(text: str, id: str, known: Known) -> str:
+def without_block(text: str, id: str, known: KnownIssues) -> str:
     """The text without an issue and what belongs to it; all that stands around it is kept."""
     block = _find(text, id, known).block
     return text[: block.start] + text[block.end :]
 
 
-def block_of(text: str, id: str, known: Known | None = None) -> str:
+def block_of(text: str, id: str, known: KnownIssues | None = None) -> str:
     """An issue's block as it stands, with fences where it lacks them and without the separator after it.
 
     In an issue file it ends before what it does not own, as far as others are `known`; in history all of it is its own.
@@ -133,7 +133,7 @@ def find_issue(text: str, id: str) -> Issue | None:
         return None
 
 
-def _find(text: str, id: str, known: Known | None = None) -> ReadBlock:
+def _find(text: str, id: str, known: KnownIssues | None = None) -> ReadBlock:
     """The block of an issue; of two with one id the one that is not finished."""
     found = find_blocks(text, id, known)
     if not found:
@@ -238,7 +238,7 @@ def _word(text: str) -> str:
     return text if re.fullmatch(r"[a-z][a-z-]*", text) else json.dumps(text, ensure_ascii=False)
 
 
-def entry(text: str, id: str, *, file: str, at: str, known: Known) -> str:
+def entry(text: str, id: str, *, file: str, at: str, known: KnownIssues) -> str:
     """An issue of a file's text as history keeps it: completed, with when, and the file it came from."""
     block = with_status(block_of(text, id, known), id, "completed", forced=True)
     return with_field(with_field(block, id, "completed", at), id, "moved_from", file)

@@ -19,7 +19,7 @@ from flyball.core.workflows.backlog.issues.contents import (
 )
 from flyball.core.workflows.backlog.issues.unread import find_unread, trim
 from flyball.core.workflows.backlog.issues.words import (
-    Known,
+    KnownIssues,
     is_history,
     number_of,
 )
@@ -61,7 +61,7 @@ def read_issues(text: str, file: str, first: int = 0) -> ReadFile:
     return ReadFile(file, text, tuple(read), tuple(deviations))
 
 
-def find_blocks(text: str, id: str, known: Known | None = None) -> list[ReadBlock]:
+def find_blocks(text: str, id: str, known: KnownIssues | None = None) -> list[ReadBlock]:
     """The blocks of one issue; others are passed over unread, unless the id is nowhere written as it is read.
 
     With `known` each ends before what it does not own.
@@ -86,7 +86,7 @@ def gather_backlog(files: Sequence[ReadFile], lost: Iterable[Deviation] = (), fi
     """All files as one backlog; `lost` are files that could not be read at all."""
     unread, over = list(lost), tuple(finished)
     deviations = [*unread]
-    known = Known.of((*(issue.id for file in files for issue in file.issues), *over))
+    known = KnownIssues.of((*(issue.id for file in files for issue in file.issues), *over))
     issues: list[Issue] = []
     for file in files:
         own, left = _account_for(file, known)
@@ -101,7 +101,7 @@ def gather_backlog(files: Sequence[ReadFile], lost: Iterable[Deviation] = (), fi
     )
 
 
-def _account_for(file: ReadFile, known: Known) -> tuple[list[Issue], list[Deviation]]:
+def _account_for(file: ReadFile, known: KnownIssues) -> tuple[list[Issue], list[Deviation]]:
     """The issues of a file, each without what is not its own, and the places that are not accounted for.
 
     The format knows no folders: a document in one may mention issues, but what it defines counts.

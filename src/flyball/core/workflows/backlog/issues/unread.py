@@ -54,7 +54,7 @@ class Unread(msgspec.Struct, frozen=True):
 
 
 def find_unread(
-    text: str, blocks: Sequence[Block], ids: Sequence[str], known: words.Known, *, mentions: bool = True
+    text: str, blocks: Sequence[Block], ids: Sequence[str], known: words.KnownIssues, *, mentions: bool = True
 ) -> list[Unread]:
     """The places of a file that are not accounted for; `ids` are those of its blocks, empty for one that cannot be read.
 
@@ -90,7 +90,7 @@ class _Account:
     """One pass over the lines of a file that are in no header."""
 
     def __init__(
-        self, text: str, blocks: Sequence[Block], ids: Sequence[str], known: words.Known, *, mentions: bool
+        self, text: str, blocks: Sequence[Block], ids: Sequence[str], known: words.KnownIssues, *, mentions: bool
     ) -> None:
         self._known = known
         self._mentions = mentions

@@ -98,14 +98,14 @@ _PLACEHOLDER = re.compile(r"<\w+>|\{\w+\}|\[\w+\]|\bNUM\b|NNN|XXX|###|\.\.\.|…
 _SHORTEST = 3
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownIssues(msgspec.Struct, frozen=True):
     """Issues that have a block or stand in history, by id and by number, and the prefixes that make a number one of theirs."""
 
     ids: frozenset[str] = frozenset()
     prefixes: frozenset[str] = PREFIXES | USED_PREFIXES
 
     @classmethod
-    def of(cls, ids: Iterable[str]) -> Known:
+    def of(cls, ids: Iterable[str]) -> KnownIssues:
         given = tuple(ids)
         numbers = [found for id in given if (found := NUMBERED.fullmatch(number_of(id)))]
         own = {found[1] for found in numbers}
@@ -132,13 +132,13 @@ def is_placeholder(text: str) -> bool:
     return _PLACEHOLDER.search(text) is not None
 
 
-def names_in(line: str, known: Known) -> list[str]:
+def names_in(line: str, known: KnownIssues) -> list[str]:
     """The ids in a line: `PREFIX-NUM@HASH`, or `PREFIX-NUM` where the prefix is one of an issue."""
     tokens = (token for token in _TOKEN.finditer(bare(line)) if not is_placeholder(token[0]))
     return [_as_known(token[0], known) for token in tokens if _is_issue(token, known)]
 
 
-def _is_issue(token: re.Match[str], known: Known) -> bool:
+def _is_issue(token: re.Match[str], known: KnownIssues) -> bool:
     if token["full"]:
         parts = _HASHED.fullmatch(token["full"])
         # A package with a version, or an address, has small letters before the at sign, and no hash behind it.
@@ -152,7 +152,7 @@ def _is_issue(token: re.Match[str], known: Known) -> bool:
     return bool({upper, upper.rpartition("-")[2], upper.partition("-")[0]} & known.prefixes)
 
 
-def _as_known(name: str, known: Known) -> str:
+def _as_known(name: str, known: KnownIssues) -> str:
     """A name as its issue has it: small letters may stand for great ones."""
     number, at, mark = name.partition("@")
     great = f"{number.upper()}{at}{mark}"
