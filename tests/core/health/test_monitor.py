@@ -134,8 +134,9 @@ def test_a_pass_rate_that_fell_twice_running_is_regressing():
 
 
 @pytest.mark.req("M13")
-def test_a_rise_between_two_falls_is_not_regressing():
-    rates = [0.9, 0.8, 0.85, 0.7]
+@pytest.mark.parametrize("between", [0.85, 0.8])
+def test_a_rise_or_a_halt_between_two_falls_is_not_regressing(between):
+    rates = [0.9, 0.8, between, 0.7]
     verdicts = judged(*(Observation(iteration=n, pass_rate=rate) for n, rate in enumerate(rates, 1)))
     assert verdicts[-1].health is Health.PROGRESSING
 
