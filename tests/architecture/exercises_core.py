@@ -11,7 +11,7 @@ from flyball.core.evaluation.catalogue import BUILT_IN
 from flyball.core.evaluation.checkpoints import at_end, at_start
 from flyball.core.evaluation.choosing import choose
 from flyball.core.evaluation.findings import broken_evaluator
-from flyball.core.evaluation.judging import Matter, judged_passes, read_answer
+from flyball.core.evaluation.judging import TrackMatter, judged_passes, read_answer
 from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.evaluation.structural import check_plan, check_scope, check_skipped
 from flyball.core.evaluation.verdict import aggregate
@@ -82,7 +82,7 @@ def exercise_a_session_of_another_loop() -> None:
 
 def exercise_an_evaluation_of_a_track() -> None:
     chosen = choose({"type": "api"}, "the screens of the pricing pipeline")
-    seat = judged_passes(chosen, BUILT_IN, Matter("t", "abc", "spec"))[0]
+    seat = judged_passes(chosen, BUILT_IN, TrackMatter("t", "abc", "spec"))[0]
     assert isinstance(read_answer(seat, "nothing", lambda _file: None), str)
     plan = read_plan("- [x] one <!-- abc1234 -->\n  - done\n- [ ] two\n")
     checks = (check_plan(plan, "p", bool), check_skipped(plan, "p"), check_scope(plan, "p", ["a.py"], ()))

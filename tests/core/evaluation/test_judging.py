@@ -9,7 +9,7 @@ from flyball.core.evaluation.choosing import choose
 from flyball.core.evaluation.findings import PassResult
 from flyball.core.evaluation.judging import (
     FENCE,
-    Matter,
+    TrackMatter,
     answer_schema,
     failed_seat,
     judged_passes,
@@ -17,7 +17,7 @@ from flyball.core.evaluation.judging import (
     skipped_seat,
 )
 
-MATTER = Matter("t", "abc123", "the spec", changed=("a.py",), measured={"ui-ux": (PassResult("layout", "pass"),)})
+MATTER = TrackMatter("t", "abc123", "the spec", changed=("a.py",), measured={"ui-ux": (PassResult("layout", "pass"),)})
 SEATS = judged_passes(choose({"evaluators": ["ui-ux", "code-quality"]}, ""), BUILT_IN, MATTER)
 SEAT = SEATS[0]
 FILES = {"a.py": ["import os", "x = 1  # one", "y = 2"]}

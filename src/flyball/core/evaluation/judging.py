@@ -73,7 +73,7 @@ class JudgeSeat(msgspec.Struct, frozen=True):
     prompt: str
 
 
-class Matter(msgspec.Struct, frozen=True):
+class TrackMatter(msgspec.Struct, frozen=True):
     """What the judges are told of a track. `measured` are the results they cannot overrule."""
 
     track: str
@@ -91,7 +91,9 @@ def answer_schema() -> dict[str, object]:
     return {**schema, "$defs": components}
 
 
-def judged_passes(chosen: Sequence[Chosen], cards: Sequence[EvaluatorCard], matter: Matter) -> tuple[JudgeSeat, ...]:
+def judged_passes(
+    chosen: Sequence[Chosen], cards: Sequence[EvaluatorCard], matter: TrackMatter
+) -> tuple[JudgeSeat, ...]:
     """The seats to fill: one for each evaluator that has something to judge."""
     wanted = {each.name for each in chosen}
     seats = []
@@ -177,11 +179,11 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.strip().split("\n")[0]).strip()
 
 
-def _prompt(card: EvaluatorCard, matter: Matter) -> str:
+def _prompt(card: EvaluatorCard, matter: TrackMatter) -> str:
     return "\n\n".join(part for part in _parts(card, matter) if part)
 
 
-def _parts(card: EvaluatorCard, matter: Matter) -> Iterator[str]:
+def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
     yield (
         f"You evaluate the track {matter.track} as {long_name(card.name)}. You work on a disposable copy of the tree: read and run "
         f"what you like, change nothing that matters. The work of the track is everything since commit {matter.base}."
@@ -199,7 +201,7 @@ def _parts(card: EvaluatorCard, matter: Matter) -> Iterator[str]:
     yield _form(card)
 
 
-def _measured(card: EvaluatorCard, matter: Matter) -> str:
+def _measured(card: EvaluatorCard, matter: TrackMatter) -> str:
     results = matter.measured.get(card.name, ())
     rows = [f"- {each.name}: {each.status}" for each in results]
     rows += [f"  - {one.place} {one.message}" for each in results for one in each.findings[:20]]
