@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """List the checkpoints of a task, for rollback and diff."""
     from flyball.cli.support.choosing import chosen
+    from flyball.core.model.task import MAIN
     from flyball.projections.wording import short, stamp
     from flyball.wiring.site import Site
     from flyball.wiring.tasks import history
@@ -27,7 +28,7 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
         found = history.checkpoints(site, chosen(site, task))
         if as_json:
             rows = [
-                {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.accepted, "stage": k.stage}
+                {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.on_branch, "stage": k.stage}
                 | ({"trick": k.tricked} if k.tricked else {})
                 for k in found
             ]
@@ -35,7 +36,7 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
             return
         width = max(len(kept.label) for kept in found)
         for kept in found:
-            mark = "accepted" if kept.accepted else "holds a trick" if kept.tricked else ""
+            mark = "accepted" if kept.on_branch else "holds a trick" if kept.tricked else kept.lane if kept.lane != MAIN else ""
             put(f"{kept.label:<{width}}  {short(kept.commit)}  {stamp(kept.at)}  {kept.stage:<9} {mark}".rstrip())
 
 

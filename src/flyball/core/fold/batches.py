@@ -15,7 +15,7 @@ from flyball.core.model.events import Judged, Moved
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
-from flyball.core.model.task import MAIN, EffectId
+from flyball.core.model.task import MAIN, Commit, EffectId
 
 REASONS_KEPT = 6
 
@@ -128,7 +128,7 @@ def _undone(state: State, fact: be.BatchesUndone) -> None:
     """The tests that were accepted with what is undone are no longer protected."""
     left = tuple(each for each in state.batches.accepted if each.label not in fact.labels)
     keep(state, accepted=left, proven=None, restored=True)
-    state.main.tests_accepted = state.main.head
+    state.main.tests_accepted = Commit("")
     state.main.tests_ref = left[-1].tests_ref if left else state.baseline.tests_ref if state.baseline else ""
 
 

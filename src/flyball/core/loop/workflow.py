@@ -47,6 +47,7 @@ class Workflow(msgspec.Struct, frozen=True):
     """A name, its stages in order, what comes next in a lane, where a skipped stage leads, what its roles are told, and what
     becomes of feedback once it is done.
 
+    `undo` gives the facts of a person's rollback: which accepted checkpoints no longer stand, by their labels, and which one does.
     `coordinate` looks at the whole task before the lanes are asked: it opens, integrates and closes them. A workflow that goes round
     names the stage it begins anew in when a person rolls it back. What it remembers itself begins as `record`; `folds` add its
     facts to it, and `begun` and `ended` what its effects and outcomes tell. Stored names of its own stand in `facts`, `effects` and `outcomes`.
@@ -69,6 +70,7 @@ class Workflow(msgspec.Struct, frozen=True):
     reopened: Callable[[State, Lane], Step]
     coordinate: Callable[[State], Step | None] = lambda _state: None
     rolled_back_to: str = ""
+    undo: Callable[[State, frozenset[str], str], tuple[Fact, ...]] = lambda _state, _labels, _to: ()
     record: Record = Record()
     folds: Mapping[type, Callable[[State, Any], None]] = {}
     begun: Mapping[type, Callable[[State, Lane, Any], None]] = {}

@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.core.model.measurement import Check, Counts
 from flyball.core.model.outcomes import NOTHING_USED, Usage
-from flyball.core.model.task import Author
+from flyball.core.model.task import MAIN, Author
 from flyball.core.text.quantities import plural
 
 
@@ -131,6 +131,12 @@ class CheckpointRecord(msgspec.Struct, frozen=True):
     stage: str
     turn: int
     tricked: str = ""
+    lane: str = MAIN
+
+    @property
+    def on_branch(self) -> bool:
+        """Whether the task's branch held it: accepted, and not in one of the lanes beside it."""
+        return self.accepted and self.lane == MAIN
 
 
 class Learning(msgspec.Struct, frozen=True):

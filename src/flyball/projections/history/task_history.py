@@ -13,7 +13,7 @@ from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.model.measurement import Trick
-from flyball.core.model.task import EffectId
+from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import listed
 from flyball.core.workflows.backlog.effects import BacklogRead
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
@@ -149,11 +149,13 @@ class TaskHistory:
     def _pull_requested(self, _at: datetime, _effect: Effect, outcome: out.PullRequested) -> None:
         self._note((f"The pull request is {outcome.url}" if outcome.url else outcome.detail,))
 
-    def _saved(self, at: datetime, _effect: Effect, outcome: out.Saved) -> None:
+    def _saved(self, at: datetime, effect: Effect, outcome: out.Saved) -> None:
         self._note(outcome.notes)
         number = self.turns[-1].number if self.turns else 0
         self._keep(
-            rec.CheckpointRecord(plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number)
+            rec.CheckpointRecord(
+                plain(outcome.label, 80), outcome.commit, at, outcome.accepted, self.stage, number, lane=effect.lane
+            )
         )
 
     def _keep(self, kept: rec.CheckpointRecord) -> None:
@@ -191,7 +193,9 @@ class TaskHistory:
         where = self._kept_at.get(effect.candidate)
         tricked = self.checkpoints[where].tricked if effect.doubtful and where is not None else ""
         self._keep(
-            rec.CheckpointRecord(plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked)
+            rec.CheckpointRecord(
+                plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked, effect.lane
+            )
         )
         paths = listed([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {number}: {paths}", *outcome.notes))
@@ -251,6 +255,8 @@ class TaskHistory:
             self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed")
 
     def _moved(self, at: datetime, fact: ev.Moved) -> None:
+        if fact.lane != MAIN:
+            return  # the stages of a task are those of its own lane
         self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
         self.stage = fact.stage
         self.breaker.enter(at, CLOSED, f"moved to {fact.stage}")

@@ -133,7 +133,7 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         updated_at=chronicle.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         criteria=tuple(CriterionShown(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
-        commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.accepted),
+        commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.on_branch),
         files=measured.files if measured else rec.FileChanges(),
         verifications=tuple(chronicle.verified),
         last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,

@@ -22,12 +22,11 @@ from flyball.core.model.events import (
 )
 from flyball.core.model.outcomes import Outcome, Restored, Saved
 from flyball.core.model.state import State
-from flyball.core.model.task import Commit, EffectId, TaskId
+from flyball.core.model.task import MAIN, Commit, EffectId, TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog import workflow
 from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.backlog.effects import ReadBacklog
-from flyball.core.workflows.backlog.facts import ItemReopened
 from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.registry import workflow_of
 from flyball.documents.backlog_folder import BacklogFolders
@@ -93,7 +92,7 @@ def _found_in_tree(site: Site, task: TaskId, newest: CheckpointRecord) -> list[C
 
 def named(task: TaskId, found: list[CheckpointRecord], word: str) -> CheckpointRecord:
     """The checkpoint a label, a commit, `last-good` or a number of accepted ones back means; the newest of a label."""
-    accepted = [kept for kept in found if kept.accepted]
+    accepted = [kept for kept in found if kept.on_branch]
     if word == "last-good":
         return accepted[-1]
     labelled = [kept for kept in found if kept.label == word]
@@ -136,6 +135,11 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         raise HoldsTrick(
             f"{target.label} of {task} holds a trick, so it cannot be restored: {target.tricked}."
             f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
+        )
+    if target.lane != MAIN:
+        raise NoSuchCheckpoint(
+            f"{target.label} is a checkpoint of {target.lane} alone, which is worked on beside the branch; look at it with:"
+            f" flyball diff {task} {target.label}. Checkpoints of the branch: flyball checkpoints {task}"
         )
     with manual_session(site, task) as hand:
         merged = _finished_before(site, hand, target)
@@ -229,13 +233,13 @@ def _set_aside(hand: ManualSession, target: CheckpointRecord) -> Saved:
 def _accepted_before(found: list[CheckpointRecord], target: CheckpointRecord) -> CheckpointRecord:
     """The last accepted checkpoint at or before the target: what the branch is to hold."""
     place = max(n for n, kept in enumerate(found) if kept.commit == target.commit and kept.label == target.label)
-    return next(kept for kept in reversed(found[: place + 1]) if kept.accepted)
+    return next(kept for kept in reversed(found[: place + 1]) if kept.on_branch)
 
 
-def _reopened(state: State, found: list[CheckpointRecord], base: CheckpointRecord) -> list[Fact]:
-    """Issues that were completed after the checkpoint the branch goes back to."""
-    undone = {kept.label for kept in found[found.index(base) + 1 :] if kept.accepted}
-    return [ItemReopened(issue) for issue in record_of(state).completed if issue in undone]
+def _reopened(state: State, found: list[CheckpointRecord], base: CheckpointRecord) -> tuple[Fact, ...]:
+    """What is open again because it was completed after the checkpoint the branch goes back to."""
+    undone = frozenset(kept.label for kept in found[found.index(base) + 1 :] if kept.on_branch)
+    return workflow_of(state.task).undo(state, undone, base.label)
 
 
 def _write_reopened(site: Site, hand: ManualSession) -> None:

@@ -297,6 +297,11 @@ def _reopened(state: State, lane: Lane) -> Step:
     return record(TaskReopened(state.feedback, ids), Moved("SELECT", lane.stage, "reopened by a person"))
 
 
+def _undo(state: State, labels: frozenset[str], _to: str) -> tuple[Fact, ...]:
+    """Issues that were completed after the checkpoint the branch goes back to are open again."""
+    return tuple(ItemReopened(issue) for issue in record_of(state).completed if issue in labels)
+
+
 _TABLE = {"SELECT": _select, "IMPLEMENT": _implement, "VALIDATE": _validate, "EVALUATE": _evaluate}
 
 WORKFLOW = Workflow(
@@ -308,6 +313,7 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=_reopened,
     rolled_back_to="SELECT",
+    undo=_undo,
     record=EMPTY,
     folds=FOLDS,
     begun=BEGUN,

@@ -15,6 +15,7 @@ from functools import partial
 
 from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
+from flyball.core.loop.batches.undoing import undo
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.events import Moved
@@ -74,6 +75,7 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=finishing.reopened,
     rolled_back_to="GATHER",
+    undo=undo,
     record=EMPTY,
     folds={**FOLDS, **source_fold.FOLDS},
     ended=source_fold.ENDED,
