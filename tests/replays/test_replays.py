@@ -10,6 +10,7 @@ from tests.replays.replay import EXPECTED, HERE, JOURNAL, events_of, names, reco
 
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve, fold
+from flyball.core.model.batch_events import BatchReviewed, SubtaskIntegrated
 from flyball.core.model.effects import Restore
 from flyball.core.model.events import Begun, Ended, Event, Judged, PersonSpoke, SessionStarted
 from flyball.core.model.outcomes import Measured
@@ -33,7 +34,7 @@ def state_of(name: str) -> State:
 
 
 def test_each_workflow_has_a_recording():
-    assert {state_of(name).task.workflow for name in names()} == {"tdd", "backlog", "quick"}
+    assert {state_of(name).task.workflow for name in names()} == {"tdd", "backlog", "quick", "plan"}
 
 
 @pytest.mark.parametrize("name", names())
@@ -105,6 +106,14 @@ def a_failed_review(event: Event) -> bool:
     return isinstance(event.fact, Reviewed) and event.fact.validation.result == "fail"
 
 
+def a_conflict(event: Event) -> bool:
+    return isinstance(event.fact, SubtaskIntegrated) and event.fact.result == "conflicted"
+
+
+def a_rejected_subtask(event: Event) -> bool:
+    return isinstance(event.fact, BatchReviewed) and bool(event.fact.rejected)
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
@@ -114,6 +123,8 @@ def a_failed_review(event: Event) -> bool:
         ("tdd-troubled", a_resumption),
         ("quick", a_rejection),
         ("backlog", a_failed_review),
+        ("plan", a_conflict),
+        ("plan", a_rejected_subtask),
     ],
 )
 def test_the_recordings_hold_what_they_are_kept_for(name: str, wanted: Callable[[Event], bool]):

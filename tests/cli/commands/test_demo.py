@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from flyball.agents.scripted.script import read_script
+from flyball.core.workflows.plan.grammar import parse
 from flyball.workspace.sandbox import Unavailable, available
 
 SOURCES = Path(__file__).parents[3]
@@ -36,6 +37,17 @@ def test_the_script_of_the_backlog_plays_every_issue_of_its_sample():
     played = {issue for step in script.steps for issue in step.when.get("subtask", ())}
     assert len(played) == 3
     assert all(f"id: {issue}" in issues for issue in played)
+
+
+def test_the_script_of_the_plan_plays_every_subtask_its_planner_plans():
+    script = read_script(_own("plan", "script.yaml"), "script.yaml")
+    steps = yaml.safe_load(_own("plan", "script.yaml"))["steps"]
+    planned = parse(steps[0]["do"][-1]["report"]["plan"])
+    assert planned.problems == ()
+    assert [item.kind for item in planned.items].count("scaffold") == 1
+    played = {subtask for step in script.steps for subtask in step.when.get("subtask", ())}
+    assert played == {item.id for item in planned.items}
+    assert len(played) == 6
 
 
 def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
@@ -86,6 +98,40 @@ def test_the_demo_of_a_backlog_rejects_once_blocks_once_and_completes_all_three_
     assert settled == ["failed", "completed", "completed", "completed"]
     stops = [fact["kind"] for fact in facts if fact["fact"] == "task.stopped"]
     assert stops == ["blocked", "done"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("O30", "O32", "O38", "O44", "O50")
+def test_the_demo_of_a_plan_meets_a_conflict_a_rejection_and_a_rollback_and_delivers(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "plan", "--json"]
+    before = _work_of_children()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert _work_of_children() - before < 60, "under a minute, and on a busy machine by the processor's time"
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    status = lines[-1]
+    assert status["decision"] == "DONE"
+    assert [each["state"] for each in status["subtasks"]] == ["completed"] * 6
+    facts = [line["fact"] for line in lines if "fact" in line]
+    assert [fact["items"] for fact in facts if fact["fact"] == "batch.begun"] == [
+        ["1.1"],
+        ["2.1", "2.2", "2.3"],
+        ["2.3", "2.4"],
+        ["2.3", "2.4"],
+        ["2.5"],
+    ]
+    results = [(fact["item"], fact["result"]) for fact in facts if fact["fact"] == "subtask.integrated"]
+    assert ("2.3", "conflicted") in results
+    assert [fact["rejected"][0]["id"] for fact in facts if fact["fact"] == "batch.reviewed" and "rejected" in fact] == [
+        "2.4"
+    ]
+    assert [fact["rung"] for fact in facts if fact["fact"] == "iteration.judged" and "rung" in fact] == ["rollback"]
+    labels = [c["label"] for c in status["checkpoints"] if c["accepted"]]
+    assert labels == ["start", "scaffold", "batch-2", "batch-4", "batch-5", "report"]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -36,7 +36,15 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
             return
         width = max(len(kept.label) for kept in found)
         for kept in found:
-            mark = "accepted" if kept.on_branch else "holds a trick" if kept.tricked else kept.lane if kept.lane != MAIN else ""
+            mark = (
+                "accepted"
+                if kept.on_branch
+                else "holds a trick"
+                if kept.tricked
+                else kept.lane
+                if kept.lane != MAIN
+                else ""
+            )
             put(f"{kept.label:<{width}}  {short(kept.commit)}  {stamp(kept.at)}  {kept.stage:<9} {mark}".rstrip())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from flyball.core.loop.batches.choosing import SCAFFOLD
 from flyball.core.model.naming import slug
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
@@ -16,15 +17,14 @@ LONGEST_CONTEXT = 2000
 LEARNING_LINES = 30
 SLUG_WORDS = 4
 MOST_SHOWN = 5
+MOST_FILES = 8
 
 
 def context(state: State, chronicle: TaskHistory) -> str:
     """What is useful now, most useful first; empty for a new task."""
     if state.prepared is None:
         return ""
-    items = live_items(state)
-    done = {i.id for i in items if i.status == "completed"}
-    ready = [i for i in items if i.status != "completed" and set(i.depends_on) <= done]
+    ready = _ready_items(state)
     lines = [
         "# Context",
         "",
@@ -35,11 +35,21 @@ def context(state: State, chronicle: TaskHistory) -> str:
         f"**Updated**: {stamp(chronicle.last_activity or state.now)}",
         *_section("Current State", _current(state, chronicle)),
         *_section("Ready Subtasks", [_ready(i) for i in ready[:MOST_SHOWN]]),
+        *_section("Relevant Files", [code(f) for f in dict.fromkeys(f for i in ready for f in i.files)][:MOST_FILES]),
         *_section("Anti-Patterns", [escaped(x.title, 140) for x in _recent(chronicle, "anti-pattern")]),
         *_section("Key Decisions", [_decided(x) for x in _recent(chronicle, "decision")]),
         *_section("Guidance", [escaped(g, 200) for g in state.guidance[-MOST_SHOWN:]]),
     ]
     return _cut(lines, LONGEST_CONTEXT)
+
+
+def _ready_items(state: State) -> list[Item]:
+    """What can be worked on now: open, with every dependency complete; while a scaffold item is open, only those."""
+    items = live_items(state)
+    done = {i.id for i in items if i.status == "completed"} | set(state.batches.left_out)
+    left = [i for i in items if i.id not in done]
+    first = [i for i in left if i.kind == SCAFFOLD]
+    return [i for i in first or left if done.issuperset(i.depends_on)]
 
 
 def _current(state: State, chronicle: TaskHistory) -> list[str]:
@@ -58,7 +68,8 @@ def _current(state: State, chronicle: TaskHistory) -> list[str]:
 
 def _ready(item: Item) -> str:
     depends = f"after {', '.join(item.depends_on)}" if item.depends_on else "no dependencies"
-    return f"{escaped(item.id, 40)}: {escaped(item.text, 120)} — {escaped(depends, 80)}"
+    first = " | scaffold: true" if item.kind == SCAFFOLD else ""
+    return f"{escaped(item.id, 40)}: {escaped(item.text, 120)} — {escaped(depends, 80)}{first}"
 
 
 def _decided(learning: Learning) -> str:
@@ -115,7 +126,7 @@ def _box(item: Item) -> str:
     parts = [f"Files: {', '.join(code(f) for f in item.files)}"] if item.files else []
     parts += [f"Acceptance: {escaped('; '.join(item.acceptance), 1000)}"] if item.acceptance else []
     parts += [code(f"depends_on: {', '.join(item.depends_on)}")] if item.depends_on else []
-    parts += ["`scaffold: true`"] if item.kind == "scaffold" else []
+    parts += ["`scaffold: true`"] if item.kind == SCAFFOLD else []
     tail = f" — {' | '.join(parts)}" if parts else ""
     return f"- [{mark}] **{escaped(item.id, 40)}** {escaped(item.text, 1000)}{tail}"
 

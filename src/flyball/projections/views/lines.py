@@ -27,6 +27,7 @@ from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import told
 from flyball.projections.history.recording import coverage_seen
 from flyball.projections.history.reviews import apart
+from flyball.projections.views import batch_lines
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import next_command
 from flyball.projections.wording import duration, guard_name, money, plain, short, size, stamp
@@ -345,4 +346,5 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     ev.TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
     ev.WorkspaceRemoved: _removed,
     ev.TaskStopped: _stopped,
+    **batch_lines.LINES,
 }

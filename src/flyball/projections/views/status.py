@@ -177,7 +177,9 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         pull_request=state.pull_request,
         merged_into=seen.merged_into if state.decision == "DONE" else "",
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
-        checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.on_branch, c.stage) for c in chronicle.checkpoints),
+        checkpoints=tuple(
+            CheckpointShown(c.label, c.commit, c.at, c.on_branch, c.stage) for c in chronicle.checkpoints
+        ),
         questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
         breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
         usage=_usage(state),

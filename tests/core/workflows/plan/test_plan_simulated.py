@@ -4,12 +4,16 @@ import pytest
 from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
+from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.batch_events import BatchBegun, BatchReviewed, SubtaskReturned
 from flyball.core.model.effects import Integrate, RunAgent, Save
 from flyball.core.model.events import Begun, ItemChanged, LaneClosed, LaneOpened, LearningRecorded, Moved, PersonSpoke
 from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanReviewed
+from flyball.projections.files.task_files import context
+from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.status import status
 from flyball.testing.simulator import Simulator, ok
 
 ALL = ["1.1", "2.1", "2.2", "2.3", "2.4"]
@@ -339,3 +343,61 @@ def test_feedback_on_a_finished_task_is_new_subtasks() -> None:
     assert state.decision == "DONE"
     assert [item.id for item in state.items][-2:] == ["R.1", "R.2"]
     assert {item.status for item in state.items} == {"completed"}
+
+
+@pytest.mark.req("O45")
+def test_a_persons_rollback_opens_the_subtasks_of_undone_batches_and_they_are_done_again() -> None:
+    world = Team()
+    simulator = simulated(world)
+    simulator.run()
+    simulator.append(PersonSpoke("reopen"))
+    facts = undo(simulator.known, frozenset({"batch-2", "batch-3"}), "scaffold")
+    simulator.append(*facts, Moved("GATHER", "REPORT", "rolled back to scaffold by a person"))
+    states = {item.id: item.status for item in simulator.known.items}
+    assert states == {"1.1": "completed"} | dict.fromkeys(["2.1", "2.2", "2.3", "2.4"], "not-started")
+    assert [batch.label for batch in simulator.known.batches.accepted] == ["scaffold"]
+    before = len(simulator.turns)
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert {turn.item for turn in simulator.turns[before:] if not turn.copy} == {"2.1", "2.2", "2.3", "2.4"}
+    assert undo(state, frozenset({"turn-3"}), "scaffold") == ()
+
+
+@pytest.mark.req("O10")
+def test_the_context_names_what_is_ready_scaffold_first_and_stays_within_its_budget() -> None:
+    simulator = simulated(Team())
+    history = TaskHistory()
+    seen: list[str] = []
+    told = 0
+    while simulator.known.stopped is None:
+        simulator.step()
+        for event in simulator.events[told:]:
+            history.add(event)
+        told = len(simulator.events)
+        text = context(simulator.known, history)
+        assert len(text) <= 2000
+        if text and (not seen or seen[-1] != text):
+            seen.append(text)
+    scaffold = next(text for text in seen if "**Phase**: SCAFFOLD" in text)
+    assert "- 1.1: lay out the package — no dependencies | scaffold: true" in scaffold
+    assert "2.4: describe it" not in scaffold, "while a scaffold subtask is open nothing else is ready"
+    executing = next(text for text in seen if "**Phase**: EXECUTE" in text)
+    assert "- 2.1: read orders — after 1.1" in executing
+    assert "`pkg/orders.py`" in executing
+    assert "2.3: print a bill" not in executing, "its dependencies are open"
+
+
+@pytest.mark.req("O60")
+def test_the_state_of_every_subtask_is_told_as_it_changes() -> None:
+    simulator = simulated(Team())
+    history = TaskHistory()
+    seen: list[dict[str, str]] = []
+    while simulator.known.stopped is None:
+        simulator.step()
+        history = TaskHistory(simulator.events)
+        states = {each.id: each.state for each in status(simulator.known, history).subtasks}
+        if not seen or seen[-1] != states:
+            seen.append(states)
+    assert {"1.1": "in-progress", "2.4": "not-started"}.items() <= seen[2].items()
+    assert set(seen[-1].values()) == {"completed"}
+    assert all(set(each.values()) <= {"not-started", "in-progress", "completed"} for each in seen)

@@ -14,7 +14,7 @@ from flyball.core.loop.batches import choosing, integrating
 from flyball.core.loop.batches.monitoring import ROLLBACK_TWO
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message
-from flyball.core.loop.step import Step, perform, record
+from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.batch_events import BatchesUndone, BatchSettled, SubtaskReturned
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning
@@ -38,7 +38,8 @@ _TAUGHT: dict[str, tuple[LearningSource, str]] = {
 def settle(rules: BatchRules, state: State, lane: Lane) -> Step:
     """Save or undo, close the lanes, and tell what became of each."""
     batch = state.batches.current
-    assert batch is not None
+    if batch is None or any(item not in state.lanes for item in batch.attempted):
+        return NOTHING  # in the midst of the facts below, which are appended together
     wanted = _save(state, batch)
     if wanted is not None and not isinstance(lane.outcomes.get(wanted.id), Saved):
         return perform(wanted)

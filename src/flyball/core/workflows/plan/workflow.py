@@ -17,7 +17,7 @@ from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
 from flyball.core.loop.batches.undoing import undo
 from flyball.core.loop.step import Step
-from flyball.core.loop.workflow import Workflow
+from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
@@ -28,6 +28,7 @@ from flyball.core.workflows.plan.percentages import overall_percent, stage_perce
 from flyball.core.workflows.plan.prompts import CARDS, IMPLEMENTER, ROLES, brief
 from flyball.core.workflows.plan.record import EMPTY
 from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
+from flyball.core.workflows.plan.story import story
 
 STEPS: dict[str, Callable[[State, Lane], Step]] = {
     "GATHER": planning.gather,
@@ -88,4 +89,6 @@ WORKFLOW = Workflow(
     closing="REPORT",
     percent=stage_percent,
     overall=overall_percent,
+    demo=Demo(__package__, "docs/receipts.md"),
+    story=story,
 )
