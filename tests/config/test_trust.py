@@ -59,6 +59,7 @@ def test_nothing_is_trusted_until_a_person_said_so(home: RepositoryHome, config:
         ("max_turns = 3", "calls_per_hour = 1000"),
         ("max_turns = 3", "idle_timeout = 0"),
         ("[limits]", '[ship]\npush = true\n[qa]\nreadme = "off"\n[limits]'),
+        ("[limits]", "[import]\nclose_issues = true\n[limits]"),
         ("[limits]", "[breaker.GREEN]\nno_progress = 9\n[limits]"),
         ("[limits]", "[monitor]\npatience = 21\n[limits]"),
         ("[limits]", '[gates.more]\ncommand = "x"\n[limits]'),

@@ -116,6 +116,36 @@ def test_what_a_rollback_undoes_is_unticked(plan: Plan) -> None:
     assert plan.path.read_bytes() == plan.content.replace(b"[ ]", b"[X]")
 
 
+GH = """#!/bin/sh
+echo "$@" >>"$0.calls"
+case "$1 $2" in
+"issue list") echo '[{"number": 7, "title": "Say hello in hello.txt", "body": "", "state": "OPEN"}]' ;;
+"issue view") printf '{"state": "%s"}' "$(cat "$0.$3" 2>/dev/null || echo OPEN)" ;;
+"issue close") echo CLOSED >"$0.$3" ;;
+esac
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("close", [False, True])
+def test_issues_of_a_tracker_are_a_plan_and_closed_only_where_that_is_switched_on(world: World, close: bool) -> None:
+    world.agent = f"sh {PROGRAMS / 'tiny_plan_agent.sh'}"
+    program = world.outside / "bin" / "gh"
+    program.parent.mkdir()
+    program.write_text(GH)
+    program.chmod(0o755)
+    world.variables["PATH"] = f"{program.parent}:{world.environment()['PATH']}"
+    if close:
+        world.write("flyball.toml", "[import]\nclose_issues = true\n")
+        assert world.flyball("trust", "--yes")[0] == 0
+    flags = ["--unattended", "--sandbox", "none", "--agent-command", world.agent, "--gate", f"test={world.gate}"]
+    code, said = world.flyball("run", "--from", "github:bug", *flags)
+    assert code == 0, said
+    calls = Path(f"{program}.calls").read_text()
+    assert "--label bug" in calls
+    assert ("issue close 7" in calls) is close
+
+
 def test_a_plan_that_cannot_be_worked_is_refused_with_its_line_and_nothing_is_written(plan: Plan) -> None:
     plan.path.write_bytes(plan.content + b" (depends on T009)")
     code, said = plan.run()

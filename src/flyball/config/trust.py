@@ -109,6 +109,8 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield "the result is pushed"
     if file.ship.pull_request:
         yield "the result is pushed and a pull request opened, by the program gh"
+    if file.imports.close_issues:
+        yield "issues are closed, by the program gh"
     if file.ship.author:
         yield f"commits carry the name {file.ship.author}"
     if options.carry:
