@@ -37,7 +37,7 @@ def test_it_warns_early_and_opens_at_the_threshold(stage: str) -> None:
     assert struck(early - 1, strikes).reason == ""
 
 
-@pytest.mark.req("C21")
+@pytest.mark.req("C20", "C21")
 def test_the_same_error_opens_it_before_the_lack_of_progress_does() -> None:
     strikes = Strikes(no_progress=9, same_error=3)
     assert struck(2, strikes, "E").state != "OPEN"

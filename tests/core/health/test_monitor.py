@@ -17,6 +17,7 @@ from flyball.core.health.monitor import (
     Thresholds,
     Trend,
     assess,
+    change_cure,
     follow,
     observe,
 )
@@ -603,3 +604,12 @@ def test_a_loop_that_has_forgotten_failures_does_not_say_that_nothing_repeats():
 def test_a_loop_that_optimises_with_green_gates_and_runs_dry_is_stalled_and_begins_afresh():
     seen = [Observation(iteration=n, kind="optimise", metric=1.0, gate_held=True) for n in range(22)]
     assert (judged(*seen)[-1].health, judged(*seen)[-1].cure) == (Health.STALLED, Cure.FRESH_CONTEXT)
+
+
+@pytest.mark.req("M22")
+@pytest.mark.parametrize("cure", [Cure.FRESH_CONTEXT, Cure.STOP])
+def test_a_loop_that_is_given_another_cure_is_no_longer_called_progressing(cure):
+    (verdict,) = judged(red(1))
+    changed = change_cure(verdict, cure, "the breaker opened")
+    assert (verdict.health, changed.health, changed.cure) == (Health.PROGRESSING, Health.STALLED, cure)
+    assert changed.evidence == "the breaker opened"

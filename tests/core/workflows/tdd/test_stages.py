@@ -108,7 +108,7 @@ FLAWS: list[tuple[str, str, Measurement]] = [
 ]
 
 
-@pytest.mark.req("C41", "C42")
+@pytest.mark.req("C6", "C41", "C42")
 @pytest.mark.parametrize(("stage", "said", "found"), FLAWS, ids=[f"{s}: {said}" for s, said, _ in FLAWS])
 def test_each_flaw_keeps_the_gate_shut_and_is_named(stage: str, said: str, found: Measurement) -> None:
     gate = weigh(stage, found).gate
