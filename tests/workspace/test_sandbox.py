@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from flyball.core.model.task import Settings
@@ -36,6 +37,18 @@ open_to_all = pytest.mark.skipif(
     os.geteuid() == 0 and bool(CLOSED), reason=f"the project's folder is closed to other users by {CLOSED[:1]}"
 )
 ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+
+_SINGLE = {
+    ".netrc",
+    ".pypirc",
+    ".vault-token",
+    ".git-credentials",
+    "credentials",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+}
 
 
 @pytest.fixture
@@ -381,6 +394,31 @@ def test_an_ordinary_user_has_the_same_sandbox_and_can_nest_another(confine, pla
     )
     assert done.stdout.splitlines() == ["the candidateby the user", "nested"]
     assert (tree_in(place) / "who").read_text() == "changed\n"
+
+
+@works
+@ordinary
+@pytest.mark.req("C45", "C47")
+def test_an_ordinary_user_with_a_home_outside_tmp_sees_none_of_its_secrets_in_the_sandbox(confine, place):
+    person = place / "person"
+    secrets = [path for path in secret_paths(person) if path.is_relative_to(person)]
+    for path in secrets:
+        kept = path if path.suffix == ".toml" or path.name in _SINGLE else path / "key"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text("SECRET")
+    for above, folders, files in os.walk(place):
+        for name in (".", *folders, *files):
+            os.chown(Path(above) / name, NOBODY, NOBODY, follow_symlinks=False)
+    hiding = msgspec.structs.replace(confine, hidden=(*secret_paths(person), place / "home"))
+    script = "cat $HOME/.bashrc; find $HOME -type f -exec cat {} + 2>/dev/null; cat " + " ".join(map(str, secrets))
+    (person / ".bashrc").write_text("readable")
+    argv, cwd, env = hiding(["sh", "-c", script], tree=tree_in(place), env=ENV | {"HOME": str(person)})
+    done = subprocess.run(
+        [*AS_NOBODY, *argv], cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "readable" in done.stdout
+    assert "SECRET" not in done.stdout
+    assert len(secrets) > 20
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/var/tmp", "/dev/shm"])
