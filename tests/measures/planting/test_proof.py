@@ -146,6 +146,28 @@ def test_what_takes_the_place_of_a_test_is_found_by_what_it_does(lab, case) -> N
     tricked(measured, "report-forged")
 
 
+def test_a_product_that_forges_reports_once_it_is_called_is_found_by_a_failure_after_the_call(lab) -> None:
+    accepted(lab, "from calc import mul\n\n\ndef test_ac_1():\n    assert mul(2, 3) == 6\n", "test_ac_1")
+    forging = """
+        import _pytest.reports as reports
+
+        def add(a, b):
+            return a + b
+
+        def mul(a, b):
+            real = reports.TestReport.from_item_and_call.__func__
+            def forged(cls, item, call):
+                report = real(cls, item, call)
+                report.outcome, report.longrepr = "passed", None
+                return report
+            reports.TestReport.from_item_and_call = classmethod(forged)
+            return 0
+        """
+    measured = lab.measure("green", {"calc.py": forging})
+    assert not measured.failing
+    tricked(measured, "report-forged")
+
+
 HONEST = {
     "async, nested, inherited and generated tests": {
         "tests/base.py": """

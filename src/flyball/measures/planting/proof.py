@@ -15,6 +15,7 @@ from flyball.measures.gates.junit import Case
 from flyball.measures.gates.running import GateRun, runs_pytest
 from flyball.measures.planting import origins
 from flyball.measures.planting.plan import Plan, Sources, Target, mark_of, plan_by_report, plan_by_source, planted_files
+from flyball.measures.planting.python_source import Style
 
 MOST_RUNS = 6
 """Runs of a gate that stops at its first failure, each with what the ones before have not reached."""
@@ -86,7 +87,7 @@ class _Counted:
         tricks, remarks = self._origins(first, packages)
         left = self._left(targets, first)
         for _ in range(MOST_RUNS):
-            again = self._run(tuple(left)) if left else None
+            again = self._run(tuple(left), again=_style(left.values())) if left else None
             if again is None:
                 break
             before, left = len(left), self._left(tuple(left), again)
@@ -94,9 +95,10 @@ class _Counted:
                 break
         return (*tricks, *self._judged(left)), (*remarks, *self._remarks(left))
 
-    def _run(self, targets: tuple[Target, ...], telling: Callable[[str], str] | None = None) -> GateRun:
-        style = "around" if telling else "start"
-        files = planted_files(targets, self._sources, self._nonce, style, telling)  # type: ignore[arg-type]
+    def _run(
+        self, targets: tuple[Target, ...], telling: Callable[[str], str] | None = None, again: Style = "around"
+    ) -> GateRun:
+        files = planted_files(targets, self._sources, self._nonce, again, telling)
         return self._ground.run(self._gate, files, options=self._options(targets if telling else ()))
 
     def _options(self, chosen: tuple[Target, ...]) -> str:
@@ -127,7 +129,7 @@ class _Counted:
             suspected = suspected if not self._proven else {}
         elif any(target.old for target in suspected):
             old = tuple(target for target in suspected if target.old)
-            base = self._ground.run(self._gate, planted_files(old, self._sources, self._nonce, "start"), on_base=True)
+            base = self._ground.run(self._gate, planted_files(old, self._sources, self._nonce, "around"), on_base=True)
             excused = {target for target in old if _end(target, base, self._nonce) != "proven"}
             self._notes += [_unshown(self._gate, excused)] if excused else []
             suspected = {target: end for target, end in suspected.items() if target not in excused}
@@ -141,6 +143,11 @@ class _Counted:
         if self._plan.unplanted:
             notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._plan.unplanted, 5)}")
         return notes
+
+
+def _style(ends: Iterable[End]) -> Style:
+    """Only where a test fails otherwise may its own body be in the way; one that stays green is to be called first, as before."""
+    return "start" if all(end == "failing" for end in ends) else "around"
 
 
 def _unshown(gate: Gate, targets: Collection[Target]) -> str:
