@@ -29,7 +29,7 @@ def lane_rows(state: State, heard: Mapping[str, str], now: datetime, width: int)
     for lane in side_by_side(state):
         text = Text(lane.stage, "bold").append(f" · {_doing(state, lane, now)}")
         said = heard.get(lane.name, "")
-        if said:
+        if said and _is_running(state, lane):
             text.append(f" · {plain(said, 160)}", "dim")
         text.truncate(max(1, width - LABEL), overflow="ellipsis")
         yield _cut(lane.name), text
@@ -74,6 +74,12 @@ def _doing(state: State, lane: Lane, now: datetime) -> str:
         case Ask():
             return f"asks {effect.id}: {plain(effect.question.text)}"
     return f"{effect.id} · {age}"
+
+
+def _is_running(state: State, lane: Lane) -> bool:
+    """Whether an agent or a gate of the lane can be heard now."""
+    own = (effect for effect in state.open.values() if effect.lane == lane.name)
+    return any(isinstance(e, RunAgent) or (isinstance(e, Measure) and not _has_to_wait(state, e)) for e in own)
 
 
 def _has_to_wait(state: State, effect: Effect) -> bool:

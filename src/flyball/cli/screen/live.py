@@ -22,7 +22,7 @@ from flyball.cli.screen.painter import Painter, size_of
 from flyball.cli.screen.panel import Moment, View, folded, panel
 from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
-from flyball.core.model.events import Ended, Event, Judged, LaneClosed, Moved, PersonSpoke, TaskStopped
+from flyball.core.model.events import Begun, Ended, Event, Judged, LaneClosed, Moved, PersonSpoke, TaskStopped
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
@@ -147,8 +147,8 @@ class LiveScreen:
         chronicle, fact = self._chronicle, event.fact
         if isinstance(fact, Ended) and isinstance(fact.outcome, Measured):
             self._failing = fact.outcome.measurement.failing
-        if isinstance(fact, LaneClosed):
-            self._heard.pop(fact.lane, None)
+        if isinstance(fact, LaneClosed | Begun):
+            self._heard.pop(fact.lane if isinstance(fact, LaneClosed) else fact.effect.lane, None)
         if isinstance(fact, PersonSpoke):
             self._pausing = None
             self._note = ""

@@ -207,7 +207,7 @@ def _gates(view: View, width: int) -> Text:
         mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
         text.append("  " if text else "").append(f"{mark} {gate.name}", style)
     covered = _criteria(view.state)
-    if covered:
+    if covered and progress(view.state, width) is None:
         text.append(f"  {'criteria' if workflow_of(view.state.task).verifying else 'items'} {covered}")
     failed = [check.name for check in measured.checks if check.status == "fail"]
     if measured.checks:
