@@ -109,15 +109,24 @@ def secret_paths(home: Path) -> tuple[Path, ...]:
     return (*(home / name for name in _SECRETS), *(Path(name) for name in _SOCKETS))
 
 
-_MOST_MOUNTS = 4000
+_MOST_MOUNTS = 40
+"""Entries of a folder that are mounted one by one: each costs bubblewrap a look at all before it."""
 
 
-def pristine(target: Path, source: Path) -> list[Mount]:
-    """An environment as it is, read-only, in a folder where a run may keep its caches; what it writes there ends with it."""
+def pristine(target: Path, source: Path, *, ours: bool = False) -> list[Mount]:
+    """An environment as it is, read-only, with room for a run's caches; what is written there ends with it.
+
+    A small one stands in an empty folder of the run's own. In a large one only folders of caches can be written that are there, or are
+    made where the environment is `ours`.
+    """
     with os.scandir(source) as found:
         inside = sorted((entry for entry in found if entry.name not in CACHES), key=lambda entry: entry.name)
     if len(inside) > _MOST_MOUNTS:
-        return [Mount("read-only", target, source)]
+        caches = [source / name for name in sorted(CACHES) if name.startswith(".") and not (source / name).is_symlink()]
+        for cache in caches if ours else ():
+            cache.mkdir(exist_ok=True)
+        emptied = (Mount("empty", target / cache.name) for cache in caches if cache.is_dir())
+        return [Mount("read-only", target, source), *emptied]
     # A link is made again: followed here it would lead to the user's own files and not to the candidate's.
     return [
         Mount("empty", target),
@@ -210,7 +219,7 @@ class Confined(msgspec.Struct, frozen=True):
             return [mount for name in lent if (tree / name).is_dir() for mount in pristine(tree / name, tree / name)]
         own = environment_folders(tree, self.environment_names) if use == "pristine" else ()
         filled = [name for name in own if any((tree / name).iterdir())]
-        mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name)]
+        mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name, ours=True)]
         for name in self.environments:
             if name not in filled:
                 mounts += self._lent(tree, name)
