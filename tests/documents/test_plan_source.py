@@ -47,7 +47,11 @@ def read(path: Path, root: Path) -> SourceDocument:
         ("backlog/tasks/task-1 - A.md", b"---\nid: task-1\nstatus: To Do\n---\n", None),
         ("login.md", b"# Login\n\n## Acceptance Criteria\n- [ ] it works\n", None),
         ("notes.md", b"# Notes\n\nWords.\n\nMore words.\n\n- [ ] a\n", None),
+        ("work.json", json.dumps(TASK_MASTER), "task-master"),
+        ("work.json", b'{"tasks": [{"id": 1, "title": "a", "status": "pending"}]}', "task-master"),
+        ("work.json", b'{"userStories": []}', "ralph"),
         ("config.json", b"{}", None),
+        ("config.json", b"{", None),
         ("tasks.md", b"\xff\xfe", None),
     ],
 )

@@ -13,11 +13,12 @@ from flyball.core.text import criteria
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan.sources import backlog_md
 from flyball.core.workflows.plan.sources.boxes import scan
+from flyball.core.workflows.plan.sources.json_text import decoded
 from flyball.core.workflows.plan.sources.markdown import ReadingOptions, read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.ralph import read_ralph
 from flyball.core.workflows.plan.sources.requirements import requirement_criteria
-from flyball.core.workflows.plan.sources.task_master import read_task_master
+from flyball.core.workflows.plan.sources.task_master import read_task_master, tags_in
 from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, PlanUnreadable
 from flyball.documents.errors import DocumentError, SourceUnreadable
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
@@ -44,7 +45,7 @@ def recognise(path: Path, root: Path) -> Format | None:
         return "backlog.md" if _tasks_folder(path) is not None else None
     place = place_below(path, root)
     if path.suffix == ".json":
-        return format_by_path(place) if path.is_file() else None
+        return (format_by_path(place) or _json_format(path)) if path.is_file() else None
     if path.suffix.lower() not in MARKDOWN_ENDS:
         return None
     try:
@@ -56,6 +57,20 @@ def recognise(path: Path, root: Path) -> Format | None:
     if not is_plan(place, found, has_criteria=bool(criteria.criteria(text))):
         return None
     return format_by_path(place) or format_by_content(found)
+
+
+def _json_format(path: Path) -> Format | None:
+    """The tool whose fields a JSON file has."""
+    try:
+        value = decoded(read_bytes(path))
+    except (DocumentError, PlanUnreadable):
+        return None
+    if isinstance(value, dict) and "userStories" in value:
+        return "ralph"
+    listed = value.get("tasks") if isinstance(value, dict) else None
+    tasks = listed if isinstance(listed, list) else []
+    known = any(isinstance(task, dict) and {"id", "title", "status"} <= set(task) for task in tasks)
+    return "task-master" if known or tags_in(value) else None
 
 
 def split_selector(path: Path) -> tuple[Path, str]:

@@ -1,5 +1,6 @@
 """The `plan` workflow on a plan that another tool keeps in a real file: taken over, marked as work is accepted, followed as it changes."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -416,3 +417,21 @@ def test_what_is_done_to_the_file_stands_in_the_items_too(tmp_path: Path) -> Non
     simulator.run()
     done = [f.id for f in simulator.of(ItemChanged) if isinstance(f, ItemChanged) and f.status == "completed"]
     assert done == ["T001", "T002", "T003", "T004"]
+
+
+def test_the_file_is_read_again_before_each_batch(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+    seen: list[str] = []
+    world.before = lambda effect, _state: seen.append(type(effect).__name__)
+    world.simulator().run()
+    order = "".join({"ReadPlan": "r", "OpenLane": "o", "MarkEntries": "m"}.get(name, "") for name in seen)
+    assert re.fullmatch("r+o(m?r+m?o+)*m?r+m?r*", order), order
+    assert order.count("o") == 4
+
+
+def test_a_parent_that_a_person_left_open_is_left_open(tmp_path: Path) -> None:
+    text = "- [ ] all of it\n  - [x] one\n- [ ] two\n  - [ ] three\n"
+    world = Filed(tmp_path, text, "plain", "tasks.md")
+    state = world.simulator().run()
+    assert state.decision == "DONE", state.stopped
+    assert world.text == "- [ ] all of it\n  - [x] one\n- [x] two\n  - [x] three\n"
