@@ -468,6 +468,21 @@ def test_a_gate_cannot_write_the_environment_of_its_own_tree_but_may_keep_caches
 
 @works
 @pytest.mark.req("C43")
+def test_a_tool_that_has_no_cache_yet_may_write_one_in_a_large_environment_of_the_users(place):
+    root = place / "project"
+    for number in range(60):
+        (root / "node_modules" / f"package-{number}").mkdir(parents=True)
+    confine = Confined(program=str(FOUND), root=root, hidden=(), environments=("node_modules",))
+    done = run(
+        confine, tree_in(place), "mkdir -p node_modules/.vite/deps && echo cached; touch node_modules/package-1/x"
+    )
+    assert done.stdout == "cached\n"
+    assert list((root / "node_modules" / ".vite").iterdir()) == []
+    assert list((root / "node_modules" / "package-1").iterdir()) == []
+
+
+@works
+@pytest.mark.req("C43")
 def test_in_place_only_set_up_writes_the_users_environment(confine, place):
     root = place / "project"
     run(confine, root, "echo x > .venv/installed; touch .venv/new; touch beside")

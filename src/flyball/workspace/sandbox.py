@@ -10,6 +10,7 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -113,18 +114,19 @@ _MOST_MOUNTS = 40
 """Entries of a folder that are mounted one by one: each costs bubblewrap a look at all before it."""
 
 
-def pristine(target: Path, source: Path, *, ours: bool = False) -> list[Mount]:
+def pristine(target: Path, source: Path) -> list[Mount]:
     """An environment as it is, read-only, with room for a run's caches; what is written there ends with it.
 
-    A small one stands in an empty folder of the run's own. In a large one only folders of caches can be written that are there, or are
-    made where the environment is `ours`.
+    A small one stands in an empty folder of the run's own. A large one is mounted as a whole; the empty folders that tools want for their
+    caches are made in it, for nothing can be mounted where there is nothing.
     """
     with os.scandir(source) as found:
         inside = sorted((entry for entry in found if entry.name not in CACHES), key=lambda entry: entry.name)
     if len(inside) > _MOST_MOUNTS:
         caches = [source / name for name in sorted(CACHES) if name.startswith(".") and not (source / name).is_symlink()]
-        for cache in caches if ours else ():
-            cache.mkdir(exist_ok=True)
+        for cache in caches:
+            with suppress(OSError):
+                cache.mkdir(exist_ok=True)
         emptied = (Mount("empty", target / cache.name) for cache in caches if cache.is_dir())
         return [Mount("read-only", target, source), *emptied]
     # A link is made again: followed here it would lead to the user's own files and not to the candidate's.
@@ -219,7 +221,7 @@ class Confined(msgspec.Struct, frozen=True):
             return [mount for name in lent if (tree / name).is_dir() for mount in pristine(tree / name, tree / name)]
         own = environment_folders(tree, self.environment_names) if use == "pristine" else ()
         filled = [name for name in own if any((tree / name).iterdir())]
-        mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name, ours=True)]
+        mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name)]
         for name in self.environments:
             if name not in filled:
                 mounts += self._lent(tree, name)
