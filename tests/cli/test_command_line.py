@@ -20,7 +20,7 @@ from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
     "demo init run resume reopen list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "
-    "trust doctor agents evaluate monitor dispatch hook mcp export"
+    "trust doctor agents evaluate monitor dispatch hook mcp export serve learnings"
 )
 
 
@@ -51,7 +51,7 @@ def test_every_command_has_help(flyball, name):
         (["run", "--bogus"], "flyball run --help"),
         (["rollback", "1"], "flyball rollback --help"),
         (["export"], "flyball export --help"),
-        (["report", "--format", "html"], "flyball report --help"),
+        (["report", "--format", "pdf"], "flyball report --help"),
     ],
 )
 def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(monkeypatch, capsys, words, place):

@@ -82,7 +82,9 @@ def rollback(
 def diff(
     task: MaybeTask = "",
     checkpoint: Annotated[str, typer.Argument(help="Compare with this checkpoint. Default: the start.")] = "",
-    stat: Annotated[bool, typer.Option("--stat", help="Show lines added and deleted instead.")] = False,
+    stat: Annotated[
+        bool, typer.Option("--stat", help="Show lines added and deleted instead. Default: a patch.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a task has changed, as a patch."""

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 
 def init(
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing flyball.toml.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing flyball.toml. Default: refuse.")] = False,
     try_gates: Annotated[
-        bool, typer.Option("--try/--no-try", help="Try the gates once in a separate tree. Default: try.")
+        bool,
+        typer.Option("--try/--no-try", help="Try the gates once in a separate tree. Default: try.", show_default=False),
     ] = True,
     constitution: Annotated[
         bool,
-        typer.Option("--constitution", help="Write .work/constitution.md, the rules a backlog is worked by, instead."),
+        typer.Option(
+            "--constitution",
+            help="Write .work/constitution.md, the rules a backlog is worked by, instead. Default: write flyball.toml.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

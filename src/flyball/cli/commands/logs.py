@@ -28,12 +28,17 @@ _END = 64 * 1024
 
 def logs(
     task: MaybeTask = "",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing until the task is finished.")] = False,
-    turn: Annotated[int | None, typer.Option(help="Show this turn's prompt and output instead.", min=1)] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Keep printing until the task is finished. Default: no.")
+    ] = False,
+    turn: Annotated[
+        int | None, typer.Option(help="Show this turn's prompt and output instead. Default: every event.", min=1)
+    ] = None,
     raw: Annotated[
         bool,
         typer.Option(
-            "--raw", help="With --turn: print the program's own output, byte for byte; its errors on standard error."
+            "--raw",
+            help="With --turn: print the program's own output, byte for byte; its errors on standard error. Default: told in words.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")] = False,

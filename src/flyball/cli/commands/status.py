@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 def status(
     task: MaybeTask = "",
     block: Annotated[
-        bool, typer.Option("--block", help="Print the status block, as in phase-status.log, with measured numbers.")
+        bool,
+        typer.Option(
+            "--block", help="Print the status block, as in phase-status.log, with measured numbers. Default: no."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -19,4 +19,4 @@ MaybeTask = Annotated[
         autocompletion=task_ids,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text. Default: text.")]

@@ -34,7 +34,10 @@ SETTINGS: dict[str, Any] = {
             help="Gate to measure with; repeatable. {junit} in COMMAND is the report's path. Default: the gates of flyball.toml.",
         ),
     ],
-    "setup": _text("Command to run once in the task's own checkout. Default: none.", "COMMAND"),
+    "setup": _text(
+        "Command that installs what the tests need, run in each tree a task works or measures in. Default: none.",
+        "COMMAND",
+    ),
     "attended": Annotated[
         bool | None,
         typer.Option(
