@@ -78,7 +78,7 @@ def test_what_an_item_also_changed_is_its_file_from_then_on_and_is_told() -> Non
     for fact in (ItemsSet(items, "planner"), found, replace(found, item="1.4")):
         event = Event(state.seq + 1, state.now, state.epoch, fact)
         state = evolve(state, event)
-    assert [item.files for item in state.items] == [("a", "b", "c"), ("b",), ()]
+    assert [item.files for item in state.items] == [("a", "b", "c", "d"), ("b",), ()]
     told = line(Event(1, state.now, 1, found), state)
     assert told is not None
     assert told.endswith("1.2: also changed b, c; deletes d; dropped its change of tasks.md")

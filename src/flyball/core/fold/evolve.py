@@ -315,7 +315,7 @@ def _item_changed(state: State, fact: ev.ItemChanged) -> None:
 
 def _undeclared(state: State, fact: ev.UndeclaredEditsFound) -> None:
     """What an item turned out to change is known to whoever looks which items can be worked on beside each other."""
-    more = fact.also_changed
+    more = (*fact.also_changed, *fact.deleted)
     state.items = tuple(
         replace(i, files=tuple(dict.fromkeys((*i.files, *more)))) if i.id == fact.item and i.files else i
         for i in state.items

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from flyball.core.loop import gates, kernel
+from flyball.core.loop import gates, kernel, questions
+from flyball.core.loop.answers import first_word
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message, subject
@@ -19,13 +20,14 @@ from flyball.core.loop.undeclared import undeclared
 from flyball.core.memory.recording import panel_revisions
 from flyball.core.model.batch_events import BatchReviewed, SubtaskIntegrated
 from flyball.core.model.batches import Batch
-from flyball.core.model.effects import Integrate
-from flyball.core.model.events import Fact, Moved
+from flyball.core.model.effects import Integrate, Option, Question
+from flyball.core.model.events import Fact, Moved, UndeclaredEditsFound
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Item
+from flyball.core.text.quantities import listed, plural
 
 OUTPUT_SHOWN = 3_000
 
@@ -106,7 +108,7 @@ def _gate(
     """The gates on the integrated tree; one that the lane measured already needs no second run."""
     proven = work.loop.entry
     if proven is not None and proven.tree == merged.tree:
-        return record(*_taken(rules, state, merged, item, ""))
+        return _take(rules, state, lane, merged, item, "")
     measured = lane.outcomes.get(name)
     if not isinstance(measured, Measured):
         stage = Stage(lane.stage, "", "gates", gates.green, rules.brief)
@@ -114,20 +116,42 @@ def _gate(
         return perform(replace(wanted, items=(item,), tests_may_grow=True, kept=rules.kept(state)))
     missing = gates.doubts(measured.measurement) + gates.not_all_passing(measured.measurement)
     if not missing:
-        return record(*_taken(rules, state, merged, item, name))
+        return _take(rules, state, lane, merged, item, name)
     told = "\n".join((*missing[: gates.SHOWN], *_output(measured.measurement)))
     return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, told, name))
 
 
-def _taken(rules: BatchRules, state: State, merged: Integrated, item: Item, measured: str) -> Iterator[Fact]:
-    """A piece on the candidate tip, with what it changed beside its files; the next batch knows that."""
-    others = {lane.item: choosing.find(state.items, lane.item).files for lane in choosing.subtask_lanes(state)}
+def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item: Item, measured: str) -> Step:
+    """A piece on the candidate tip, with what it changed beside its files; the next batch knows that. What goes for good is asked about."""
+    others = {each.item: choosing.find(state.items, each.item).files for each in choosing.subtask_lanes(state)}
     others.pop(item.id, None)
     found = undeclared(item.files, merged.changed, item=item.id, sources=rules.kept(state), others=others)
+    found = replace(found, dropped=tuple(dict.fromkeys((*found.dropped, *merged.dropped))))
+    taken = tuple(_taken(found, merged, measured))
+    if not found.deleted:
+        return record(*taken)
+
+    def follow(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+        if first_word(answer) == "delete":
+            return taken
+        told = f"it deletes {listed(found.deleted, 5)}, which is to stay"
+        return (SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, told, measured),)
+
+    return questions.put(state, lane, _deletion(item, found.deleted), follow)
+
+
+def _deletion(item: Item, paths: tuple[str, ...]) -> Question:
+    """Where nobody is there, the reviewer judges it."""
+    options = (Option("delete", "the files go"), Option("keep", "the files stay; the subtask goes back"))
+    text = f"{item.id} deletes {plural(len(paths), 'file')} that it had not declared: {listed(paths, 3)}"
+    return Question(f"deletes-{item.id}", text, options, default="delete", detail="\n".join(paths[:60]))
+
+
+def _taken(found: UndeclaredEditsFound, merged: Integrated, measured: str) -> Iterator[Fact]:
     outside = (*found.also_changed, *found.deleted, *found.protected)
-    if outside or found.dropped or merged.dropped:
-        yield replace(found, dropped=tuple(dict.fromkeys((*found.dropped, *merged.dropped))))
-    yield SubtaskIntegrated(item.id, "integrated", merged.commit, merged.tree, measured=measured, outside=outside)
+    if outside or found.dropped:
+        yield found
+    yield SubtaskIntegrated(found.item, "integrated", merged.commit, merged.tree, measured=measured, outside=outside)
 
 
 def _output(measured: Measurement) -> Iterable[str]:
