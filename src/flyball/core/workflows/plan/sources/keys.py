@@ -29,13 +29,15 @@ class Names:
         self._wanted = tuple(entries)
         self._count = Counter(id for id, _ in self._wanted if id)
         self._given: list[str] = []
+        self._taken: set[str] = set()
         self._numbers = itertools.count(1)
 
     def take(self, id: str) -> str:
         """The name of the next entry."""
-        taken = {*self._given, *(() if id else self._count)}
-        name = _free(id, taken) if id else next(n for n in map(str, self._numbers) if n not in taken)
+        free = (name for name in map(str, self._numbers) if name not in self._taken and name not in self._count)
+        name = _free(id, self._taken) if id else next(free)
         self._given.append(name)
+        self._taken.add(name)
         return name
 
     def defects(self, lines: Sequence[int]) -> list[PlanDefect]:

@@ -75,8 +75,9 @@ def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS
         for draft in drafts
     ]
     _nest(entries, drafts)
-    defects = [*found.defects, *names.defects(tuple(draft.line for draft in drafts))]
-    linked = [_linked(entry, draft, entries, drafts, defects) for entry, draft in zip(entries, drafts, strict=True)]
+    dependencies = _Dependencies(entries, drafts)
+    linked = [dependencies.link(index) for index in range(len(entries))]
+    defects = [*found.defects, *names.defects(tuple(draft.line for draft in drafts)), *dependencies.defects]
     own = format == "plain" and sum(names_fields(d.wording, d.details) for d in drafts) * 2 >= len(drafts)
     beside = partial(_runs_beside, parallel_stories=reading.parallel_stories)
     ordered = required(linked) if own else with_order(required(linked), beside=beside)
@@ -154,25 +155,34 @@ def _tasks(found: Scan) -> Iterator[_EntryDraft]:
     """One draft for each heading `### Task N: title`, done when all boxes below it are ticked."""
     keys = KeyMaker()
     validation = tuple(_commands(found.sections))
-    for section in found.sections:
+    for section, own in _boxes_by_task(found):
         heading = TASK_HEADING.fullmatch(section.title)
-        own = [box for box in found.boxes if _is_below(box.section, section, found.sections)] if heading else []
         work = [box for box in own if not re.search(r"\[[ xX]\]", box.text)]
-        marks = tuple(Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work) if heading else ()
-        if heading and marks:
+        if heading and work:
+            marks = tuple(Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work)
             details = [*(box.text for box in work), *validation]
             wording = Wording(heading[2], heading[1])
             places = tuple(box.place for box in work)
             yield _EntryDraft(wording, section.line, section, marks, places, details, "", is_optional(section))
 
 
-def _is_below(inner: HeadedSection, section: HeadedSection, sections: Sequence[HeadedSection]) -> bool:
-    """Whether a section is the one, or stands below it before the next of its level."""
-    if inner is section:
-        return True
-    after = sections[sections.index(section) + 1 :]
-    following = next((index for index, each in enumerate(after) if each.level <= section.level), len(after))
-    return any(each is inner for each in after[:following])
+def _boxes_by_task(found: Scan) -> list[tuple[HeadedSection, list[Box]]]:
+    """The headings of tasks, each with the boxes below it before the next heading of its level."""
+    tasks: list[tuple[HeadedSection, list[Box]]] = []
+    holding: dict[int, list[Box]] = {}
+    current: tuple[HeadedSection, list[Box]] | None = None
+    for section in found.sections:
+        if TASK_HEADING.fullmatch(section.title):
+            current = (section, [])
+            tasks.append(current)
+        elif current is not None and section.level <= current[0].level:
+            current = None
+        if current is not None:
+            holding[section.line] = current[1]
+    for box in found.boxes:
+        if box.section.line in holding:
+            holding[box.section.line].append(box)
+    return tasks
 
 
 def _commands(sections: Sequence[HeadedSection]) -> Iterator[str]:
@@ -238,56 +248,51 @@ def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
             entries[draft.parent] = replace(above, item=replace(above.item, acceptance=points, files=files))
 
 
-def _linked(
-    entry: PlanEntry,
-    draft: _EntryDraft,
-    entries: Sequence[PlanEntry],
-    drafts: Sequence[_EntryDraft],
-    defects: list[PlanDefect],
-) -> PlanEntry:
-    """An entry with what it says it depends on, itself or through its parents."""
-    if entry.role != "work":
-        return entry
-    texts = [draft.wording.text, *draft.details, f"depends_on: {draft.wording.fields.get('depends_on', '')}"]
-    above = draft.parent
-    while above >= 0:
-        texts += drafts[above].wording.text, *drafts[above].details
-        above = drafts[above].parent
-    wanted = dependencies_in(texts)
-    if not wanted.ids and not wanted.ranges:
-        return entry
-    ids = _resolved(wanted, entry, entries, drafts, defects)
-    return replace(entry, item=replace(entry.item, depends_on=tuple(id for id in ids if id != entry.item.id)))
+class _Dependencies:
+    """What entries say they depend on, themselves or through their parents, as the ids of work."""
 
+    def __init__(self, entries: Sequence[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
+        self._entries, self._drafts = entries, drafts
+        parents = {each.item.id: each.parent for each in entries}
+        self._leaves: dict[str, list[int]] = {}
+        for index, entry in enumerate(entries):
+            above = entry.item.id if entry.role == "work" else ""
+            while above:
+                self._leaves.setdefault(above, []).append(index)
+                above = parents[above]
+        self._places: dict[str, list[int]] = {}
+        for index, draft in enumerate(drafts):
+            if draft.wording.id:
+                self._places.setdefault(draft.wording.id, []).append(index)
+        self.defects: list[PlanDefect] = []
 
-def _resolved(
-    wanted: Wanted,
-    entry: PlanEntry,
-    entries: Sequence[PlanEntry],
-    drafts: Sequence[_EntryDraft],
-    defects: list[PlanDefect],
-) -> tuple[str, ...]:
-    """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
-    places: dict[str, list[int]] = {}
-    for index, draft in enumerate(drafts):
-        if draft.wording.id:
-            places.setdefault(draft.wording.id, []).append(index)
-    missing = [id for id in (*wanted.ids, *(end for ends in wanted.ranges for end in ends)) if id not in places]
-    for id in missing:
-        if id not in wanted.loose:
-            message = f"{entry.item.id} depends on {id}, which no entry of the file has; expected the id of one"
-            defects.append(PlanDefect(entry.line, message, fatal=True))
-    chosen = [index for id in wanted.ids for index in places.get(id, ())]
-    for one, other in wanted.ranges:
-        if one in places and other in places:
-            chosen += range(places[one][0], places[other][-1] + 1)
-    named = {entries[index].item.id for index in chosen}
-    parents = {each.item.id: each.parent for each in entries}
-    return tuple(e.item.id for e in entries if e.role == "work" and _is_of(e.item.id, named, parents))
+    def link(self, index: int) -> PlanEntry:
+        """An entry with what it waits for by its own word."""
+        entry, draft = self._entries[index], self._drafts[index]
+        if entry.role != "work":
+            return entry
+        texts = [f"depends_on: {draft.wording.fields.get('depends_on', '')}"]
+        while True:
+            texts += draft.wording.text, *draft.details
+            if draft.parent < 0:
+                break
+            draft = self._drafts[draft.parent]
+        wanted = dependencies_in(texts)
+        if not wanted.ids and not wanted.ranges:
+            return entry
+        ids = tuple(id for id in self._resolve(wanted, entry) if id != entry.item.id)
+        return replace(entry, item=replace(entry.item, depends_on=ids))
 
-
-def _is_of(id: str, named: set[str], parents: Mapping[str, str]) -> bool:
-    """Whether an entry is named, or one that it is nested in."""
-    while id and id not in named:
-        id = parents.get(id, "")
-    return bool(id)
+    def _resolve(self, wanted: Wanted, entry: PlanEntry) -> tuple[str, ...]:
+        """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
+        places = self._places
+        for id in (*wanted.ids, *(end for ends in wanted.ranges for end in ends)):
+            if id not in places and id not in wanted.loose:
+                message = f"{entry.item.id} depends on {id}, which no entry of the file has; expected the id of one"
+                self.defects.append(PlanDefect(entry.line, message, fatal=True))
+        chosen = [index for id in wanted.ids for index in places.get(id, ())]
+        for one, other in wanted.ranges:
+            if one in places and other in places:
+                chosen += range(places[one][0], places[other][-1] + 1)
+        work = sorted({leaf for index in chosen for leaf in self._leaves.get(self._entries[index].item.id, ())})
+        return tuple(self._entries[leaf].item.id for leaf in work)

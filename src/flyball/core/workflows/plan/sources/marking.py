@@ -42,12 +42,14 @@ def is_done(format: Format, mark: str, done: str) -> bool:
 def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[MarkChange, ...]:
     """What to change so that the source says the items are done, and each parent of which that finishes the required leaves."""
     finished = set(done)
+    below: dict[str, list[PlanEntry]] = {}
+    for entry in plan.entries:
+        if entry.role != "checklist" and not entry.item.optional:
+            below.setdefault(entry.parent, []).append(entry)
     for entry in reversed(plan.entries):
-        leaves = [
-            e for e in plan.entries if e.parent == entry.item.id and e.role != "checklist" and not e.item.optional
-        ]
+        leaves = below.get(entry.item.id, []) if entry.role == "parent" else []
         ours = any(e.item.id in finished for e in leaves)
-        if entry.role == "parent" and ours and all(e.item.id in finished or _stands(plan, e) for e in leaves):
+        if ours and all(e.item.id in finished or _stands(plan, e) for e in leaves):
             finished.add(entry.item.id)
     return tuple(
         MarkChange(mark.key, mark.mark, _done_mark(plan, mark))
