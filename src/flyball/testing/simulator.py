@@ -62,6 +62,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
 from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
+from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.testing.backlog_in_memory import BacklogInMemory
 
@@ -120,6 +121,7 @@ class World:
         self.trees = {MAIN: "tree-0"}
         self.saved: dict[str, str] = {"base": "tree-0"}
         self.folder = BacklogInMemory()
+        self.draft = ""
         self.others: dict[str, Learnings] = {}
         self.files: Tree = EveryFile()
 
@@ -158,6 +160,8 @@ class World:
                 return self.folder.perform(effect)
             case Recall():
                 return self.recall(effect, state)
+            case ReadDraft():
+                return DraftRead(self.draft)
             case Wait():
                 return Waited()
             case Ask():

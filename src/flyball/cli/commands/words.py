@@ -43,9 +43,15 @@ def reset(task: Task, as_json: AsJson = False) -> None:
     _speak(task, "reset", as_json=as_json)
 
 
-def skip(task: Task, as_json: AsJson = False) -> None:
+def skip(
+    task: Task,
+    subtask: Annotated[
+        str, typer.Option(metavar="ID", help="Leave this subtask out. Default: the one that asks, else the stage.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
     """Leave the current stage unverified and go to the next; every report says so."""
-    _speak(task, "skip", as_json=as_json)
+    _speak(task, "skip", text=subtask, as_json=as_json)
 
 
 def abort(task: Task, as_json: AsJson = False) -> None:

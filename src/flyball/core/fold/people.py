@@ -99,11 +99,14 @@ def _steer(state: State, fact: PersonSpoke) -> None:
 
 
 def _meant(state: State, fact: PersonSpoke) -> list[Lane]:
-    """The lanes a word is for: the one it names, else those that wait for an answer, else all."""
+    """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own."""
     if fact.lane:
         return [lane_of(state, fact.lane)]
+    if fact.word == "skip" and fact.text in state.lanes:
+        return [state.lanes[fact.text]]
     asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
-    return [lane for lane in state.lanes.values() if lane.name in asking] or list(state.lanes.values())
+    others = [state.main] if fact.word == "skip" else list(state.lanes.values())
+    return [lane for lane in state.lanes.values() if lane.name in asking] or others
 
 
 def _reopen(state: State, feedback: str) -> None:

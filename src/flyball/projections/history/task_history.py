@@ -17,6 +17,7 @@ from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import listed
 from flyball.core.workflows.backlog.effects import BacklogRead
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
+from flyball.core.workflows.plan.facts import FinalReviewed
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PHASES, told
 from flyball.projections.history import records as rec
@@ -277,6 +278,18 @@ class TaskHistory:
     def _item_settled(self, _at: datetime, fact: ItemSettled) -> None:
         self._note(f"{fact.id}: {note}" for note in fact.notes)
 
+    def _final_review(self, _at: datetime, fact: FinalReviewed) -> None:
+        """What the review of the whole goal found stands in the report, whether or not it approved."""
+        self._note(f"Final review: {f.severity}: {f.message} {f.file}".rstrip() for f in fact.findings)
+        self._note(f"Final review: {each.id} was done again: {each.reason}" for each in fact.reopened)
+        if fact.approved and not fact.findings:
+            self._note(("Final review: approved, nothing was found.",))
+
+    def _undeclared(self, _at: datetime, fact: ev.UndeclaredEditsFound) -> None:
+        beside = (*fact.also_changed, *fact.deleted, *fact.protected)
+        if beside:
+            self._note((f"{fact.item} also changed files it had not named: {listed(beside, LEFT_NAMED)}",))
+
     def _evaluated(self, _at: datetime, fact: Evaluated) -> None:
         self._note((*fact.warnings, *fact.deviations))
 
@@ -325,6 +338,8 @@ class TaskHistory:
         ev.ItemsSet: _items_set,
         ItemSettled: _item_settled,
         Evaluated: _evaluated,
+        FinalReviewed: _final_review,
+        ev.UndeclaredEditsFound: _undeclared,
         ev.DocumentSeen: _document_seen,
         ev.Consented: _consented,
         ev.PersonSpoke: _spoke,

@@ -12,10 +12,13 @@ from pathlib import Path
 
 from flyball import __version__, process
 from flyball.clock import system_clock
+from flyball.core.claims.values import MAX_PLAN
 from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
 from flyball.core.model.state import State
 from flyball.core.model.task import Settings, Task, TaskId
+from flyball.core.text.scrubbing import decode
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
+from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.engine.driver import Driver, Listener
@@ -143,10 +146,17 @@ class Controller:
                 EditBacklog: backlogs.edit,
                 ReadPlan: plans.read,
                 MarkEntries: plans.mark,
+                ReadDraft: lambda effect: _draft(workspace, effect),
             },
             pull_requests=GitHub(self._site, self._task, self._environment),
             recall=RepositoryMemory(self._site.journal, workspace).recall,
         )
+
+
+def _draft(workspace: GitWorkspace, effect: ReadDraft) -> DraftRead:
+    """A planner's own file, from the tree that was saved after its turn."""
+    raw = workspace.read_file(effect.commit, effect.path)
+    return DraftRead(decode(raw[:MAX_PLAN]) if raw else "")
 
 
 async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:

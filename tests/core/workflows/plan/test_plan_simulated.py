@@ -1,18 +1,32 @@
 """The `plan` workflow on a simulated world: planning, batches, integration, review, checkpoints."""
 
 import pytest
-from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
+from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_task, ids, simulated
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
 from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.batch_events import BatchBegun, BatchReviewed, SubtaskReturned
-from flyball.core.model.effects import Integrate, RunAgent, Save
-from flyball.core.model.events import Begun, ItemChanged, LaneClosed, LaneOpened, LearningRecorded, Moved, PersonSpoke
+from flyball.core.model.effects import Ask, Integrate, RunAgent, Save
+from flyball.core.model.events import (
+    Begun,
+    Event,
+    ItemChanged,
+    LaneClosed,
+    LaneOpened,
+    LearningRecorded,
+    Moved,
+    PersonSpoke,
+    UndeclaredEditsFound,
+)
 from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
+from flyball.core.workflows.plan.effects import ReadDraft
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanReviewed
+from flyball.core.workflows.plan.grammar import render
 from flyball.projections.files.task_files import context
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.report import report
+from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.status import status
 from flyball.testing.simulator import Simulator, ok
 
@@ -401,3 +415,74 @@ def test_the_state_of_every_subtask_is_told_as_it_changes() -> None:
     assert {"1.1": "in-progress", "2.4": "not-started"}.items() <= seen[2].items()
     assert set(seen[-1].values()) == {"completed"}
     assert all(set(each.values()) <= {"not-started", "in-progress", "completed"} for each in seen)
+
+
+@pytest.mark.req("O37")
+@pytest.mark.parametrize(("draft", "done"), [(PLAN_TEXT, True), ("", False)])
+def test_a_planner_may_edit_the_plan_file_in_its_turn_instead_of_reporting_it(draft: str, done: bool) -> None:
+    world = Team(plan=Claim(status="complete", source="report-file"))
+    world.draft = draft
+    simulator = simulated(world)
+    state = simulator.run()
+    assert (state.decision == "DONE") is done
+    read = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, ReadDraft)]
+    assert (read[0].path, read[0].commit) == (".loop/001-it-works/plan.md", "turn-1@save/1")
+    if not done:
+        assert "none in plan.md" in [turn for turn in simulator.turns if turn.role == "planner"][1].prompt
+
+
+@pytest.mark.req("O22")
+def test_a_person_may_answer_with_the_edited_plan_which_is_worked_to() -> None:
+    edited = "- [ ] **1** read — Files: `a.py` | Acceptance: it reads\n- [ ] **2** write — Acceptance: it writes"
+    world = Team()
+    world.answer = lambda ask, _state: edited if ask.question.name == "plan" else None
+    simulator = simulated(world, a_plan_task(approve_plan=True))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert [item.id for item in state.items] == ["1", "2"]
+    assert sum(turn.role == "planner" for turn in simulator.turns) == 1
+
+
+@pytest.mark.req("O22")
+def test_a_plan_of_the_users_own_is_shown_without_a_review_where_they_want_to_see_it() -> None:
+    world = Team()
+    shown: list[str] = []
+
+    def answer(ask: Ask, _state: State) -> str | None:
+        shown.append(ask.question.detail)
+        return "yes"
+
+    world.answer = answer
+    simulator = simulated(world, a_plan_task(SUBTASKS, approve_plan=True))
+    assert simulator.run().decision == "DONE"
+    assert shown == [render(SUBTASKS)]
+    assert "plan-reviewer" not in {turn.role for turn in simulator.turns}
+
+
+def test_a_skip_that_names_a_subtask_leaves_out_that_one_and_no_other() -> None:
+    world = Team()
+    simulator = simulated(world)
+    while len(simulator.known.lanes) < 3:
+        simulator.step()
+    simulator.append(PersonSpoke("skip"))
+    assert simulator.known.batches.left_out == (), "nobody asks, so nothing is left out"
+    simulator.append(PersonSpoke("skip", "2.2"))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert ids(world.saved[state.main.head]) == ["1.1", "2.1", "2.3", "2.4"]
+
+
+@pytest.mark.req("O33")
+def test_what_the_final_review_found_and_what_was_changed_beside_the_plan_stand_in_the_report() -> None:
+    world = Team()
+    noted = Claim(
+        verdict="warn", findings=(Finding("minor", "the README is short", "README.md"),), source="report-file"
+    )
+    world.say = lambda turn, _state: noted if turn.stage == "FINAL_REVIEW" else None
+    simulator = simulated(world)
+    state = simulator.run()
+    history = TaskHistory(simulator.events)
+    history.add(Event(999, state.now, 1, UndeclaredEditsFound("2.1", ("pkg/extra.py",))))
+    text = markdown(report(state, history))
+    assert "Final review: minor: the README is short README.md" in text
+    assert "2.1 also changed files it had not named: pkg/extra.py" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,15 +14,17 @@ from flyball.core.loop.answers import AGENT_QUESTION, first_word
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.gates import APPROVING
-from flyball.core.loop.step import Step, record
+from flyball.core.loop.step import Step, perform, record
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Fact, ItemsSet, Moved, PersonSpoke, TurnSetAside
+from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import TurnEnded
-from flyball.core.model.state import Lane, State
+from flyball.core.model.state import Lane, State, Turn
 from flyball.core.model.task import EffectId, Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan import grammar, importing
+from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanQuestioned, PlanReviewed
 from flyball.core.workflows.plan.grammar import PlanLine, PlanText
 from flyball.core.workflows.plan.prompts import PLAN_REVIEWER, PLANNER, brief
@@ -29,7 +32,7 @@ from flyball.core.workflows.plan.record import record_of
 
 REVISIONS = 3
 CLARIFICATIONS = 3
-NO_PLAN = "there was no plan in the report; give it as markdown in `plan`"
+NO_PLAN = "there was no plan in the report and none in plan.md; give it as markdown in `plan`"
 
 
 def following(state: State) -> str:
@@ -74,9 +77,10 @@ def _taken_over(state: State, own: PlanText) -> tuple[Fact, ...]:
     if own.problems:
         return (PlanDrafted("document", problems=own.problems), Moved("PLAN", "GATHER", own.problems[0]))
     told = f"{plural(len(own.items), 'subtask')} from the document"
-    approval = () if state.task.settings.approve_plan else (PlanReviewed(True, "person"),)
-    stage = "PLAN_REVIEW" if state.task.settings.approve_plan else "GATHER"
-    return (ItemsSet(own.items, "document"), PlanDrafted("document"), *approval, Moved(stage, "GATHER", told))
+    asks = state.task.settings.approve_plan
+    approval = PlanReviewed(True, "nobody" if asks else "person")
+    stage = "PLAN_REVIEW" if asks else "GATHER"
+    return (ItemsSet(own.items, "document"), PlanDrafted("document"), approval, Moved(stage, "GATHER", told))
 
 
 def plan(state: State, lane: Lane) -> Step:
@@ -84,7 +88,10 @@ def plan(state: State, lane: Lane) -> Step:
     known = record_of(state)
     if lane.turn is not None:
         turn = kernel.ended_turn(state, lane)
-        return turn if isinstance(turn, Step) else record(*_read(state, lane, lane.turn.effect, turn))
+        if isinstance(turn, Step):
+            return turn
+        text = _drafted_text(state, lane, lane.turn, turn.claim)
+        return text if isinstance(text, Step) else record(*_read(state, lane, lane.turn.effect, turn, text))
     if known.rejections >= REVISIONS:
         return questions.put(state, lane, _unsettled(state))
     if known.clarified >= CLARIFICATIONS:
@@ -92,7 +99,20 @@ def plan(state: State, lane: Lane) -> Step:
     return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
 
 
-def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded) -> tuple[Fact, ...]:
+def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | str:
+    """The plan of a planner's turn: from its report, else from the plan.md it edited."""
+    if claim.plan.strip() or claim.questions:
+        return claim.plan
+    key = EffectId(f"draft/{turn.effect.turn}")
+    read = lane.outcomes.get(key)
+    if isinstance(read, DraftRead):
+        same = grammar.parse(read.text).items == state.items
+        return "" if same else read.text
+    assert turn.saved is not None
+    return perform(ReadDraft(key, commit=turn.saved.commit, path=f"{LOOP}/{state.task.id}/plan.md"))
+
+
+def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str) -> tuple[Fact, ...]:
     """What a planner's turn comes to: questions, a plan to be mended, or a plan to be reviewed."""
     claim, number = turn.claim, effect.turn
     if _asks(claim):
@@ -102,8 +122,8 @@ def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded) -> tuple[
         )
         told = plural(len(asked), "question")
         return (PlanQuestioned(number, asked), TurnSetAside(number, "planned", told))
-    found = grammar.parse(claim.plan)
-    problems = found.problems if claim.plan.strip() else (NO_PLAN,)
+    found = grammar.parse(text)
+    problems = found.problems if text.strip() else (NO_PLAN,)
     if problems:
         return (
             PlanDrafted("planner", number, problems),
@@ -138,7 +158,7 @@ def review(state: State, lane: Lane) -> Step:
     known = record_of(state)
     if known.approved:
         if state.task.settings.approve_plan and not known.agreed:
-            return questions.put(state, lane, _agreement(state), agreed)
+            return questions.put(state, lane, _agreement(state), partial(agreed, state))
         return record(Moved(following(state), lane.stage, "the plan was approved"))
     if not known.drafted:
         return record(Moved("PLAN", lane.stage, _first(known.findings), rejected=True))
@@ -169,18 +189,23 @@ def _first(findings: tuple[Finding, ...]) -> str:
 def _agreement(state: State) -> Question:
     options = (
         Option("yes", "work to this plan"),
-        Option("TEXT", "say what is to change; the planner revises the plan"),
+        Option("TEXT", "say what is to change, for the planner; or give the edited plan, line by line"),
     )
     return Question("plan", "Is this the plan?", options, detail=grammar.render(state.items))
 
 
-def agreed(_lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
-    """What becomes of a person's word on the plan: anything but yes has it revised."""
+def agreed(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+    """What becomes of a person's word on the plan: yes, an edited plan, which is worked to, or what is to change."""
     if first_word(answer) in {"yes", "y", "ok"}:
         return (PlanReviewed(True, "person"),)
+    edited = grammar.parse(answer)
+    if edited.entries and not edited.problems:
+        items = merged(state.items, edited.items)
+        return (ItemsSet(items, "person"), PlanDrafted("person"), PlanReviewed(True, "person"))
+    why = edited.problems if edited.entries else (answer,)
     return (
         PersonSpoke("modify", f"The plan: {answer}", question=key),
-        PlanReviewed(False, "person", findings=(Finding("major", answer),)),
+        PlanReviewed(False, "person", findings=tuple(Finding("major", each) for each in why)),
     )
 
 

@@ -122,7 +122,7 @@ def _planning(state: State, lane: Lane) -> Iterator[str]:
 
 def _reviewing_plan(state: State, _lane: Lane) -> Iterator[str]:
     yield prompts.request(state)
-    yield prompts.listed("Answers of a person", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
+    yield prompts.listed("Answers to questions", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
     yield _plan("The plan", state.items)
 
 
@@ -133,7 +133,7 @@ def _working(state: State, lane: Lane) -> Iterator[str]:
         return
     yield f"## Goal of the whole task\n{_short(state.task.request)}"
     yield _subtask(item)
-    yield prompts.listed("Answers of a person", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
+    yield prompts.listed("Answers to questions", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
     beside = [other for other in choosing.subtask_lanes(state) if other.name != lane.name]
     yield prompts.listed("Worked on at the same time; leave these to others", tuple(_beside(state, beside)))
     rework = state.batches.rework.get(item.id)

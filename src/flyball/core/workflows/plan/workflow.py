@@ -22,6 +22,7 @@ from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
 from flyball.core.workflows.plan import batching, finishing, importing, planning, source_fold
+from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.plan.facts import FACTS
 from flyball.core.workflows.plan.fold import FOLDS
 from flyball.core.workflows.plan.percentages import overall_percent, stage_percent
@@ -81,8 +82,8 @@ WORKFLOW = Workflow(
     folds={**FOLDS, **source_fold.FOLDS},
     ended=source_fold.ENDED,
     facts=FACTS,
-    effects=(ReadPlan, MarkEntries),
-    outcomes=(PlanRead, EntriesMarked),
+    effects=(ReadPlan, MarkEntries, ReadDraft),
+    outcomes=(PlanRead, EntriesMarked, DraftRead),
     imports=True,
     cards=CARDS,
     author=IMPLEMENTER,
