@@ -60,7 +60,7 @@ clean: ## remove the virtual environment, caches and build output
 
 # Programs some tests drive; without them those tests are skipped and say why.
 system:
-	@tools/setup-debian bwrap:bubblewrap tmux:tmux strace:strace bats:bats
+	@tools/setup-debian bwrap:bubblewrap tmux:tmux strace:strace bats:bats chromium:chromium
 
 # Mermaid's parser, where there is npm: `flyball` asks it whether diagrams are right.
 mermaid: $(READY)

@@ -21,12 +21,14 @@ from flyball.cli.commands import (
     logs,
     mcp,
     monitor,
+    notify,
     prompt,
     report,
     serve,
     status,
     tasks,
     trust,
+    watch,
     words,
 )
 from flyball.cli.commands.reopen import reopen
@@ -55,6 +57,7 @@ for panel, name, command in (
     (LOOK, "list", tasks.list_tasks),
     (LOOK, "status", status.status),
     (LOOK, "logs", logs.logs),
+    (LOOK, "watch", watch.watch),
     (LOOK, "report", report.report),
     (LOOK, "serve", serve.serve),
     (LOOK, "prompt", prompt.prompt),
@@ -78,6 +81,7 @@ for panel, name, command in (
     (SET_UP, "init", init.init),
     (SET_UP, "agents", agents.agents),
     (SET_UP, "trust", trust.trust),
+    (SET_UP, "notify", notify.notify),
     (SET_UP, "doctor", doctor.doctor),
 ):
     app.command(name, cls=FreeTextCommand, rich_help_panel=panel)(command)

@@ -38,8 +38,10 @@ from flyball.projections.views.standing import finished, next_command
 from flyball.projections.views.status import status
 from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.holding import require_free
+from flyball.wiring.run.notifying import notifier_of
 from flyball.wiring.run.readiness import require_keepable_budget, require_ready
 from flyball.wiring.run.rendering import catch_up
+from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
@@ -136,14 +138,18 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
     leaving = Leaving(site, task, seat)
     terminal = _shown_to_person() and not seat.detach
     as_json = seat.as_json and not seat.detach
-    with screen(chronicle, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown:
+    with (
+        notifier_of(site.repository.root, site.home, task) as notifier,
+        telemetry_of(site.repository.root, site.home) as telemetry,
+        screen(chronicle, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown,
+    ):
         controller = Controller(
             site,
             task,
             environment=environment(),
             people=SomebodyThere(shown, leaving) if attended else NobodyThere(),
             notify=shown.notify,
-            listeners=(*((leaving.at_once,) if seat.detach else ()), shown.listener),
+            listeners=(*((leaving.at_once,) if seat.detach else ()), shown.listener, notifier, telemetry),
         )
         try:
             state = controller.run(*said)

@@ -60,6 +60,8 @@ class FileConfig(msgspec.Struct, frozen=True):
     evaluate: dict[str, tuple[str, ...]] = {}
     ship: schema.ShipTable = schema.ShipTable()
     imports: schema.ImportTable = schema.ImportTable()
+    notify: schema.NotifyTable = schema.NotifyTable()
+    telemetry: schema.TelemetryTable = schema.TelemetryTable()
 
 
 def read(root: Path) -> FileConfig | None:
@@ -193,6 +195,8 @@ def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
         evaluate=said(section["evaluate"]),
         ship=cast("schema.ShipTable", section["ship"]),
         imports=cast("schema.ImportTable", section["import"]),
+        notify=cast("schema.NotifyTable", section["notify"]),
+        telemetry=cast("schema.TelemetryTable", section["telemetry"]),
     )
 
 

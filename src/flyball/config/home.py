@@ -54,7 +54,7 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         title = real.parent.name if real.name == ".git" else real.name.removesuffix(".git")
         slug = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-.")[:60] or "repository"
         digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
-        return cls(below, f"{slug}-{digest}", root.resolve())
+        return cls(below, f"{slug}-{digest}", real.parent if real.name == ".git" else root.resolve())
 
     @property
     def folder(self) -> Path:

@@ -181,6 +181,29 @@ class ImportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     close_issues: Flag = False
 
 
+QuietHours = Annotated[
+    str,
+    Meta(
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$",
+        description='two times of day: "22:00-07:00"',
+    ),
+]
+
+
+class NotifyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[notify]`."""
+
+    targets: Names = ()
+    command: Words | None = None
+    quiet_hours: QuietHours | None = None
+
+
+class TelemetryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[telemetry]`."""
+
+    otlp: Filled | None = None
+
+
 class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The keys outside all tables."""
 
@@ -216,6 +239,8 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "evaluate": EvaluateTable,
     "ship": ShipTable,
     "import": ImportTable,
+    "notify": NotifyTable,
+    "telemetry": TelemetryTable,
 }
 """Tables whose keys are all known."""
 

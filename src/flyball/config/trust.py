@@ -79,6 +79,12 @@ def _runs(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield f"set-up runs: {file.top.setup}"
     if file.top.lint is not None:
         yield f"lint runs: {file.top.lint}"
+    if file.notify.command is not None:
+        yield f"you are told by: {shlex.join(file.notify.command)}"
+    if file.notify.targets:
+        yield f"you are told through: {', '.join(file.notify.targets)}"
+    if file.telemetry.otlp is not None:
+        yield f"telemetry goes to: {file.telemetry.otlp}"
     if flags.agent_command is None:
         for name, table in file.agents.items():
             yield from _agent(name, table)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 import uvicorn
 
 from flyball.ports import Refusal
-from flyball.web.access import LOOPBACK, AccessRules, hosts_of, token_of
+from flyball.web.access import FOLDER, LOOPBACK, AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
 
 PORT = 7117
@@ -47,7 +47,20 @@ def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None])
         make_app(home, gate), log_level="error", lifespan="off", timeout_graceful_shutdown=2, ws="none"
     )
     begun(listening(token, options.host, port))
-    uvicorn.Server(config).run(sockets=[taken])
+    with _announced(home, options.host, port):
+        uvicorn.Server(config).run(sockets=[taken])
+
+
+@contextmanager
+def _announced(home: Path, host: str, port: int) -> Iterator[None]:
+    """While the page is served a file says where, so that whoever is told of something gets a link; it holds no token."""
+    path = home / FOLDER / "address"
+    path.write_text(f"{os.getpid()} {listening('', host, port).link.partition('/?')[0]}\n", encoding="ascii")
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
 
 
 def serve_beside(home: Path, begun: Callable[[Listening], None]) -> None:

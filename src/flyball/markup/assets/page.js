@@ -23,7 +23,7 @@
       t.textContent = lost ? pad(at.getUTCHours()) + ":" + pad(at.getUTCMinutes()) : left < 3600 ? Math.floor(left / 60) + ":" + pad(left % 60) : span(left);
     });
     if (!lost) all("time[data-since]").forEach(function (t) { t.textContent = span(Math.max(0, Math.round((now - new Date(t.dataset.since)) / 1000))); });
-    if (body.hasAttribute("data-live") && Date.now() - lastHeard > 10000) lose();
+    if (!lost && body.hasAttribute("data-live") && Date.now() - lastHeard > 10000) lose();
     if (lost) { $("lost-in").textContent = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000)); if (Date.now() >= retryAt) connect(); }
   }
 

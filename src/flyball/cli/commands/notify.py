@@ -1,0 +1,50 @@
+"""`flyball notify`: whom flyball would tell, and whether that works."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyball.cli.support.exits import USAGE, exit_on_refusal
+from flyball.cli.support.output import put
+
+
+def notify(
+    test: Annotated[
+        bool, typer.Option("--test", help="Send a message to every target and say what came of it.")
+    ] = False,
+) -> None:
+    """Show whom flyball tells when you are needed, when a task ended, and of long waits; --test tries them."""
+    from flyball.config import file as config_file, trust
+    from flyball.projections.pages.notices import Notice
+    from flyball.wiring.run.notifying import from_table, sends_of, tried
+    from flyball.wiring.site import Site
+
+    with exit_on_refusal():
+        site = Site.find(Path.cwd())
+        file = config_file.read(site.repository.root)
+        trust.require(site.home, file)
+        settings = from_table(file.notify) if file is not None else None
+        if settings is None or not (settings.targets or settings.command):
+            put("Nobody is told: flyball.toml has no [notify]. See: docs/how-to/be-told.md")
+            return
+        names = [*([settings.command[0]] if settings.command else []), *map(_named, settings.targets)]
+        if not test:
+            put("\n".join(names))
+            put(f"quiet hours: {settings.quiet_hours or 'none'}. Try them with: flyball notify --test")
+            return
+        notice = Notice(
+            "needed", "test", "flyball: a test", "Somebody typed flyball notify --test.", "flyball status", "/"
+        )
+        problems = [tried(send, notice, wait_s=0.2) for send in sends_of(settings, site.home.home)]
+        for name, problem in zip(names, problems, strict=True):
+            put(f"{name}: {problem or 'told'}")
+        sys.exit(USAGE if any(problems) else 0)
+
+
+def _named(target: str) -> str:
+    """A target without what may be a secret in it."""
+    return target if target.startswith("env:") else f"{target.partition('://')[0]}://…"

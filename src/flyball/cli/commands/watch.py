@@ -1,0 +1,55 @@
+"""`flyball watch`: a running task from any terminal, or all of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyball.cli.support.arguments import MaybeTask
+from flyball.cli.support.exits import exit_on_refusal
+from flyball.cli.support.output import put
+
+
+def watch(
+    task: MaybeTask = "",
+    exit_status: Annotated[
+        bool, typer.Option("--exit-status", help="End with the task's own exit code, as `run` would. Default: 0.")
+    ] = False,
+) -> None:
+    """Watch a running task from any terminal; without TASK all tasks of this machine, what needs you first."""
+    from flyball.cli.screen.attaching import attach
+    from flyball.cli.support.choosing import chosen
+    from flyball.cli.support.exits import exit_code
+    from flyball.wiring.site import Site
+
+    with exit_on_refusal():
+        if not task and not exit_status:
+            _all()
+            return
+        site = Site.find(Path.cwd())
+        state = attach(site, chosen(site, task))
+        sys.exit(exit_code(state) if exit_status else 0)
+
+
+def _all() -> None:
+    """All tasks of this home, with keys where there is a keyboard, once where there is none."""
+    from flyball.cli.screen.board import Looked, ordered
+    from flyball.cli.screen.seat import at_keyboard
+    from flyball.clock import system_clock
+    from flyball.config.home import home_folder
+    from flyball.web.sites import Sites
+
+    sites = Sites(home_folder().resolve())
+    if at_keyboard():
+        from flyball.cli.screen.board_keys import Board
+
+        Board(sites).run()
+        return
+    page, rows = ordered(list(sites.summaries()), Looked(system_clock.now()).now)
+    put(page.heading)
+    for row in rows:
+        told = row.headline if row.group == "needs" else row.line
+        put(f"{row.word:<13} {row.task}  {row.place.name}: {told}")

@@ -1,0 +1,98 @@
+"""What a person is told wherever they are: that they are needed, that a task ended, that a long wait begins or is over."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import msgspec
+
+from flyball.core.model.effects import Ask, Wait
+from flyball.core.model.events import Begun, Ended, Event, TaskStopped
+from flyball.core.model.outcomes import Waited
+from flyball.core.model.state import State
+from flyball.core.model.task import EffectId
+from flyball.projections.pages.summary import ANSWERS, FREE, title_of
+from flyball.projections.views.situation import situation
+from flyball.projections.views.standing import next_command
+from flyball.projections.wording import clock_time, plain
+
+LONG = timedelta(minutes=10)
+"""A shorter wait is told to nobody."""
+
+Kind = Literal["needed", "ended", "waits", "goes on"]
+_ENDED = {"done", "aborted"}
+_NEEDED = {"blocked", "limit", "no_agent", "error"}
+
+
+class Button(msgspec.Struct, frozen=True):
+    """An answer that may be chosen from afar; it opens the form and answers nothing by itself."""
+
+    label: str
+    path: str
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """One thing to tell: a title, one line of what and why, the command to type, and where the page shows it."""
+
+    kind: Kind
+    key: str
+    title: str
+    text: str
+    command: str = ""
+    path: str = ""
+    buttons: tuple[Button, ...] = ()
+
+
+class Notices:
+    """Give it each event with the state after it; each thing is told once, though two facts may say it."""
+
+    def __init__(self, repository: str) -> None:
+        self._repository = repository
+        self._asked: set[str] = set()
+        self._long: dict[EffectId, str] = {}
+
+    def of(self, event: Event, state: State) -> Notice | None:
+        match event.fact:
+            case Begun(effect=Ask() as ask) if ask.attempt == 1:
+                return self._question(event, state, ask)
+            case Begun(effect=Wait() as wait) if wait.until - event.at > LONG:
+                self._long[wait.id] = wait.reason
+                until = clock_time(wait.until, event.at)
+                return self._notice("waits", event, state, f"waits until {until}: {plain(wait.reason)}")
+            case Ended(id=id_, outcome=Waited()) if id_ in self._long:
+                return self._notice("goes on", event, state, f"goes on after its wait: {plain(self._long.pop(id_))}")
+            case TaskStopped() as stopped if stopped.question not in self._asked or not stopped.question:
+                return self._stopped(event, state, stopped)
+        return None
+
+    def _question(self, event: Event, state: State, ask: Ask) -> Notice:
+        self._asked.add(ask.id)
+        question = ask.question
+        options = [o.key for o in question.options if o.key != FREE]
+        default = (
+            f"; {question.default} is taken at {clock_time(question.deadline_at, event.at)}"
+            if question.default and question.deadline_at
+            else ""
+        )
+        offered = f" [{' | '.join(options)}]" if options else ""
+        told = f"{plain(question.text, 240)}{offered}{default}"
+        path = f"{self._path(state)}/question/{ask.id.replace('/', '-')}"
+        buttons = tuple(Button(ANSWERS.get(key, plain(key, 40)), f"{path}?answer={key}") for key in options[:3])
+        command = f"flyball answer {state.task.id} {ask.id} {options[0] if options else 'TEXT'}"
+        return msgspec.structs.replace(
+            self._notice("needed", event, state, told), command=command, path=path, buttons=buttons
+        )
+
+    def _stopped(self, event: Event, state: State, stopped: TaskStopped) -> Notice | None:
+        if stopped.kind in _NEEDED:
+            return self._notice("needed", event, state, plain(stopped.reason, 300))
+        return self._notice("ended", event, state, plain(stopped.reason, 300)) if stopped.kind in _ENDED else None
+
+    def _notice(self, kind: Kind, event: Event, state: State, text: str) -> Notice:
+        word = "NEEDS YOU" if kind == "needed" and state.stopped is None else situation(state)
+        title = f"{word}: {title_of(state.task.request)}"
+        return Notice(kind, f"{state.task.id}:{event.seq}", title, text, next_command(state), self._path(state))
+
+    def _path(self, state: State) -> str:
+        return f"/t/{self._repository}/{state.task.id}"

@@ -1,0 +1,159 @@
+"""V40: telling is best effort, tried again, quiet at night, and never without a trust record."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from flyball.config import file as config_file, trust
+from flyball.config.home import RepositoryHome
+from flyball.projections.pages.notices import Button, Notice
+from flyball.testing.builders import short_tdd_run
+from flyball.wiring.run import notifying
+from flyball.wiring.run.notifying import Notifier, NotifySettings, is_quiet, page_of, sends_of, settings_of, tried
+
+pytestmark = pytest.mark.req("V40")
+NOTICE = Notice(
+    "needed", "t:1", "NEEDS YOU: x", "Which?", "flyball answer 1 ask/1 a", "/t/r/t", (Button("a", "/t/r/t?answer=a"),)
+)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifying, "WAIT_S", 0.0)
+
+
+def test_each_notice_reaches_every_target_and_a_target_that_fails_is_tried_again(tmp_path: Path) -> None:
+    got: list[str] = []
+    failing = iter([OSError("down"), OSError("down"), None])
+
+    def flaky(notice: Notice) -> str:
+        error = next(failing)
+        if error is not None:
+            raise error
+        got.append(f"flaky {notice.kind}")
+        return ""
+
+    def steady(notice: Notice) -> str:
+        got.append(f"steady {notice.kind}")
+        return ""
+
+    story = short_tdd_run()
+    with Notifier([flaky, steady], "r-1", log=tmp_path / "log") as notifier:
+        notifier(story.events[-1], story.state)
+    assert got == ["flaky ended", "steady ended"]
+
+
+def test_a_target_that_never_answers_changes_nothing_and_is_written_down(tmp_path: Path) -> None:
+    story = short_tdd_run()
+    with Notifier([lambda _n: "down"], "r-1", log=tmp_path / "log") as notifier:
+        notifier(story.events[-1], story.state)
+    assert "not told: down" in (tmp_path / "log").read_text()
+    with Notifier([lambda _n: "down"], "r-1", log=tmp_path / "log", quiet=lambda: True) as notifier:
+        notifier(story.events[-1], story.state)
+    assert "quiet hours" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("hours", "at", "quiet"),
+    [
+        ("22:00-07:00", "23:10", True),
+        ("22:00-07:00", "06:59", True),
+        ("22:00-07:00", "07:00", False),
+        ("12:00-13:00", "12:30", True),
+        ("12:00-13:00", "13:30", False),
+        ("", "03:00", False),
+    ],
+)
+def test_quiet_hours_may_go_past_midnight(hours: str, at: str, quiet: bool) -> None:
+    assert is_quiet(hours, datetime.fromisoformat(f"2026-01-05T{at}:00").replace(tzinfo=UTC)) is quiet
+
+
+def test_nobody_is_told_where_nobody_agreed_to_it(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    (root / "flyball.toml").write_text(
+        '[notify]\ntargets = ["ntfy://topic"]\ncommand = ["tell-me"]\nquiet_hours = "22:00-07:00"\n'
+    )
+    home = RepositoryHome.of(root / ".git", root, tmp_path / "home").prepare()
+    assert settings_of(root, home) == NotifySettings()
+    file = config_file.read(root)
+    assert file is not None
+    assert trust.needs_trust(file) == ("you are told by: tell-me", "you are told through: ntfy://topic")
+    trust.record(home, file)
+    assert settings_of(root, home) == NotifySettings(("ntfy://topic",), ("tell-me",), "22:00-07:00")
+
+
+def test_a_command_of_the_users_gets_the_text_and_the_command_to_type(tmp_path: Path) -> None:
+    script = tmp_path / "tell"
+    script.write_text(
+        f'#!/bin/sh\ncat > {tmp_path}/said\necho "$FLYBALL_TITLE|$FLYBALL_COMMAND|$FLYBALL_NOTICE" >> {tmp_path}/said\n'
+    )
+    script.chmod(0o755)
+    (send,) = sends_of(NotifySettings(command=(str(script),)), tmp_path)
+    assert send(NOTICE) == ""
+    said = (tmp_path / "said").read_text()
+    assert "Which?\nType: flyball answer 1 ask/1 a" in said
+    assert "NEEDS YOU: x|flyball answer 1 ask/1 a|needed" in said
+    (broken,) = sends_of(NotifySettings(command=("/bin/false",)), tmp_path)
+    assert tried(broken, NOTICE, wait_s=0) == "/bin/false ended with 1"
+
+
+@pytest.fixture
+def ntfy() -> Iterator[tuple[str, list[dict[str, object]]]]:
+    got: list[dict[str, object]] = []
+
+    class Taking(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Taking)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"ntfy://127.0.0.1:{server.server_port}/mine", got
+    server.shutdown()
+    server.server_close()
+
+
+def test_ntfy_gets_buttons_for_the_options_and_a_link_while_the_page_is_served(
+    ntfy: tuple[str, list[dict[str, object]]], tmp_path: Path
+) -> None:
+    import os
+
+    address, got = ntfy
+    (send,) = sends_of(NotifySettings((address,)), tmp_path)
+    assert send(NOTICE) == ""
+    assert got[0]["topic"] == "mine"
+    assert "click" not in got[0]
+    (tmp_path / "serve").mkdir()
+    (tmp_path / "serve" / "address").write_text(f"{os.getpid()} http://127.0.0.1:7117\n")
+    assert page_of(tmp_path) == "http://127.0.0.1:7117"
+    assert send(NOTICE) == ""
+    assert got[1]["click"] == "http://127.0.0.1:7117/t/r/t"
+    assert got[1]["actions"] == [{"action": "view", "label": "a", "url": "http://127.0.0.1:7117/t/r/t?answer=a"}]
+    assert "token" not in json.dumps(got)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_other_services_go_through_apprise_and_a_secret_address_may_be_a_variables_name(
+    ntfy: tuple[str, list[dict[str, object]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, got = ntfy
+    monkeypatch.setenv("MY_TARGET", address.replace("ntfy://", "json://"))
+    (send,) = sends_of(NotifySettings(("env:MY_TARGET",)), tmp_path)
+    assert send(NOTICE) == ""
+    assert got[0]["title"] == "NEEDS YOU: x"
+    monkeypatch.delenv("MY_TARGET")
+    (missing,) = sends_of(NotifySettings(("env:MY_TARGET",)), tmp_path)
+    assert missing(NOTICE) == "the variable MY_TARGET is not set"
+    (unknown,) = sends_of(NotifySettings(("nonesuch://x",)), tmp_path)
+    assert "no service that Apprise knows" in unknown(NOTICE)
