@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, ProgramOutput
-from flyball.agents.reading.unreachable import unreachable
 from flyball.agents.run.outcome import zones
 from flyball.core.model.outcomes import TurnKind
 from flyball.core.providers.limits import recognise_error
@@ -17,6 +16,12 @@ Words = Sequence[tuple[TurnKind, re.Pattern[str]]]
 """Words by which a program tells an ending; the first that are found count."""
 PAUSED = frozenset({"rate_limited", "usage_limit"})
 _SERVER_FAULT = 500
+_UNREACHABLE = re.compile(
+    r"\bfetch failed\b|\bconnection (?:error|refused|reset|timed out|closed)\b|\b(?:could|can)(?: ?not|'t) connect\b|\bunable to connect\b"
+    r"|\b(?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE)\b|\brequest timed out\b|\bsocket hang up\b|\bnetwork error\b",
+    re.IGNORECASE,
+)
+_LONGEST_ERROR = 4_000
 
 
 class ProviderFailure(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,3 +71,8 @@ def find_line(lines: Sequence[str], words: Words) -> HowEnded | None:
     found = ((kind, line.strip()) for kind, pattern in words for line in lines if pattern.search(line))
     kind, line = next(found, (None, ""))
     return (kind, line, None) if kind else None
+
+
+def unreachable(said: str) -> bool:
+    """Whether an error says that the provider could not be reached, in the words of the libraries agents are built with."""
+    return bool(_UNREACHABLE.search(said[:_LONGEST_ERROR]))

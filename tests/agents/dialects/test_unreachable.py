@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.agents.reading.unreachable import unreachable
+from flyball.agents.dialects.endings import unreachable
 
 
 @pytest.mark.parametrize(
