@@ -1,5 +1,7 @@
 """A whole loop, decided and folded, and every screen of it: nothing of this may touch the world."""
 
+from msgspec.structs import replace
+
 from flyball.core.claims.claims import Claim
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
@@ -7,10 +9,11 @@ from flyball.core.loop.feedback import wishes
 from flyball.core.loop.undeclared import undeclared
 from flyball.core.memory.recalling import recall
 from flyball.core.memory.standing import remembered
-from flyball.core.model.effects import Recall
+from flyball.core.model.effects import Recall, RunAgent
 from flyball.core.model.events import Event, PersonSpoke
 from flyball.core.model.learnings import Learnings
 from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
@@ -27,12 +30,25 @@ from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.status import status
 from flyball.testing.builders import short_tdd_run
-from flyball.testing.simulator import EveryFile, Simulator, World, suite
+from flyball.testing.simulator import APPROVED, DONE, EveryFile, Simulator, World, a_task, ok, suite
 
 
 def exercise_the_loop() -> None:
     world = World(lambda _turn, _state: TurnEnded("ok", claim=Claim()), lambda m, _state: suite(m.candidate, "tree-0"))
     assert Simulator(world).run().decision == "BLOCKED"
+
+
+def exercise_batches() -> None:
+    plan = Claim(plan="- [ ] **1** a — Files: `a` | Acceptance: x\n- [ ] **2** b — Files: `b` | Acceptance: x")
+    said = {"planner": plan, "plan-reviewer": APPROVED, "reviewer": APPROVED}
+
+    def turn(asked: RunAgent, _state: State) -> TurnEnded:
+        world.trees[asked.lane] = f"tree-{asked.turn}"
+        return ok(said.get(asked.role, DONE))
+
+    world = World(turn, lambda m, _state: suite(m.candidate, world.saved.get(m.candidate, "tree-0")))
+    task = replace(a_task(items=()), workflow="plan")
+    assert Simulator(world, task, "GATHER").run().decision == "DONE"
 
 
 def exercise_feedback() -> None:

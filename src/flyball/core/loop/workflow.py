@@ -55,8 +55,8 @@ class Workflow(msgspec.Struct, frozen=True):
     What the shared rooms show and set is data: `cards` are its roles as others call on them, `author` is the role that writes the
     product and whose model does not review it, `strikes` the breaker's thresholds by stage. It works from a `source`: a document, or a
     folder of issues that it edits itself. The criteria are done together once the stages in `verifying` were left unforced; where there
-    are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `closing` the one in
-    which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
+    are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `planning` are those in which no
+    work has begun, `closing` the one in which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
     `imports`: it works to plans that other tools keep, and marks them. `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
     what the demo has shown.
     """
@@ -85,6 +85,7 @@ class Workflow(msgspec.Struct, frozen=True):
     verifying: frozenset[str] = frozenset()
     covering: str = ""
     closing: str = ""
+    planning: frozenset[str] = frozenset()
     takes_sessions: bool = False
     imports: bool = False
     objection: Callable[[Measurement], str] = lambda _measured: ""

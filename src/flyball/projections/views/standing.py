@@ -55,7 +55,10 @@ def task_status(state: State) -> TaskStatus:
         return "COMPLETE"
     if state.decision == "BLOCKED":
         return "BLOCKED"
-    if is_worked_on(state):
+    planning = state.main.stage in workflow_of(state.task).planning
+    if planning and not state.items_confirmed:
+        return "DRAFT"
+    if not planning and is_worked_on(state):
         return "IN_PROGRESS"
     agreed = state.items_confirmed or not state.task.settings.attended
     return "APPROVED" if state.items and agreed else "DRAFT"

@@ -27,6 +27,7 @@ from flyball.projections.files.task_files import context
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
+from flyball.projections.views.standing import task_status
 from flyball.projections.views.status import status
 from flyball.testing.simulator import Simulator, ok
 
@@ -486,3 +487,15 @@ def test_what_the_final_review_found_and_what_was_changed_beside_the_plan_stand_
     text = markdown(report(state, history))
     assert "Final review: minor: the README is short README.md" in text
     assert "2.1 also changed files it had not named: pkg/extra.py" in text
+
+
+@pytest.mark.req("O2")
+def test_a_task_is_a_draft_until_its_plan_is_approved() -> None:
+    simulator = simulated(Team())
+    words: list[str] = []
+    while simulator.known.stopped is None:
+        simulator.step()
+        word = task_status(simulator.known)
+        if not words or words[-1] != word:
+            words.append(word)
+    assert words == ["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE"]

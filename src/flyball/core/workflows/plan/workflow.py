@@ -88,6 +88,7 @@ WORKFLOW = Workflow(
     cards=CARDS,
     author=IMPLEMENTER,
     closing="REPORT",
+    planning=frozenset({"GATHER", "PLAN", "PLAN_REVIEW"}),
     percent=stage_percent,
     overall=overall_percent,
     demo=Demo(__package__, "docs/receipts.md"),
