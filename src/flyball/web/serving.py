@@ -43,9 +43,9 @@ def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None])
     gate = AccessRules(token, hosts_of(options.host, _names()), options.read_only)
     taken = _bind(options.host, options.port)
     port = taken.getsockname()[1]
-    config = uvicorn.Config(
-        make_app(home, gate), log_level="error", lifespan="off", timeout_graceful_shutdown=2, ws="none"
-    )
+    app = make_app(home, gate)
+    threading.Thread(target=app.state.sites.warm, name="first look", daemon=True).start()
+    config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2, ws="none")
     begun(listening(token, options.host, port))
     with _announced(home, options.host, port):
         uvicorn.Server(config).run(sockets=[taken])

@@ -93,6 +93,11 @@ class Sites:
                 with suppress(JournalError, Refusal):
                     yield summarize(self.known(site, record.id))
 
+    def warm(self) -> None:
+        """Read what there is before somebody asks: the first look at a long task is the dear one."""
+        for _ in self.summaries():
+            pass
+
     def spent_today(self) -> float:
         today = system_clock.now().astimezone(UTC).date()
         return sum(_spent_on(site, today) for site in self.all().values())

@@ -19,12 +19,14 @@ from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
 from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
 from flyball.projections.plots.failing import WIDTHS, failing_plot, failing_story, lane_name
 from flyball.projections.plots.graph import graph
-from flyball.projections.plots.spending import Course, QuestionSpan, course_plot, dollars, waited
+from flyball.projections.plots.spending import Course, QuestionSpan, coarse, course_plot, dollars, waited
 from flyball.projections.views.standing import stuck
 from flyball.projections.wording import duration
 
 FEW, PAGE = 14, 50
 MOST_TABLE_ROWS = 600
+WRONG = frozenset({"rejected", "rolled back", "false claim", "asks you"})
+HEALTHY = frozenset({"PROGRESSING", "INITIALIZING"})
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -93,7 +95,7 @@ def task_page(known: Known) -> TaskPage:
     """The page as of the last fact."""
     summary = summarize(known)
     state, history = known.state, known.history
-    rows = iterations_shown(history)
+    rows = iterations_shown(history, last=FEW)
     items = subtasks.items_shown(state, history)
     stops = subtasks.rail(state)
     return TaskPage(
@@ -109,9 +111,9 @@ def task_page(known: Known) -> TaskPage:
         failing_of(history),
         course_of(known),
         history.timeline.marks[-MOST_TABLE_ROWS:],
-        tuple(reversed(rows[-FEW:])),
-        max(0, len(rows) - FEW),
-        sum(row.wrong for row in rows),
+        tuple(reversed(rows)),
+        max(0, len(history.judgements) - FEW),
+        sum(map(is_wrong, history.timeline.marks, history.judgements)),
         tuple(history.timeline.lanes),
         state.seq,
         stuck(state),
@@ -237,7 +239,7 @@ def course_of(known: Known) -> Plot | None:
     course = Course(
         known.now,
         state.stopped is None and known.seen.controlled,
-        timeline.bars,
+        coarse(timeline.bars, timeline.sittings, known.now),
         timeline.marks,
         timeline.pauses,
         timeline.sittings,
@@ -265,17 +267,22 @@ def _course_story(known: Known) -> str:
     return f"{told}. {money}{f' of {dollars(cap)}' if cap else ''} spent."
 
 
-def iterations_shown(history: TaskHistory, *, only_wrong: bool = False) -> list[IterationShown]:
-    """All of them, oldest first."""
+def is_wrong(mark: TimelineMark, judged: Judgement) -> bool:
+    """Whether an iteration is worth a look for itself."""
+    return mark.kind in WRONG or judged.health not in HEALTHY
+
+
+def iterations_shown(history: TaskHistory, *, only_wrong: bool = False, last: int = 0) -> list[IterationShown]:
+    """All of them, or the last few, oldest first."""
     lanes = list(history.timeline.lanes)
     before: dict[str, int] = {}
     rows = []
-    for mark, judged in zip(history.timeline.marks, history.judgements, strict=True):
-        row = _row(mark, judged, history, lanes, before.get(mark.lane))
+    first = len(history.judgements) - last if last else 0
+    for place, (mark, judged) in enumerate(zip(history.timeline.marks, history.judgements, strict=True)):
+        if place >= first and (not only_wrong or is_wrong(mark, judged)):
+            rows.append(_row(mark, judged, history, lanes, before.get(mark.lane)))
         if mark.failing is not None:
             before[mark.lane] = mark.failing
-        if row.wrong or not only_wrong:
-            rows.append(row)
     return rows
 
 
@@ -303,7 +310,7 @@ def _row(
         mark.turn,
         note,
         mark.at,
-        mark.kind in {"rejected", "rolled back", "false claim", "asks you"} or health.style != "quiet",
+        is_wrong(mark, judged),
     )
 
 

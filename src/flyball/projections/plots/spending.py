@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.projections.history.timeline import Amount, Bar, Pause, Progress, Sitting, TimelineMark
 from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, MOST_LANES, lane_name
@@ -15,6 +16,8 @@ from flyball.projections.wording import duration
 
 ROW = 33.0
 MONEY = 76.0
+FINEST = 2000
+"""Parts of the whole time that the widest plot could tell apart."""
 _THIN = 2.0
 _HEIGHTS = {"turn": (4.0, 15.0), "gate": (4.0, 15.0), "review": (11.0, 8.0), "held": (1.0, 18.0)}
 
@@ -42,6 +45,29 @@ class Course(msgspec.Struct, frozen=True):
     questions: Sequence[QuestionSpan]
     cap: float | None = None
     dearest: float | None = None
+
+
+def coarse(bars: Sequence[Bar], sittings: Sequence[Sitting], now: datetime) -> list[Bar]:
+    """Bars of which no plot could show two apart are one; what is drawn three times is gone through once."""
+    whole = sum((each.last_at - each.begun_at).total_seconds() for each in sittings)
+    least = timedelta(seconds=whole / FINEST)
+    last: dict[tuple[str, str], int] = {}
+    kept: list[Bar] = []
+    for bar in bars:
+        key = (bar.lane, _kind(bar))
+        where = last.get(key)
+        before = kept[where] if where is not None else None
+        if (
+            before is not None
+            and where is not None
+            and bar.begun_at - (before.ended_at or now) < least
+            and bar.item == before.item
+        ):
+            kept[where] = replace(before, ended_at=bar.ended_at, turn=bar.turn)
+        else:
+            last[key] = len(kept)
+            kept.append(bar)
+    return kept
 
 
 def course_plot(course: Course, width: int, *, label: str) -> str:
@@ -104,9 +130,9 @@ def _lane(course: Course, scale: TimeScale, lane: str, y: float, name: str, *, n
     ends = {bar.turn: bar.ended_at for bar in bars if bar.kind != "gate"}
     last = float("-inf")
     for mark in course.marks:
-        end = ends.get(mark.turn)
-        if mark.lane != lane or mark.kind in {"continue", "accepted"} or end is None:
+        if mark.lane != lane or mark.kind in {"continue", "accepted"}:
             continue
+        end = ends.get(mark.turn) or mark.at
         x = scale.x(end)
         if x - last >= 9:
             last = x
