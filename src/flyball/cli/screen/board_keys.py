@@ -125,7 +125,7 @@ class Board:
             case "a" if row.question is not None:
                 question = site.state(task).questions[EffectId(row.question.id)].question
                 with self._away():
-                    given = TerminalPeople().ask(site.state(task).task, question, process.Stop())
+                    given = TerminalPeople().ask(site.state(task).task, question, process.StopFlag())
                 if given is not None:
                     heard = speak(site, task, "answer", text=given, question=row.question.id)
                     self._looked = replace(self._looked, note=f"answered; {heard.taken}: {heard.next_command}")
