@@ -58,6 +58,7 @@ class FileConfig(msgspec.Struct, frozen=True):
     qa: dict[str, str] = {}
     code: dict[str, int] = {}
     evaluate: dict[str, tuple[str, ...]] = {}
+    evaluators: schema.EvaluatorsTable = schema.EvaluatorsTable()
     ship: schema.ShipTable = schema.ShipTable()
     imports: schema.ImportTable = schema.ImportTable()
     notify: schema.NotifyTable = schema.NotifyTable()
@@ -193,6 +194,7 @@ def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
         qa=said(section["qa"]),
         code=said(section["code"]),
         evaluate=said(section["evaluate"]),
+        evaluators=cast("schema.EvaluatorsTable", section["evaluators"]),
         ship=cast("schema.ShipTable", section["ship"]),
         imports=cast("schema.ImportTable", section["import"]),
         notify=cast("schema.NotifyTable", section["notify"]),

@@ -163,6 +163,20 @@ class EvaluateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ignore: Names | None = None
 
 
+class EvaluatorsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[evaluators]`."""
+
+    build: Command | None = None
+    start: Command | None = None
+    url: Filled | None = None
+    pages: SomeNames | None = None
+    business: Names | None = None
+    api: Names | None = None
+    safe_calls: Names | None = None
+    timeout: PositiveTime | None = None
+    start_timeout: PositiveTime | None = None
+
+
 class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[ship]`."""
 
@@ -237,6 +251,7 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "qa": QaTable,
     "code": CodeTable,
     "evaluate": EvaluateTable,
+    "evaluators": EvaluatorsTable,
     "ship": ShipTable,
     "import": ImportTable,
     "notify": NotifyTable,

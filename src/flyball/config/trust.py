@@ -79,15 +79,24 @@ def _runs(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield f"set-up runs: {file.top.setup}"
     if file.top.lint is not None:
         yield f"lint runs: {file.top.lint}"
+    yield from _besides(file)
+    if flags.agent_command is None:
+        for name, table in file.agents.items():
+            yield from _agent(name, table)
+
+
+def _besides(file: FileConfig) -> Iterator[str]:
+    """What is run or reached outside the loop itself."""
     if file.notify.command is not None:
         yield f"you are told by: {shlex.join(file.notify.command)}"
     if file.notify.targets:
         yield f"you are told through: {', '.join(file.notify.targets)}"
     if file.telemetry.otlp is not None:
         yield f"telemetry goes to: {file.telemetry.otlp}"
-    if flags.agent_command is None:
-        for name, table in file.agents.items():
-            yield from _agent(name, table)
+    if file.evaluators.build is not None:
+        yield f"an evaluation builds with: {file.evaluators.build}"
+    if file.evaluators.start is not None:
+        yield f"an evaluation starts: {file.evaluators.start}"
 
 
 def _agent(name: str, table: schema.AgentTable) -> Iterator[str]:
@@ -133,6 +142,8 @@ def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
     lacking = [kind for kind in VALIDATORS if kind not in file.evaluate.get("validators", VALIDATORS)]
     if lacking:
         yield f"a backlog is done without: {', '.join(lacking)}"
+    if file.evaluators.safe_calls:
+        yield f"outgoing calls are not looked at where a line holds: {', '.join(file.evaluators.safe_calls)}"
     if file.evaluate.get("ignore"):
         yield f"issues are not looked for in: {', '.join(file.evaluate['ignore'])}"
     defaults = BreakerSettings()

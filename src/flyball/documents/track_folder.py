@@ -1,23 +1,39 @@
-"""Reads the folder of a track: its metadata and its specification. It writes nothing."""
+"""The folder of a track: read leniently, its metadata changed by the smallest edit under the lock its other writers use."""
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from flyball.core.text.json_edits import NotAnObject, with_values
 from flyball.documents.errors import TrackUnreadable
+from flyball.documents.kept_files import KeptFolder
 from flyball.documents.source import read_bytes, read_text
 
 TRACKS = Path("conductor") / "tracks"
+METADATA = "metadata.json"
+LOCK = ".metadata.lock"
+POLL_S = 0.1
+STALE_S = 600.0
+"""A lock that old was left by a program that is gone: those who hold it change one file."""
 
 
 class Track(msgspec.Struct, frozen=True):
-    """A track as its files say."""
+    """A track as its files say; `path` is its folder, `product` what product.md says, and `product_path` where it lies."""
 
     folder: str
     metadata: dict[str, object]
     spec: str
+    path: Path = Path()
+    plan: str | None = None
+    product: str = ""
+    product_path: Path | None = None
 
 
 def read_track(name: str, root: Path) -> Track:
@@ -27,17 +43,109 @@ def read_track(name: str, root: Path) -> Track:
         raise TrackUnreadable(
             f"There is no track {name!r}: expected a folder with spec.md and metadata.json, or the name of one below {TRACKS}/."
         )
-    spec, metadata = folder / "spec.md", folder / "metadata.json"
+    spec, metadata = folder / "spec.md", folder / METADATA
     if not spec.is_file() and not metadata.is_file():
         raise TrackUnreadable(f"{folder} has neither spec.md nor metadata.json; expected the folder of a track.")
-    return Track(folder.name, _metadata(metadata), read_text(spec, read_bytes(spec)) if spec.is_file() else "")
+    product = _product(folder.resolve())
+    return Track(
+        folder.resolve().name,
+        _metadata(metadata),
+        _text(spec),
+        folder.resolve(),
+        _text(folder / "plan.md") if (folder / "plan.md").is_file() else None,
+        _text(product) if product else "",
+        product,
+    )
+
+
+def _text(path: Path) -> str:
+    return read_text(path, read_bytes(path)) if path.is_file() else ""
+
+
+def _product(folder: Path) -> Path | None:
+    """The nearest product.md: the track's own, its `conductor` folder's, or the repository's."""
+    for place in (folder, *folder.parents):
+        for path in (place / "product.md", place / "conductor" / "product.md"):
+            if path.is_file():
+                return path
+        if (place / ".git").exists():
+            return None
+    return None
 
 
 def _metadata(path: Path) -> dict[str, object]:
     if not path.is_file():
         return {}
-    raw = read_bytes(path)
+    return _decoded(path, read_bytes(path))
+
+
+def _decoded(path: Path, raw: bytes) -> dict[str, object]:
     try:
-        return msgspec.json.decode(raw, type=dict[str, object])
+        return msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"), type=dict[str, object])
     except (msgspec.DecodeError, RecursionError) as error:
         raise TrackUnreadable(f"{path} is not a JSON object ({error}); fix it and run the command again.") from error
+
+
+def update_metadata(
+    folder: Path, values: Callable[[Mapping[str, object]], Mapping[str, Any]], *, stale_s: float = STALE_S
+) -> None:
+    """Set values in the metadata as it is now; what anybody else writes meanwhile is kept and edited in its turn."""
+    path = folder / METADATA
+
+    def change(raw: bytes | None) -> bytes:
+        text = (raw or b"{}\n").decode("utf-8")
+        try:
+            return with_values(text, values(_decoded(path, text.encode()))).encode("utf-8")
+        except NotAnObject as error:
+            raise TrackUnreadable(
+                f"{path}: {error}; expected an object there. Fix it and run the command again."
+            ) from error
+
+    with _locked(folder, stale_s), KeptFolder.below(folder) as kept:
+        kept.edit(METADATA, change)
+
+
+def write_page(folder: Path, name: str, text: str) -> None:
+    """Put a page into the track's folder in one step."""
+    with KeptFolder.below(folder) as kept:
+        kept.edit(name, lambda _: text.encode("utf-8"))
+
+
+@contextmanager
+def _locked(folder: Path, stale_s: float) -> Iterator[None]:
+    """Hold the lock: a folder that only one can make. One that is stale is moved away first, which only one can do."""
+    lock = folder / LOCK
+    while True:
+        try:
+            lock.mkdir()
+            break
+        except FileExistsError:
+            if not _removed_stale(lock, stale_s):
+                time.sleep(POLL_S)
+        except OSError as error:
+            raise TrackUnreadable(
+                f"{folder} cannot be written ({error.strerror}); expected a folder you may write."
+            ) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.rmdir()
+
+
+def _removed_stale(lock: Path, stale_s: float) -> bool:
+    """Whether the lock was stale, and is gone; the age is told by two times of the same clock, the disk's."""
+    probe = lock.with_name(f"{LOCK}.{os.getpid()}")
+    try:
+        probe.mkdir()
+        age = probe.stat().st_mtime - lock.stat().st_mtime
+        probe.rmdir()
+        if age < stale_s:
+            return False
+        lock.rename(probe)
+        for left in probe.iterdir():
+            left.unlink()
+        probe.rmdir()
+    except OSError:
+        return False
+    return True

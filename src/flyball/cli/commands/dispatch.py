@@ -1,4 +1,4 @@
-"""`flyball dispatch`: the specialised evaluators a track needs, and why."""
+"""`flyball dispatch`: the specialised evaluators a track needs, run, and one verdict."""
 
 from __future__ import annotations
 
@@ -9,31 +9,51 @@ from typing import Annotated
 import typer
 
 from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.exits import USAGE, exit_on_refusal, say
+from flyball.cli.support.exits import BLOCKED, exit_on_refusal, say
 from flyball.cli.support.output import put, put_json
 
 
 def dispatch(
     track: Annotated[str, typer.Argument(help="Folder of the track, or its name below conductor/tracks/.")],
     choose: Annotated[bool, typer.Option("--choose", help="Name the evaluators and stop; nothing is run.")] = False,
+    measured_only: Annotated[
+        bool,
+        typer.Option(
+            "--measured-only", help="Run only what needs no model, and write nothing into the track's folder."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Choose the evaluators a track needs, from its metadata and the words of its specification."""
-    from flyball.core.evaluation import choosing
-    from flyball.documents.track_folder import read_track
-    from flyball.ports import Refusal
+    """Evaluate a track: choose its evaluators, run them with the structural checks, and give one verdict.
+
+    Exits with 0 for PASS and 3 for FAIL. The report is written to evaluation-report.md in the track's folder, and its
+    metadata.json is brought up to date.
+    """
+    from flyball.clock import system_clock
+    from flyball.config.home import environment
+    from flyball.projections.files.evaluation_report import evaluation_data, evaluation_report
+    from flyball.wiring.tools.dispatching import choose_evaluators, evaluate_track
 
     with exit_on_refusal():
-        if not choose:
-            say(f"dispatch chooses evaluators and does not run them. Use it with: flyball dispatch {track} --choose")
-            sys.exit(USAGE)
-        read = read_track(track, Path.cwd())
-        try:
-            chosen = choosing.choose(read.metadata, read.spec)
-        except choosing.UnknownEvaluator as error:
-            raise Refusal(f"metadata.json of {read.folder}: {error}") from error
-        if as_json:
-            put_json({"track": read.folder, "evaluators": chosen})
+        if choose:
+            choice = choose_evaluators(track, Path.cwd())
+            if as_json:
+                put_json({"track": choice.track.folder, "evaluators": choice.chosen})
+                return
+            for each in choice.chosen:
+                put(f"{each.name}: {'; '.join(each.chosen_by)}")
             return
-        for each in chosen:
-            put(f"{each.name}: {'; '.join(each.chosen_by)}")
+        evaluation = evaluate_track(
+            track, Path.cwd(), environment=environment(), measured_only=measured_only, notify=_tell
+        )
+    if as_json:
+        put_json(evaluation_data(evaluation))
+    else:
+        put(evaluation_report(evaluation, system_clock.now()))
+    if evaluation.verdict == "FAIL":
+        sys.exit(BLOCKED)
+
+
+def _tell(kind: str, line: str) -> None:
+    if kind in ("evaluator", "judges", "command"):
+        say(f"{kind}: {line}")

@@ -83,6 +83,7 @@ class TrackMatter(msgspec.Struct, frozen=True):
     product: str = ""
     changed: tuple[str, ...] = ()
     measured: Mapping[str, Sequence[PassResult]] = {}
+    diff: str = ""
 
 
 def answer_schema() -> dict[str, object]:
@@ -194,6 +195,8 @@ def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
     if matter.product:
         yield "# Product rules (product.md)\n\n" + matter.product[:LONGEST]
     yield "# Changed files\n\n" + "\n".join(f"- {path}" for path in matter.changed[:500])
+    if matter.diff:
+        yield "# Lines that came and went\n\n" + matter.diff
     yield _measured(card, matter)
     yield "# What to judge\n\n" + "\n".join(
         f"- **{each.name}**: {each.judged} Evidence: {each.evidence}." for each in card.passes if each.judged

@@ -95,6 +95,12 @@ def check_scope(plan: PlanPage | None, page: str, changed: Sequence[str], own: C
     return StructuralCheck(SCOPE, "fail" if found else "pass", found)
 
 
+def no_beginning(page: str) -> StructuralCheck:
+    """Nobody can say what the track changed."""
+    text = "nothing names the commit the track began with, so its scope cannot be told"
+    return StructuralCheck(SCOPE, "fail", (_defect("no-beginning", text, page, 0),))
+
+
 def is_planned(path: str, planned: Sequence[str]) -> bool:
     """Whether the plan names a path: whole, by its end, by a folder or by a pattern; the lock file of a named manifest too."""
     for each in planned:
@@ -137,6 +143,7 @@ def _missing(name: str, page: str) -> StructuralCheck:
 _ACTIONS = {
     "plan": "write the tasks as `- [x] Task 1: …` with commit and summary",
     "no-plan": "write the plan, with its tasks as boxes",
+    "no-beginning": "write the commits of done tasks into the plan, or the commit_sha of the plan's checkpoint into metadata.json",
     "no-commit": "write the commit behind the task: <!-- abc1234 -->",
     "unknown-commit": "name the commit that holds the work",
     "no-summary": "say below the task, indented, what was done",

@@ -12,6 +12,8 @@ from flyball.core.evaluation.verdict import AGENT, TrackEvaluation
 from flyball.core.text.scrubbing import one_line
 
 PAGE = "evaluation-report.md"
+SHOTS = "evaluation-screenshots"
+SHOT = "screenshot: "
 SHOWN = 100
 _MARKS = {"PASS": "PASS ✅", "FAIL": "FAIL ❌"}
 _YES = {"pass": "YES", "fail": "NO", "n/a": "n/a"}
@@ -100,13 +102,20 @@ def _findings(result: PassResult) -> Iterator[str]:
         yield f"**{result.name}**"
         yield ""
         yield from _listed(result.findings)
-        yield from (f"- note: {_line(note)}" for note in result.notes[:SHOWN])
+        yield from (_note(note) for note in result.notes[:SHOWN])
         yield ""
     if result.older:
         yield f"**{result.name}: older, not of this track**"
         yield ""
         yield from _listed(result.older)
         yield ""
+
+
+def _note(note: str) -> str:
+    if note.startswith(SHOT):
+        name = note.removeprefix(SHOT)
+        return f"- ![{name}]({SHOTS}/{name})"
+    return f"- note: {_line(note)}"
 
 
 def _listed(defects: Sequence[TrackDefect]) -> Iterator[str]:
@@ -123,3 +132,63 @@ def _line(text: str) -> str:
 
 def _cell(text: str) -> str:
     return one_line(text).replace("|", "\\|")
+
+
+def evaluation_data(evaluation: TrackEvaluation) -> dict[str, object]:
+    """The evaluation as data for programs; names in their short form."""
+    return {
+        "track": evaluation.track,
+        "verdict": evaluation.verdict,
+        "incomplete": evaluation.incomplete,
+        "next_step": evaluation.next_step,
+        "base": evaluation.base,
+        "head": evaluation.head,
+        "evaluators": [_evaluator_data(each) for each in evaluation.evaluators],
+        "structural": [
+            {"name": each.name, "status": each.status, "reason": each.reason, "findings": _all(each.findings)}
+            for each in evaluation.structural
+        ],
+        "fix_actions": [
+            {
+                "evaluator": each.evaluator,
+                "pass": each.check,
+                "action": each.action,
+                "file": each.file,
+                "line": each.line,
+            }
+            for each in evaluation.fix_actions
+        ],
+        "business_sync": {
+            "required": evaluation.business_sync.required,
+            "documents": list(evaluation.business_sync.documents),
+            "reasons": list(evaluation.business_sync.reasons),
+        },
+        "notes": list(evaluation.notes),
+    }
+
+
+def _evaluator_data(result: EvaluatorResult) -> dict[str, object]:
+    return {
+        "name": result.name,
+        "chosen_by": list(result.chosen_by),
+        "verdict": result.verdict,
+        "reason": result.reason,
+        "passes": [
+            {
+                "name": each.name,
+                "status": each.status,
+                "reason": each.reason,
+                "findings": _all(each.findings),
+                "older": _all(each.older),
+                "notes": list(each.notes),
+            }
+            for each in result.passes
+        ],
+    }
+
+
+def _all(defects: Sequence[TrackDefect]) -> list[dict[str, object]]:
+    return [
+        {"rule": each.rule, "message": each.message, "file": each.file, "line": each.line, "action": each.action}
+        for each in defects
+    ]

@@ -25,6 +25,8 @@ from flyball.core.workflows.registry import UNUSABLE, WorkflowMissing
 from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
+from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.toolbox import TOOLS, find_tool
 from flyball.ports import Refusal
 from flyball.projections.wording import size
 from flyball.wiring.presence import controller_of
@@ -63,6 +65,7 @@ def checkup(here: Path) -> Iterator[MachineCheck]:
         MachineCheck("workflow", "warn", f"{name}: {why}", "uninstall or repair that package")
         for name, why in UNUSABLE.items()
     )
+    yield from _evaluators()
     if versioned.level == "fail":
         return
     try:
@@ -79,6 +82,22 @@ def checkup(here: Path) -> Iterator[MachineCheck]:
     yield from _tasks(site)
     yield _loop_folder(site)
     yield from _configuration(site)
+
+
+def _evaluators() -> Iterator[MachineCheck]:
+    """The tools of `flyball dispatch`, of which a loop needs none, and evaluators of other packages that cannot be used."""
+    missing = [name for name in TOOLS if not find_tool(name, environment())]
+    by_fix: dict[str, list[str]] = {}
+    for name in missing:
+        by_fix.setdefault(TOOLS[name].get, []).append(name)
+    if not missing:
+        yield MachineCheck("evaluators", "ok", f"all tools of flyball dispatch are there: {', '.join(TOOLS)}")
+    for fix, names in by_fix.items():
+        yield MachineCheck("evaluators", "warn", f"flyball dispatch lacks {', '.join(names)}", fix)
+    yield from (
+        MachineCheck("evaluator", "warn", f"{name}: {why}", "uninstall or repair that package")
+        for name, why in offered().unusable.items()
+    )
 
 
 def _git() -> MachineCheck:

@@ -18,5 +18,5 @@ def main() -> None:
         return
     print(pay(order), summary(order), invoice_text(order))
     order.invoice = invoice(order, datetime.date(2026, 1, 1))
-    if notify(order, print):
+    if notify(order, lambda number: print(number)):
         remove_order(path)

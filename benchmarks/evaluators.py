@@ -1,0 +1,177 @@
+"""What the evaluators find: planted defects, false alarms on clean twins, and what they hold against real packages.
+
+    python benchmarks/evaluators.py                     planted projects and their twins
+    python benchmarks/evaluators.py --packages          packages of the registries, as if a track had just written them
+    python benchmarks/evaluators.py ui-ux --list        one evaluator, every finding
+
+Only what needs no model is run. A planted defect is found if its pass has a finding on its line, or for a page, one that names it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from flyball import process
+from flyball.config.home import environment
+from flyball.core.evaluation.findings import Changes, TrackDefect
+from flyball.core.evaluation.options import EvaluatorOptions
+from flyball.measures.evaluators.ground import TrackGround
+from flyball.measures.evaluators.running import run_evaluator
+from flyball.workspace.sandbox import Unconfined
+
+HERE = Path(__file__).parent / "evaluators"
+CACHE = Path(tempfile.gettempdir()) / "flyball-benchmark-cache"
+EVALUATORS = ("code-quality", "integration", "business-logic", "ui-ux")
+PACKAGES = (
+    ("itsdangerous", ["pip", "download", "--no-deps", "--only-binary", ":all:", "itsdangerous==2.2.0"]),
+    ("click", ["pip", "download", "--no-deps", "--only-binary", ":all:", "click==8.1.8"]),
+    ("mitt", ["npm", "pack", "mitt@3.0.1"]),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("evaluators", nargs="*", default=EVALUATORS)
+    parser.add_argument("--packages", action="store_true", help="look at packages of the registries instead")
+    parser.add_argument("--list", action="store_true", help="show every finding")
+    asked = parser.parse_args()
+    if asked.packages:
+        look_at_packages(show=asked.list)
+        return
+    print("| evaluator | planted | found | missed | false alarms | seconds |")
+    print("|---|---|---|---|---|---|")
+    notes: list[str] = []
+    for name in asked.evaluators:
+        notes += row(name, show=asked.list)
+    print("\n".join(("", *notes)))
+
+
+def row(name: str, *, show: bool) -> list[str]:
+    planted = json.loads((HERE / name / "defects.json").read_text())
+    found, seconds = evaluated(name, "planted")
+    alarms, more = evaluated(name, "clean")
+    root = HERE / name / "planted"
+    missed = [each for each in planted if not any(is_found(each, *one, root) for one in found)]
+    count = len(planted)
+    print(f"| {name} | {count} | {count - len(missed)} | {len(missed)} | {len(alarms)} | {seconds:.1f} + {more:.1f} |")
+    lines = [f"{name}: missed: {each[0]}: {each[3]} ({each[1]}: {each[2]})" for each in missed]
+    lines += [f"{name}: false alarm: {told(*one)}" for one in alarms]
+    return lines + ([f"{name}: found: {told(*one)}" for one in found] if show else [])
+
+
+def told(pass_name: str, defect: TrackDefect) -> str:
+    return f"{pass_name}: {defect.place} {defect.message} [{defect.rule}]"
+
+
+def is_found(planted: list[str], pass_name: str, defect: TrackDefect, root: Path) -> bool:
+    wanted, file, text, _ = planted
+    if pass_name != wanted:
+        return False
+    if not file:
+        return text in f"{defect.rule} {defect.message}".lower()
+    if defect.file != file:
+        return False
+    lines = (root / file).read_text().split("\n")
+    places = [number for number, line in enumerate(lines, start=1) if text in line]
+    return any(defect.line <= place <= max(defect.line, defect.end_line) for place in places)
+
+
+def evaluated(name: str, kind: str) -> tuple[list[tuple[str, TrackDefect]], float]:
+    """The findings on one of the two versions of a project."""
+    with tempfile.TemporaryDirectory() as made:
+        base, head = Path(made, "base"), Path(made, "head")
+        shutil.copytree(HERE / name / "base", base)
+        shutil.copytree(base, head)
+        shutil.copytree(HERE / name / kind, head, dirs_exist_ok=True)
+        settings = HERE / name / "track.json"
+        options = json.loads(settings.read_text()) if settings.is_file() else {}
+        return run(name, base, head, Path(made), EvaluatorOptions(**options))
+
+
+def run(
+    name: str, base: Path, head: Path, folder: Path, options: EvaluatorOptions
+) -> tuple[list[tuple[str, TrackDefect]], float]:
+    product = head / "conductor" / "product.md"
+    before = base / "conductor" / "product.md"
+    ground = TrackGround(
+        name,
+        str(base),
+        str(folder / "scratch" / name / "tools"),
+        tuple(files_of(head)),
+        tuple(files_of(base)),
+        changes(base, head),
+        options=options,
+        product=product.read_text() if product.is_file() else "",
+        product_file="conductor/product.md" if product.is_file() else "",
+        base_product=before.read_text() if before.is_file() else "",
+        shots=str(folder / "shots"),
+        cache=str(CACHE),
+    )
+    began = time.monotonic()
+    answer = run_evaluator(
+        ground, folder / "run", tree=head, confine=Unconfined(), environment=environment(), stop=process.StopFlag()
+    )
+    seconds = time.monotonic() - began
+    if isinstance(answer, str):
+        sys.exit(f"{name}: {answer}")
+    for each in answer:
+        if each.status == "fail" and each.reason:
+            print(f"{name}: {each.name}: {each.reason}", file=sys.stderr)
+    return [(each.name, one) for each in answer for one in each.findings], seconds
+
+
+def files_of(root: Path) -> Iterator[str]:
+    return (str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file())
+
+
+def changes(base: Path, head: Path) -> Changes:
+    """Lines that differ, as git sees them."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    command = ["git", "diff", "--no-index", "-U0", "--no-color", "--no-prefix", str(base), str(head)]
+    path = ""
+    for line in subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines():
+        if line.startswith("+++ "):
+            path = line[4:].strip('"').removeprefix(f"{head}/".lstrip("/")).removeprefix(f"{head}/")
+        elif line.startswith("@@") and path:
+            start, _, length = line.split("+")[1].split(" ")[0].partition(",")
+            first, many = int(start), int(length or 1)
+            spans.setdefault(path, []).append((first, first + many - 1) if many else (first, first + 1))
+    return Changes({name: tuple(places) for name, places in spans.items()})
+
+
+def look_at_packages(*, show: bool) -> None:
+    print("| package | evaluator | findings | seconds |")
+    print("|---|---|---|---|")
+    lines: list[str] = []
+    for package, command in PACKAGES:
+        with tempfile.TemporaryDirectory() as made:
+            base, head = Path(made, "base"), Path(made, "head")
+            base.mkdir()
+            unpack(command, head, Path(made, "archive"))
+            for name in EVALUATORS:
+                found, seconds = run(name, base, head, Path(made, name), EvaluatorOptions())
+                print(f"| {package} | {name} | {len(found)} | {seconds:.1f} |")
+                lines += [f"{package}: {told(*one)}" for one in found]
+    print("\n".join(("", *lines)) if show else "")
+
+
+def unpack(command: list[str], head: Path, folder: Path) -> None:
+    folder.mkdir()
+    words = [sys.executable, "-m", *command] if command[0] == "pip" else command
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    archive = next(path for path in folder.iterdir() if path.suffix in (".whl", ".tgz"))
+    shutil.unpack_archive(archive, folder / "open", "zip" if archive.suffix == ".whl" else "gztar")
+    inner = folder / "open" / "package"
+    shutil.copytree(inner if inner.is_dir() else folder / "open", head)
+
+
+if __name__ == "__main__":
+    main()

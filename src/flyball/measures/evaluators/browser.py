@@ -1,0 +1,242 @@
+"""Opens pages in a real headless browser at three widths, and says what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from flyball import process
+from flyball.clock import system_clock
+from flyball.core.evaluation.options import EvaluatorOptions
+from flyball.core.text.scrubbing import decode, one_line, scrub
+from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
+
+WIDTHS = (375, 768, 1024)
+HEIGHT = 800
+LOAD_MS = 15_000
+TABS = 40
+PAUSE_S = 0.1
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
+_ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--hide-scrollbars")  # fmt: skip
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+class PageFinding(msgspec.Struct, frozen=True):
+    """What is wrong with a page; `html` and `text` are of the element it is about."""
+
+    rule: str
+    message: str
+    page: str
+    html: str = ""
+    text: str = ""
+
+
+class PagesSeen(msgspec.Struct, frozen=True):
+    """All pages at all widths, and the pictures taken of them."""
+
+    findings: tuple[PageFinding, ...] = ()
+    shots: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def look_at_pages(options: EvaluatorOptions, tree: Path, toolbox: Toolbox, shots: Path | None) -> PagesSeen:
+    """Start the project where that is to be done, and look at each page."""
+    for name in ("playwright", "axe", "chromium"):
+        toolbox.require(name)
+    with _served(options, tree, toolbox) as url:
+        return _seen(url, options, toolbox, shots)
+
+
+@contextmanager
+def _served(options: EvaluatorOptions, tree: Path, toolbox: Toolbox) -> Iterator[str]:
+    """The address of the running project."""
+    if not options.start:
+        yield options.url
+        return
+    port = _free_port()
+    url = options.url or f"http://127.0.0.1:{port}"
+    stop, folder = process.StopFlag(), toolbox.folder("start")
+    ended: list[process.Exit] = []
+
+    def serve() -> None:
+        environment = toolbox.environment | {"PORT": str(port), "HOST": "127.0.0.1"}
+        ended.append(
+            process.run(
+                ["/bin/sh", "-c", f"exec 2>&1\n{options.start}"],
+                cwd=tree,
+                env=environment,
+                stdout=folder / "output",
+                stderr=folder / "stderr",
+                stop=stop,
+                wall=options.timeout_s,
+            )
+        )
+
+    server = threading.Thread(target=serve, daemon=True)
+    server.start()
+    try:
+        _wait(url, options, ended)
+        yield url
+    finally:
+        stop.set()
+        server.join()
+
+
+def _wait(url: str, options: EvaluatorOptions, ended: list[process.Exit]) -> None:
+    until = system_clock.monotonic() + options.start_timeout_s
+    while True:
+        if ended:
+            said = one_line(scrub(decode(ended[0].stdout_tail)))[-200:]
+            raise ToolFailed(f"the start command `{options.start}` ended before it listened: {said or ended[0].detail}")
+        if _answers(url):
+            return
+        if system_clock.monotonic() > until:
+            raise ToolFailed(
+                f"the start command `{options.start}` does not listen on {url} after {options.start_timeout_s:g} s; "
+                "make it use the port in $PORT, or set url below [evaluators]"
+            )
+        threading.Event().wait(PAUSE_S)
+
+
+def _answers(url: str) -> bool:
+    """Whether something listens there, whatever it answers."""
+    place = urlsplit(url)
+    with suppress(OSError), socket.create_connection((place.hostname or "", place.port or 80), timeout=1):
+        return True
+    return False
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _seen(url: str, options: EvaluatorOptions, toolbox: Toolbox, shots: Path | None) -> PagesSeen:
+    from playwright.sync_api import Error, sync_playwright  # noqa: PLC0415 - an extra
+
+    findings: list[PageFinding] = []
+    pictures: list[str] = []
+    notes: list[str] = []
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=toolbox.require("chromium"), args=list(_ARGUMENTS))
+            for page in options.pages:
+                address = url.rstrip("/") + "/" + page.lstrip("/")
+                for width in WIDTHS:
+                    visit = _Visit(browser, address, page, width, urlsplit(url).hostname or "", notes)
+                    findings += visit.look()
+                    if shots is not None:
+                        shots.mkdir(parents=True, exist_ok=True)
+                        name = f"{re.sub(r'[^A-Za-z0-9]+', '-', page).strip('-') or 'index'}-{width}.png"
+                        visit.picture(shots / name)
+                        pictures.append(name)
+                    visit.close()
+            browser.close()
+    except Error as error:
+        raise ToolFailed(f"the browser failed: {one_line(str(error))[:300]}") from error
+    return PagesSeen(tuple(dict.fromkeys(findings)), tuple(pictures), tuple(dict.fromkeys(notes)))
+
+
+class _Visit:
+    """One page at one width."""
+
+    def __init__(self, browser: Any, address: str, page: str, width: int, host: str, notes: list[str]) -> None:
+        self._context = browser.new_context(viewport={"width": width, "height": HEIGHT}, reduced_motion="reduce")
+        self._page = self._context.new_page()
+        self._page.set_default_timeout(LOAD_MS)
+        self._name, self._width, self._address, self._host, self._notes = page, width, address, host, notes
+        self._said: list[str] = []
+        self._page.on("console", lambda each: self._said.append(each.text) if each.type == "error" else None)
+        self._page.on("pageerror", lambda error: self._said.append(str(error)))
+        self._page.on("response", self._answered)
+        self._context.route("**/*", self._routed)
+
+    def _answered(self, response: Any) -> None:
+        if response.status >= 400 and "favicon" not in response.url:
+            self._said.append(f"{response.status} for {urlsplit(response.url).path}")
+
+    def _routed(self, route: Any) -> None:
+        """Nothing is fetched from elsewhere: what a page shows must not depend on the network of the day."""
+        host = urlsplit(route.request.url).hostname or ""
+        if host in _LOOPBACK or host == self._host or not route.request.url.startswith("http"):
+            route.continue_()
+        else:
+            self._notes.append(f"not fetched, for it lies outside this machine: {host}")
+            route.abort()
+
+    def look(self) -> list[PageFinding]:
+        self._page.goto(self._address, wait_until="load", timeout=LOAD_MS)
+        with suppress(Exception):
+            self._page.wait_for_load_state("networkidle", timeout=2000)
+        probe = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
+        found = [
+            PageFinding(each["rule"], each["message"], self._name, each["html"], each["text"])
+            for each in self._page.evaluate(probe)
+        ]
+        found += self._axe()
+        if self._width == WIDTHS[-1]:
+            found += self._focus()
+        outside = [text for text in self._said if "ERR_FAILED" not in text]
+        return found + [
+            PageFinding("console", f"the console shows an error: {one_line(text)[:200]}", self._name)
+            for text in dict.fromkeys(outside)
+        ]
+
+    def _axe(self) -> list[PageFinding]:
+        from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - an extra
+
+        said = Axe().run(self._page, options={"runOnly": {"type": "tag", "values": _TAGS}}).response
+        found = []
+        for violation in said["violations"]:
+            for node in violation["nodes"][:20]:
+                html = str(node["html"]).split(">")[0] + ">"
+                found.append(PageFinding(violation["id"], str(violation["help"]), self._name, html, ""))
+        return found
+
+    def _focus(self) -> list[PageFinding]:
+        """Walk by Tab; an element that looks the same with and without focus shows nobody where they are."""
+        found: list[PageFinding] = []
+        seen: set[str] = set()
+        for _ in range(TABS):
+            self._page.keyboard.press("Tab")
+            element = self._page.evaluate_handle("document.activeElement").as_element()
+            facts = self._page.evaluate(
+                "e => e && e !== document.body ? {html: e.outerHTML.slice(0, 200).split('>')[0] + '>', key: e.outerHTML.slice(0, 400) + e.getBoundingClientRect().top} : null",
+                element,
+            )
+            if not facts or facts["key"] in seen:
+                break
+            seen.add(facts["key"])
+            if not self._changes_with_focus(element):
+                found.append(PageFinding("focus", "focus cannot be seen", self._name, facts["html"]))
+        return found
+
+    def _changes_with_focus(self, element: Any) -> bool:
+        element.scroll_into_view_if_needed()
+        box = element.bounding_box()
+        if not box or box["width"] < 2 or box["height"] < 2:
+            return True
+        clip = {
+            "x": max(0, box["x"] - 8), "y": max(0, box["y"] - 8),
+            "width": box["width"] + 16, "height": box["height"] + 16,
+        }  # fmt: skip
+        focused = self._page.screenshot(clip=clip, animations="disabled", caret="hide")
+        element.evaluate("e => e.blur()")
+        blurred = self._page.screenshot(clip=clip, animations="disabled", caret="hide")
+        element.evaluate("e => e.focus({focusVisible: true, preventScroll: true})")
+        return bool(focused != blurred)
+
+    def picture(self, path: Path) -> None:
+        self._page.screenshot(path=str(path), full_page=True, animations="disabled", caret="hide")
+
+    def close(self) -> None:
+        self._context.close()

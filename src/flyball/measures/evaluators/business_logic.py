@@ -1,0 +1,61 @@
+"""The evaluator `business-logic`: product rules against tests, limits, and declared states against the code's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from flyball.core.evaluation.catalogue import BUSINESS_LOGIC
+from flyball.core.evaluation.findings import PassResult, TrackDefect
+from flyball.measures.evaluators.contract import Evaluator
+from flyball.measures.evaluators.ground import SourceTree, TrackTrees, not_applicable
+from flyball.measures.evaluators.product_rules import (
+    ProductRule,
+    RuleTest,
+    product_rules,
+    rule_tests,
+    uncovered,
+    untried_limits,
+)
+from flyball.measures.evaluators.states import state_tables, transition_defects
+from flyball.measures.evaluators.syntax import Syntax
+
+Checking = Callable[[SourceTree, str, Sequence[ProductRule], Sequence[RuleTest]], list[TrackDefect]]
+
+
+def measure(trees: TrackTrees) -> Iterator[PassResult]:
+    """Every measured pass of business logic."""
+    syntax = Syntax(trees.toolbox)
+    yield _rules(trees, syntax, "product rules", uncovered)
+    yield _rules(trees, syntax, "edge cases", untried_limits)
+    yield _states(trees, syntax)
+
+
+def _rules(trees: TrackTrees, syntax: Syntax, name: str, check: Checking) -> PassResult:
+    ground = trees.ground
+    rules = product_rules(ground.product)
+    if not rules:
+        return not_applicable(name, "product.md states no rules" if ground.product else "there is no product.md")
+    named = {rule.line for rule in rules if rule.id and re.search(rf"\b{rule.id}\b", ground.spec)}
+
+    def look(tree: SourceTree) -> Sequence[TrackDefect]:
+        head = tree is trees.head
+        stated = rules if head else product_rules(ground.base_product)
+        found = check(tree, ground.product_file, stated, rule_tests(syntax, tree))
+        return [msgspec.structs.replace(each, new=head and each.line in named) for each in found]
+
+    return trees.compare(name, look)
+
+
+def _states(trees: TrackTrees, syntax: Syntax) -> PassResult:
+    name = "state transitions"
+    tables = state_tables(trees.ground.product) or state_tables(trees.ground.spec)
+    if not tables:
+        return not_applicable(name, "neither product.md nor spec.md has a table of states (from | to)")
+    before = state_tables(trees.ground.base_product)
+    return trees.compare(name, lambda tree: transition_defects(syntax, tree, tables if tree is trees.head else before))
+
+
+EVALUATOR = Evaluator(BUSINESS_LOGIC, measure)

@@ -1,0 +1,124 @@
+"""Duplicated and unused code, by jscpd, with flyball's own settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from flyball.core.evaluation.findings import Changes, TrackDefect
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product
+from flyball.measures.evaluators.linters import entry_files
+from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
+
+MIN_LINES = 11
+SURE = 80
+_MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.cfg", "tsconfig.json", "index.html", "manage.py"})
+
+
+def clones(trees: TrackTrees) -> list[TrackDefect]:
+    """Passages of more than ten lines that stand in two places and did not in the base; reported where the track wrote."""
+    files = _looked_at(trees.head)
+    if len(files) < 1:
+        return []
+    baseline = trees.toolbox.folder("jscpd-baseline") / "baseline.json"
+    if _looked_at(trees.base):
+        _duplicates(trees.toolbox, trees.base, ["--baseline", str(baseline), "--update-baseline"])
+    known = ["--baseline", str(baseline)] if baseline.is_file() else []
+    found = []
+    for each in _duplicates(trees.toolbox, trees.head, known):
+        if each["isNew"] or not known:
+            found += list(_clone(each, trees.changes))
+    return found
+
+
+def _clone(said: dict[str, Any], changes: Changes) -> Iterator[TrackDefect]:
+    """Each side that the track wrote."""
+    sides = []
+    for key in ("firstFile", "secondFile"):
+        side = said[key]
+        path = side["name"].removeprefix("./")
+        sides.append((path, int(side["start"]), int(side["end"])))
+    written = [side for side in sides if changes.touches(*side)]
+    for path, first, last in written:
+        other = next((one for one in sides if one != (path, first, last)), sides[0])
+        lines = last - first + 1
+        message = f"{lines} lines stand here and in {other[0]}:{other[1]}"
+        yield TrackDefect("duplication", message, path, first, last, "write them once", new=True)
+
+
+def _duplicates(toolbox: Toolbox, tree: SourceTree, more: Sequence[str]) -> list[dict[str, Any]]:
+    limits = ("--min-lines", str(MIN_LINES), "--min-tokens", "50", "--similarity=0.9", "--min-nodes", "40")
+    return list(_report(toolbox, tree, [*limits, *more], "jscpd-report.json", _looked_at(tree))["duplicates"])
+
+
+def unused(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
+    """Functions, members, exports and files that nothing uses."""
+    files = tuple(path for path in tree.of(*PYTHON, *SCRIPTS) if tree.text(path))
+    if not files:
+        return []
+    options = ("--dead-code", "--dead-code-categories", "all", "--min-confidence", "50")
+    said = _report(toolbox, tree, options, "basta-report.json", files)
+    found = []
+    for each in said.get("findings", ()):
+        found += list(_unused(tree, each))
+    return found
+
+
+def _unused(tree: SourceTree, said: dict[str, Any]) -> Iterator[TrackDefect]:
+    path, name, kind = str(said["path"]), str(said["name"]), str(said["category"])
+    sure = (
+        int(said["confidence"]) >= SURE
+        or bool(re.fullmatch(r"_[a-z]\w*", name))
+        or _stands_alone(tree, path, name, kind)
+    )
+    elsewhere = kind == "unused-import" or (
+        kind == "unused-file" and (path in entry_files(tree) or _is_named(tree, path))
+    )
+    if sure and not elsewhere and is_product(path) and not path.endswith("__init__.py"):
+        line = int(said["start"]["line"])
+        yield tree.defect("unused", f"{kind}: {name or path} is used nowhere", path, line, action="remove it")
+
+
+def _stands_alone(tree: SourceTree, path: str, name: str, kind: str) -> bool:
+    """Whether a name of a script is written once in the whole tree, in a file that is no entrance to a package.
+
+    In Python any name without an underscore may be what a package offers.
+    """
+    exported = kind.startswith(("unused-export", "unused-symbol")) and not path.endswith(PYTHON)
+    entrance = re.fullmatch(r"(?:.*/)?(?:index|main|mod)\.\w+", path) or path in entry_files(tree)
+    if not exported or not name or entrance:
+        return False
+    word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    return sum(len(word.findall(tree.text(each))) for each in tree.files) == 1
+
+
+def _is_named(tree: SourceTree, path: str) -> bool:
+    """Whether something that is no code names a file: a manifest, a page, a template."""
+    name = Path(path).name
+    others = (each for each in tree.files if not each.endswith((*PYTHON, *SCRIPTS, ".lock", ".md")))
+    return any(name in tree.text(each) for each in others)
+
+
+def _looked_at(tree: SourceTree) -> tuple[str, ...]:
+    return tuple(path for path in tree.product(*PYTHON, *SCRIPTS) if tree.text(path))
+
+
+def _report(
+    toolbox: Toolbox, tree: SourceTree, options: Sequence[str], name: str, files: Sequence[str]
+) -> dict[str, Any]:
+    """The tool's report on some files, which are laid out alone: given single files it forgets their folders."""
+    folder = toolbox.folder("jscpd-report")
+    laid_out = folder / "tree"
+    tree.copy_to(laid_out, (*files, *(each for each in tree.files if Path(each).name in _MANIFESTS)))
+    settings = folder / "settings.json"
+    settings.write_text("{}")
+    fixed = ("-c", str(settings), "--silent", "--no-gitignore", "--reporters", "json", "--output", str(folder))
+    toolbox.run("jscpd", [*fixed, *options, "."], cwd=laid_out)
+    report = folder / name
+    if not report.is_file():
+        raise ToolFailed("jscpd wrote no report")
+    said = toolbox.json("jscpd", report.read_bytes())
+    assert isinstance(said, dict)
+    return said

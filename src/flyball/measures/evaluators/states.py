@@ -1,0 +1,193 @@
+"""The states a product declares, and the transitions its code makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
+from flyball.measures.evaluators.syntax import Syntax, lines_of
+
+_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
+_ARROW = re.compile(r"^\s*[-*+]\s+`?([\w -]+?)`?\s*(?:→|->|=>)\s*`?([\w ,/-]+?)`?\s*$")
+_FIELD = r"(?:status|state|phase|stage)"
+_IS = re.compile(rf"\.{_FIELD}\s*(?:===?|==)\s*[\"'\w.]*?[\"'.](\w+)[\"']?")
+_IN = re.compile(rf"\.{_FIELD}\s+in\s*[(\[{{]([^)\]}}]*)[)\]}}]|[(\[]([^)\]]*)[)\]]\.includes\([\w.]*\.{_FIELD}\)")
+_IS_NOT = re.compile(rf"\.{_FIELD}\s*(?:!==?)\s*[\"'\w.]*?[\"'.](\w+)[\"']?|\.{_FIELD}\s+not in\s*[(\[{{]([^)\]}}]*)")
+
+
+class StateTable(msgspec.Struct, frozen=True):
+    """Declared transitions; `line` is where the table begins."""
+
+    line: int
+    moves: frozenset[tuple[str, str]]
+
+    @property
+    def states(self) -> frozenset[str]:
+        return frozenset(state for move in self.moves for state in move if state)
+
+
+def plain(name: str) -> str:
+    """A state's name as it is compared: without quotes, owner, case and separators."""
+    return re.sub(r"[\s_-]+", "", name.strip(" `*\"'").rpartition(".")[2].lower())
+
+
+def state_tables(text: str) -> tuple[StateTable, ...]:
+    """The tables `from | to` of a document, and lists of arrows."""
+    found: list[StateTable] = []
+    columns: tuple[int, int] | None = None
+    moves: set[tuple[str, str]] = set()
+    begun = 0
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        row, arrow = _ROW.match(line), _ARROW.match(line)
+        cells = [cell.strip() for cell in row[1].split("|")] if row else []
+        heads = [cell.lower() for cell in cells]
+        if "from" in heads and "to" in heads:
+            columns, begun = (heads.index("from"), heads.index("to")), number
+        elif row and columns and max(columns) < len(cells) and not set("".join(cells)) <= set("-: "):
+            moves |= {
+                (plain(cells[columns[0]]), plain(to))
+                for to in re.split(r"[,/]", cells[columns[1]])
+                if plain(to) not in ("", "–", "—")
+            }
+        elif arrow:
+            begun = begun or number
+            moves |= {(plain(arrow[1]), plain(to)) for to in re.split(r"[,/]", arrow[2])}
+        elif not row and moves:
+            found.append(StateTable(begun, frozenset(moves)))
+            columns, moves, begun = None, set(), 0
+    return tuple(found)
+
+
+def transition_defects(syntax: Syntax, tree: SourceTree, tables: tuple[StateTable, ...]) -> list[TrackDefect]:
+    """Transitions of the code that are not declared, declared ones a table in the code does not allow, and unknown states."""
+    found: list[TrackDefect] = []
+    for path in tree.product(*PYTHON, *SCRIPTS):
+        text = tree.text(path)
+        for table in tables:
+            if sum(bool(re.search(rf"\b{state}\b", text, re.IGNORECASE)) for state in table.states) >= 2:
+                found += _maps(syntax, tree, path, table)
+                found += _assignments(syntax, tree, path, table)
+    return found
+
+
+def _maps(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> Iterator[TrackDefect]:
+    kind = "dictionary" if path.endswith(".py") else "object"
+    for node in syntax.find(tree, path, {"kind": kind, "has": {"kind": "pair"}}):
+        pairs = [
+            (plain(pair.field("key").text()), _targets(pair.field("value")), pair)
+            for pair in node.children()
+            if pair.kind() == "pair"
+        ]
+        targets = [target for _, many, _ in pairs if many is not None for target in many]
+        known = [key for key, many, _ in pairs if key in table.states and many is not None]
+        if len(known) < 2 or not targets or 2 * sum(target in table.states for target in targets) < len(targets):
+            continue
+        for key, many, pair in pairs:
+            yield from _row(tree, path, table, (key, many or [], lines_of(pair)[0]))
+        missing = sorted({start for start, _ in table.moves} - {key for key, _, _ in pairs})
+        for start in missing:
+            text = f"{start} may be left by what is declared, and this table has no row for it"
+            yield tree.defect("transition-missing", text, path, lines_of(node)[0], action="add the row")
+
+
+def _row(tree: SourceTree, path: str, table: StateTable, row: tuple[str, list[str], int]) -> Iterator[TrackDefect]:
+    key, many, line = row
+    if key not in table.states:
+        yield tree.defect(
+            "state-undeclared", f"{key} is no declared state", path, line, action="declare it, or take it out"
+        )
+        return
+    for target in many:
+        if (key, target) not in table.moves:
+            text = f"{key} → {target} is not declared"
+            yield tree.defect(
+                "transition-undeclared", text, path, line, action="forbid it, or declare it in product.md"
+            )
+    for target in sorted(to for start, to in table.moves if start == key and to not in many):
+        text = f"{key} → {target} is declared and not allowed here"
+        yield tree.defect("transition-missing", text, path, line, action="allow it, or take it out of product.md")
+
+
+def _targets(node: Any) -> list[str] | None:
+    """The states a value lists; None where it is no list of states."""
+    text = node.text()
+    if re.fullmatch(r"(?:set|frozenset|tuple|list)\(\s*\)|\[\s*\]|\(\s*\)|new Set\(\s*(?:\[\s*\])?\s*\)", text):
+        return []
+    if node.kind() in ("set", "list", "tuple", "array", "call", "new_expression"):
+        return [
+            plain(each) for each in re.findall(r"[\"']([\w -]+)[\"']|\b\w+\.(\w+)\b", text) for each in each if each
+        ]
+    return None
+
+
+def _assignments(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> Iterator[TrackDefect]:
+    kind = "assignment" if path.endswith(".py") else "assignment_expression"
+    rule = {"kind": kind, "has": {"field": "left", "regex": rf"\.{_FIELD}$"}}
+    for node in syntax.find(tree, path, rule):
+        value = re.match(r"[\"'](\w[\w -]*)[\"']|[A-Z]\w*\.(\w+)$", node.field("right").text())
+        if not value:
+            continue
+        to, line = plain(value[1] or value[2]), lines_of(node)[0]
+        if to not in table.states:
+            yield tree.defect(
+                "state-undeclared", f"{to} is no declared state", path, line, action="declare it, or use one that is"
+            )
+            continue
+        starts = guards(node)
+        allowed = {start for start, target in table.moves if target == to}
+        wrong = sorted(start for start in starts if start != to and start not in allowed)
+        for start in wrong:
+            text = f"{start} → {to} is not declared"
+            yield tree.defect(
+                "transition-undeclared", text, path, line, action="forbid it, or declare it in product.md"
+            )
+        if not starts and allowed and not _is_construction(node):
+            text = f"{to} is set whatever the state was; declared: from {', '.join(sorted(allowed))}"
+            yield tree.defect("transition-unguarded", text, path, line, action="look at the state first")
+
+
+def guards(node: Any) -> set[str]:
+    """The states in which an assignment is reached, as far as conditions around and before it say."""
+    found: set[str] = set()
+    inner, outer = node, node.parent()
+    while outer is not None:
+        if outer.kind() in ("if_statement", "elif_clause"):
+            body = outer.field("consequence")
+            condition = outer.field("condition")
+            if (
+                body is not None
+                and condition is not None
+                and body.range().start.index <= inner.range().start.index < body.range().end.index
+            ):
+                found |= {plain(each) for each in _IS.findall(condition.text())}
+                found |= _listed(_IN.findall(condition.text()))
+        for earlier in inner.prev_all():
+            if earlier.kind() == "if_statement" and re.search(r"\b(?:raise|return|throw|continue)\b", earlier.text()):
+                condition = earlier.field("condition")
+                found |= _listed(_IS_NOT.findall(condition.text())) if condition is not None else set()
+                if condition is not None and re.search(
+                    rf"\[[\w.]*\.{_FIELD}\]|\.get\([\w.]*\.{_FIELD}|can_|may_|allowed", condition.text()
+                ):
+                    found.add("")  # a table decides
+        inner, outer = outer, outer.parent()
+    return found
+
+
+def _listed(groups: list[tuple[str, ...]] | list[str]) -> set[str]:
+    texts = [text for group in groups for text in (group if isinstance(group, tuple) else (group,)) if text]
+    return {plain(name) for text in texts for name in re.findall(r"\w+(?:\.\w+)?", text) if plain(name)}
+
+
+def _is_construction(node: Any) -> bool:
+    above = node.parent()
+    while above is not None:
+        if above.kind() in ("function_definition", "method_definition"):
+            name = above.field("name")
+            return name is not None and name.text() in ("__init__", "__post_init__", "constructor")
+        above = above.parent()
+    return False

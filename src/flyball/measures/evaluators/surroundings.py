@@ -1,0 +1,114 @@
+"""What the code reads from its environment, against `.env.example`; and secrets that stand in the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
+from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
+from flyball.measures.sources import looks_like_test
+
+_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "env.example")
+_KNOWN = frozenset(
+    """HOME PATH PWD USER LOGNAME SHELL TERM LANG LC_ALL TZ TMPDIR TEMP TMP CI NODE_ENV MODE DEV PROD SSR BASE_URL EDITOR PAGER
+    PYTHONPATH VIRTUAL_ENV NO_COLOR FORCE_COLOR COLUMNS LINES LESS COMP_WORDS COMP_CWORD COMP_LINE COMP_POINT HOSTNAME XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME APPDATA
+    npm_package_version npm_config_user_agent""".split()
+)
+_NAME = r"[\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
+_PYTHON_READS = (
+    re.compile(rf"os\.environ\[{_NAME}\]|environ\.get\(\s*{_NAME}|environ\.setdefault\(\s*{_NAME}|environ\.pop\(\s*{_NAME}|getenv\(\s*{_NAME}|environ\[{_NAME}\]"),
+)  # fmt: skip
+_SCRIPT_READS = (
+    re.compile(rf"(?:process|import\.meta)\.env\.([A-Za-z_]\w*)|(?:process|import\.meta)\.env\[{_NAME}\]|Deno\.env\.get\(\s*{_NAME}"),
+)  # fmt: skip
+_DESTRUCTURED = re.compile(r"\{([^{}]*)\}\s*=\s*(?:process|import\.meta)\.env\b")
+_CALLS = {"kind": "call"}
+
+
+def unnamed_variables(syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:
+    """Variables the code reads and the example does not name; none where there is no example and nothing is read."""
+    named = {name for example in examples(tree) for name in re.findall(r"^\s*#?\s*(?:export\s+)?([A-Za-z_]\w*)\s*=", tree.text(example), re.MULTILINE)}  # fmt: skip
+    found = []
+    for path in tree.product(*PYTHON, *SCRIPTS):
+        for line, name in _reads(syntax, tree, path):
+            if name not in named and name not in _KNOWN:
+                text = f"{name} is read and .env.example does not name it"
+                found.append(tree.defect("env-undocumented", text, path, line, action=f"add {name}= to .env.example"))
+    return found
+
+
+def examples(tree: SourceTree) -> tuple[str, ...]:
+    return tuple(path for path in tree.files if path.rpartition("/")[2] in _EXAMPLES)
+
+
+def wants_example(tree: SourceTree) -> bool:
+    """Whether a project loads its variables from a file, so that somebody must be told which there are."""
+    manifests = ("pyproject.toml", "requirements.txt", "package.json")
+    named = any(re.search(r"dotenv|pydantic-settings|django-environ|decouple", tree.text(path)) for path in manifests)
+    return named or any("import.meta.env" in tree.text(path) for path in tree.product(*SCRIPTS))
+
+
+def _reads(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, str]]:
+    text = tree.text(path)
+    if "env" not in text.lower():
+        return
+    comments = _comment_lines(syntax, tree, path)
+    for pattern in _PYTHON_READS if path.endswith(PYTHON) else _SCRIPT_READS:
+        for each in pattern.finditer(text):
+            line = text.count("\n", 0, each.start()) + 1
+            if line not in comments:
+                yield line, next(group for group in each.groups() if group)
+    for each in _DESTRUCTURED.finditer(text):
+        for name in re.findall(r"([A-Za-z_]\w*)\s*(?::[^,]*)?(?:,|$)", each[1]):
+            yield text.count("\n", 0, each.start()) + 1, name
+
+
+def _comment_lines(syntax: Syntax, tree: SourceTree, path: str) -> set[int]:
+    found: set[int] = set()
+    for node in syntax.find(tree, path, {"kind": "comment"}):
+        first, last = lines_of(node)
+        if tree.line(path, first).lstrip().startswith(("#", "//", "/*")):
+            found.update(range(first, last + 1))
+    return found
+
+
+def secrets(toolbox: Toolbox, syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:
+    """Secrets in any file that is not a test's."""
+    files = [
+        path for path in tree.files if not looks_like_test(path) and not path.endswith((".lock", "package-lock.json"))
+    ]
+    found = [] if not files else _kingfisher(toolbox, tree, files)
+    lines = {(each.file, each.line) for each in found}
+    return found + [each for each in syntax.defects(tree, "environment") if (each.file, each.line) not in lines]
+
+
+def _kingfisher(toolbox: Toolbox, tree: SourceTree, files: list[str]) -> list[TrackDefect]:
+    report = toolbox.folder("kingfisher-report") / "report.json"
+    options = ("--git-history", "none", "--no-validate", "--no-update-check", "--no-ignore", "--confidence", "medium", "--redact", "-q", "--format", "json", "-o", str(report))  # fmt: skip
+    cache = ("--rule-cache-dir", str(toolbox.cache / "kingfisher"))
+    found = []
+    for start in range(0, len(files), AT_ONCE):
+        report.unlink(missing_ok=True)
+        toolbox.run(
+            "kingfisher",
+            ["scan", *files[start : start + AT_ONCE], *options, *cache],
+            cwd=tree.root,
+            codes=(0, 200, 205),
+        )
+        said = toolbox.json("kingfisher", report.read_bytes()) if report.is_file() else {}
+        for each in said.get("findings", ()):
+            finding, rule = each["finding"], each["rule"]
+            path = (
+                str(finding["path"])
+                .removeprefix(f"{tree.root.resolve()}/")
+                .removeprefix(f"{tree.root}/")
+                .removeprefix("./")
+            )
+            text = f"a secret stands here: {rule['name']}"
+            found.append(
+                tree.defect(f"kingfisher/{rule['id']}", text, path, int(finding["line"]), action="read it from the environment, and change the secret, for history keeps it")
+            )  # fmt: skip
+    return found

@@ -1,0 +1,95 @@
+"""flyball's own rules on syntax trees, by ast-grep: Python, TypeScript, JavaScript, CSS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, STYLES, SourceTree, is_product
+from flyball.measures.evaluators.toolbox import Toolbox
+
+_LANGUAGES = {
+    **dict.fromkeys(PYTHON, "python"),
+    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
+    ".tsx": "tsx",
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "javascript"),
+    **dict.fromkeys(STYLES, "css"),
+}
+
+
+class SyntaxRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule, in ast-grep's words."""
+
+    id: str
+    pass_name: str = msgspec.field(name="pass")
+    languages: tuple[str, ...] = ()
+    message: str = ""
+    action: str = ""
+    rule: dict[str, Any] = {}
+    tests: bool = False
+
+
+@cache
+def syntax_rules() -> tuple[SyntaxRule, ...]:
+    """All rules that ship."""
+    raw = yaml.safe_load((Path(__file__).parent / "rules.yaml").read_text(encoding="utf-8"))
+    return msgspec.convert(raw, tuple[SyntaxRule, ...])
+
+
+def language_of(path: str) -> str:
+    """The language a file is parsed as; empty for what is not parsed."""
+    return _LANGUAGES.get("." + path.rpartition(".")[2], "")
+
+
+class Syntax:
+    """Parses each file once and asks it everything."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._roots: dict[tuple[Path, str], Any] = {}
+
+    def root(self, tree: SourceTree, path: str) -> Any:
+        """The syntax tree of a file; None for a language that is not parsed."""
+        key = (tree.root, path)
+        if key not in self._roots:
+            language = language_of(path)
+            self._toolbox.require("ast-grep")
+            import ast_grep_py  # noqa: PLC0415 - an extra
+
+            text = tree.text(path)
+            self._roots[key] = ast_grep_py.SgRoot(text, language).root() if language and text else None
+        return self._roots[key]
+
+    def find(self, tree: SourceTree, path: str, rule: dict[str, Any]) -> Iterator[Any]:
+        root = self.root(tree, path)
+        if root is not None:
+            yield from root.find_all({"rule": rule})
+
+    def defects(self, tree: SourceTree, pass_name: str, files: Sequence[str] | None = None) -> list[TrackDefect]:
+        """What the rules of a pass find in the product's files."""
+        found: list[TrackDefect] = []
+        rules = [rule for rule in syntax_rules() if rule.pass_name == pass_name]
+        wanted = {language for rule in rules for language in rule.languages}
+        for path in tree.of(*SCRIPTS, *PYTHON, *STYLES) if files is None else files:
+            if language_of(path) in wanted:
+                found += self._in_file(tree, path, rules)
+        return found
+
+    def _in_file(self, tree: SourceTree, path: str, rules: Sequence[SyntaxRule]) -> Iterator[TrackDefect]:
+        for rule in rules:
+            if language_of(path) in rule.languages and (rule.tests or is_product(path)):
+                for node in self.find(tree, path, rule.rule):
+                    first, last = lines_of(node)
+                    yield tree.defect(rule.id, rule.message, path, first, end_line=last, action=rule.action)
+
+
+def lines_of(node: Any) -> tuple[int, int]:
+    """The first and last line of a node, from one."""
+    place = node.range()
+    return place.start.line + 1, place.end.line + 1

@@ -1,0 +1,146 @@
+"""The programs evaluators call: where each is, how to get it, and how it is run within bounds."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sysconfig
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball import process
+from flyball.core.text.scrubbing import decode, one_line, scrub
+
+EXTRA = 'pip install "flyball[evaluators]"'
+MEMORY_MB = 3072
+"""What one tool may use; those that map much without using it are not hindered."""
+MOST_OUTPUT = 64 * 1024 * 1024
+AT_ONCE = 2000
+"""Files named in one call."""
+
+
+class ToolMissing(Exception):
+    """A tool is not installed; the sentence says how to get it."""
+
+
+class ToolFailed(Exception):
+    """A tool crashed, took too long, or said something that cannot be read."""
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """A tool of an evaluator: a program or a Python module, what it is for, and how to get it."""
+
+    name: str
+    purpose: str
+    get: str = EXTRA
+    module: str = ""
+
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool("ruff", "Python: unused, silent, dead, debug"),
+        Tool("ast-grep", "flyball's own rules on syntax trees", module="ast_grep_py"),
+        Tool("oxlint", "TypeScript and JavaScript: unused, any, cycles, accessibility"),
+        Tool("jscpd", "duplication and unused code"),
+        Tool("grimp", "Python import cycles", module="grimp"),
+        Tool("mypy", "Python types"),
+        Tool("kingfisher", "secrets"),
+        Tool("squawk", "PostgreSQL migrations"),
+        Tool("playwright", "pages in a browser", 'pip install "flyball[ui]"', "playwright"),
+        Tool("axe", "accessibility of pages", 'pip install "flyball[ui]"', "axe_playwright_python"),
+        Tool("chromium", "the browser", "apt install chromium (or set CHROMIUM to the path of a Chrome or Chromium)"),
+    )
+}
+
+
+def find_tool(name: str, environment: Mapping[str, str]) -> str:
+    """Where a tool is: a path, or the name of the module; empty where it is not installed."""
+    tool = TOOLS[name]
+    if tool.module:
+        return tool.module if importlib.util.find_spec(tool.module) else ""
+    if name == "chromium":
+        return _chromium(environment)
+    beside = Path(sysconfig.get_path("scripts")) / name
+    if beside.is_file():
+        return str(beside)
+    return shutil.which(name, path=environment.get("PATH")) or ""
+
+
+def _chromium(environment: Mapping[str, str]) -> str:
+    named = environment.get("CHROMIUM", "")
+    if named:
+        return named if Path(named).is_file() else ""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((found for name in names if (found := shutil.which(name, path=environment.get("PATH")))), "")
+
+
+class Toolbox:
+    """Runs tools for one evaluator, each bounded in time and memory, with a home of its own that is thrown away."""
+
+    def __init__(
+        self, scratch: Path, environment: Mapping[str, str], cache: str = "", timeout_s: float = 300.0
+    ) -> None:
+        self.scratch = scratch
+        self.cache = Path(cache) if cache else scratch / "cache"
+        self.timeout_s = timeout_s
+        self.environment = dict(environment)
+        self._count = 0
+
+    def require(self, name: str) -> str:
+        """Where a tool is; says how to get it where it is not."""
+        found = find_tool(name, self.environment)
+        if not found:
+            raise ToolMissing(f"{name} is not installed ({TOOLS[name].purpose}); get it with: {TOOLS[name].get}")
+        return found
+
+    def folder(self, name: str) -> Path:
+        """A new empty folder."""
+        self._count += 1
+        made = self.scratch / f"{self._count:03d}-{name}"
+        made.mkdir(parents=True)
+        return made
+
+    def run(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        codes: Sequence[int] = (0, 1),
+        variables: Mapping[str, str] | None = None,
+        program: str = "",
+        timeout_s: float | None = None,
+    ) -> bytes:
+        """What a tool printed; it must end by itself, in time, with one of the codes."""
+        folder = self.folder(name)
+        limits = f'ulimit -d {MEMORY_MB * 1024} 2>/dev/null; exec "$@"'
+        output = folder / "stdout"
+        environment = self.environment | {"HOME": str(folder), "XDG_CACHE_HOME": str(folder), "NO_COLOR": "1"}
+        ended = process.run(
+            ["/bin/sh", "-c", limits, "sh", program or self.require(name), *arguments],
+            cwd=cwd,
+            env=environment | dict(variables or {}),
+            stdout=output,
+            stderr=folder / "stderr",
+            wall=timeout_s or self.timeout_s,
+            max_bytes=MOST_OUTPUT,
+        )
+        if ended.ended_by != "exit":
+            raise ToolFailed(f"{name} {ended.detail or ended.ended_by}")
+        if ended.code not in codes:
+            said = one_line(scrub(decode(ended.stderr_tail or ended.stdout_tail)))[-300:]
+            how = f"exit {ended.code}" if ended.code is not None else f"signal {ended.signal}"
+            raise ToolFailed(f"{name} failed ({how}): {said}")
+        return output.read_bytes() if output.exists() else b""
+
+    def json(self, name: str, raw: bytes) -> Any:
+        """What a tool said, as data; a sentence before it is passed over."""
+        start = min((at for at in (raw.find(b"{"), raw.find(b"[")) if at >= 0), default=0)
+        try:
+            return msgspec.json.decode(raw[start:])
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ToolFailed(f"{name} said something that cannot be read: {error}") from error

@@ -1,0 +1,63 @@
+"""Type checks: mypy for Python, the project's own tsc for TypeScript; only errors that were not there before count."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.ground import PYTHON, SourceTree, is_product
+from flyball.measures.evaluators.toolbox import Toolbox, ToolMissing
+
+_TSC = re.compile(r"^(?P<file>[^\s(][^(]*)\((?P<line>\d+),\d+\): error (?P<code>TS\d+): (?P<text>.*)$", re.MULTILINE)
+_MISSING = frozenset({"import-not-found", "import-untyped", "import"})
+
+
+def python_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
+    """What mypy says of the product's files, without the settings of the project, which could switch it off."""
+    files = [path for path in tree.product(*PYTHON) if not path.endswith("setup.py") and tree.text(path)]
+    if not files:
+        return []
+    options = (
+        "-O",
+        "json",
+        "--no-error-summary",
+        "--cache-dir=/dev/null",
+        "--config-file=",
+        "--ignore-missing-imports",
+    )
+    more = ("--explicit-package-bases", "--namespace-packages", "--follow-imports=silent", "--check-untyped-defs")
+    python = tree.root / ".venv" / "bin" / "python"
+    named = ("--python-executable", str(python)) if python.exists() else ()
+    roots = ":".join(str(tree.root / folder) for folder in ("src", "") if (tree.root / folder).is_dir())
+    raw = toolbox.run("mypy", [*options, *more, *named, *files], cwd=tree.root, variables={"MYPYPATH": roots})
+    found: dict[tuple[str, int, str], TrackDefect] = {}
+    for line in raw.splitlines():
+        if line.startswith(b"{"):
+            said: dict[str, Any] = msgspec.json.decode(line)
+            key = (said["file"], int(said["line"]), str(said.get("code")))
+            if said.get("severity") == "error" and key[2] not in _MISSING and key not in found:
+                found[key] = tree.defect(
+                    f"mypy/{key[2]}", str(said["message"]), key[0], key[1], end_line=int(said.get("end_line") or key[1])
+                )
+    return list(found.values())
+
+
+def has_typescript(tree: SourceTree) -> bool:
+    return "tsconfig.json" in tree.files
+
+
+def script_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
+    """What the project's own compiler says."""
+    program = tree.root / "node_modules" / ".bin" / "tsc"
+    if not program.exists():
+        raise ToolMissing("tsc is not installed (TypeScript types); get it with: npm install --save-dev typescript")
+    raw = toolbox.run("tsc", ["--noEmit", "--pretty", "false"], cwd=tree.root, codes=(0, 1, 2), program=str(program))
+    found = []
+    for each in _TSC.finditer(raw.decode("utf-8", "replace")):
+        path = each["file"].removeprefix("./")
+        if path in tree.files and is_product(path):
+            found.append(tree.defect(f"tsc/{each['code']}", each["text"], path, int(each["line"])))
+    return found

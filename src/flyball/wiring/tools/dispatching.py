@@ -1,0 +1,202 @@
+"""Evaluates a track: trees laid out, structural checks, evaluators side by side, judges, one verdict, written down."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flyball import process
+from flyball.clock import system_clock
+from flyball.config import file as config_file, schema, trust
+from flyball.config.file import FileConfig
+from flyball.core.evaluation import checkpoints
+from flyball.core.evaluation.choosing import Chosen, UnknownEvaluator, choose
+from flyball.core.evaluation.findings import (
+    EvaluatorResult,
+    PassResult,
+    broken_evaluator,
+    evaluator_result,
+    together,
+)
+from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, judged_passes, skipped_seat
+from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
+from flyball.core.model.task import Commit, Settings, TaskId
+from flyball.documents.track_folder import read_track, update_metadata, write_page
+from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.running import Answered
+from flyball.ports import Notify, Refusal
+from flyball.projections.files.evaluation_report import PAGE, SHOTS, evaluation_report
+from flyball.wiring.site import Site
+from flyball.wiring.tools.judges import JudgesBench, ask_judges, require_agent
+from flyball.wiring.tools.track_measuring import Choice, TrackMeasuring, TrackSpan
+from flyball.workspace.sandbox import Unavailable, available
+from flyball.workspace.workspace import GitWorkspace
+
+NAME = TaskId("000-dispatch")
+_DIFF_SHOWN = 60_000
+
+
+def choose_evaluators(name: str, here: Path) -> Choice:
+    """Which evaluators a track needs; refuses one that nobody offers."""
+    track, there = read_track(name, here), offered()
+    try:
+        chosen = choose(track.metadata, track.spec, there.cards)
+    except UnknownEvaluator as error:
+        why = "".join(f" {each}: {reason}." for each, reason in there.unusable.items() if each in str(error))
+        raise Refusal(f"metadata.json of {track.folder}: {error}.{why}") from error
+    return Choice(
+        track, chosen, there.cards, tuple(f"{each} cannot be used: {why}" for each, why in there.unusable.items())
+    )
+
+
+def evaluate_track(
+    name: str, here: Path, *, environment: Mapping[str, str], measured_only: bool, notify: Notify
+) -> TrackEvaluation:
+    """The whole evaluation. With `measured_only` nothing is judged and nothing is written."""
+    choice = choose_evaluators(name, here)
+    site = Site.find(choice.track.path)
+    file = config_file.read(site.repository.root)
+    trust.require(site.home, file)
+    with tempfile.TemporaryDirectory(prefix="dispatch-", dir=site.home.folder, ignore_cleanup_errors=True) as made:
+        evaluating = _Evaluating(site, file, choice, Path(made), environment, notify)
+        if measured_only:
+            return evaluating.evaluate(measured_only=True)
+        folder = choice.track.path
+        evaluating.refuse_without_agent()
+        update_metadata(folder, lambda _: checkpoints.at_start(_now()))
+        evaluation = evaluating.evaluate(measured_only=False)
+        _keep_shots(evaluating.shots, folder)
+        write_page(folder, PAGE, evaluation_report(evaluation, system_clock.now()))
+        update_metadata(folder, lambda metadata: checkpoints.at_end(evaluation, metadata, _now()))
+        return evaluation
+
+
+def _now() -> str:
+    return f"{system_clock.now():%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _keep_shots(shots: Path, folder: Path) -> None:
+    shutil.rmtree(folder / SHOTS, ignore_errors=True)
+    if shots.is_dir():
+        shutil.copytree(shots, folder / SHOTS)
+
+
+class _Evaluating:
+    """One evaluation, from the trees to the verdict."""
+
+    def __init__(
+        self,
+        site: Site,
+        file: FileConfig | None,
+        choice: Choice,
+        folder: Path,
+        environment: Mapping[str, str],
+        notify: Notify,
+    ) -> None:
+        self._site, self._file, self._choice, self._folder = site, file, choice, folder
+        self._environment, self._notify = environment, notify
+        self._workspace = GitWorkspace(site.repository, folder, NAME)
+        self._settings = _settings(file)
+        self._stop = process.StopFlag()
+        self._notes: tuple[str, ...] = ()
+        self._measuring = TrackMeasuring(
+            site,
+            file,
+            choice,
+            folder,
+            workspace=self._workspace,
+            settings=self._settings,
+            environment=environment,
+            stop=self._stop,
+            notify=notify,
+        )
+        self.shots = self._measuring.shots
+
+    def refuse_without_agent(self) -> None:
+        """Judges need an agent; better known before anything is run."""
+        if self._seats(TrackMatter("", "", "")):
+            require_agent(self._file)
+
+    def _seats(self, matter: TrackMatter) -> tuple[JudgeSeat, ...]:
+        return judged_passes(self._choice.chosen, self._choice.cards, matter)
+
+    def evaluate(self, *, measured_only: bool) -> TrackEvaluation:
+        head = Commit(self._site.repository.require_commit())
+        measured = self._measuring.measure(head, self._measuring.base())
+        span = measured.span
+        results = self._judged(measured.answers, span, measured_only=measured_only)
+        notes = (*self._choice.notes, *self._notes, *((span.note,) if span.note else ()), *self._uncommitted())
+        return aggregate(
+            self._choice.track.folder,
+            results,
+            measured.structural,
+            measured.sync,
+            measured_only=measured_only,
+            base=span.base,
+            head=span.head,
+            notes=notes,
+        )
+
+    def _judged(
+        self, answers: Mapping[str, Answered], span: TrackSpan, *, measured_only: bool
+    ) -> list[EvaluatorResult]:
+        track = self._choice.track
+        measured = {name: answer for name, answer in answers.items() if not isinstance(answer, str)}
+        matter = TrackMatter(
+            track.folder, span.base[:12], track.spec, track.plan or "", track.product,
+            tuple(each.path for each in span.files), measured, _diff(span),
+        )  # fmt: skip
+        seats = [seat for seat in self._seats(matter) if seat.evaluator in measured]
+        if measured_only:
+            judged = {seat.evaluator: skipped_seat(seat) for seat in seats}
+        else:
+            bench = JudgesBench(
+                self._site, self._settings, self._workspace, span.head, self._folder / "judges", self._environment
+            )
+            judged, self._notes = ask_judges(seats, self._file, bench, self._stop, self._notify)
+        return [
+            self._result(each, answers[each.name], judged.get(each.name, ()), measured_only)
+            for each in self._choice.chosen
+        ]
+
+    def _result(
+        self, chosen: Chosen, answer: Answered, judged: Sequence[PassResult], measured_only: bool
+    ) -> EvaluatorResult:
+        if isinstance(answer, str):
+            return broken_evaluator(chosen.name, chosen.chosen_by, answer)
+        card = next(card for card in self._choice.cards if card.name == chosen.name)
+        passes = []
+        for each in card.passes:
+            own = [one for one in answer if one.name == each.name]
+            other = [one for one in judged if one.name == each.name]
+            passes.append(together(each.name, own if own and measured_only else [*own, *other]))
+        return evaluator_result(chosen.name, chosen.chosen_by, passes, measured_only=measured_only)
+
+    def _uncommitted(self) -> tuple[str, ...]:
+        root = self._site.repository.root.resolve()
+        count = self._site.repository.uncommitted()
+        own = self._choice.track.path.is_relative_to(root)
+        said = f"{count} changed files are not committed and were not looked at; what is evaluated is the commit HEAD stands on"
+        return (said,) if count and own else ()
+
+
+def _settings(file: FileConfig | None) -> Settings:
+    """What of the settings matters outside a task: where dependencies lie, and the sandbox."""
+    top = file.top if file else schema.TopLevel()
+    options = file.gate_options if file else schema.GateOptions()
+    wanted = top.sandbox or "auto"
+    usable = not isinstance(available(), Unavailable)
+    defaults = Settings()
+    return Settings(
+        setup=top.setup or "",
+        environment_folders=defaults.environment_folders if options.environment is None else options.environment,
+        sandbox="none" if wanted == "none" or (wanted == "auto" and not usable) else "bwrap",
+        network=defaults.network if top.network is None else top.network,
+    )
+
+
+def _diff(span: TrackSpan) -> str:
+    text = "\n".join(f"## {each.path}\n" + "\n".join(each.lines) for each in span.files)
+    return text if len(text) <= _DIFF_SHOWN else text[:_DIFF_SHOWN] + "\n(the rest is left out)"

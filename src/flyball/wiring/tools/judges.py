@@ -1,0 +1,135 @@
+"""Asks agents to judge what no tool can measure: each on a copy of its own, another model than the executor's where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from flyball.clock import system_clock
+from flyball.config.agents import Cast, cast_roles
+from flyball.config.file import FileConfig
+from flyball.core.evaluation.findings import PassResult
+from flyball.core.evaluation.judging import JudgeSeat, failed_seat, read_answer
+from flyball.core.loop.casting import in_order, independence, reviewers
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.task import AgentChoice, Author, Commit, EffectId, Player, Settings, Task, TaskId
+from flyball.core.text.scrubbing import one_line
+from flyball.ports import Notify, Refusal, Stop
+from flyball.wiring.run.agents import agents_of
+from flyball.wiring.run.controller import confinement
+from flyball.wiring.site import Site
+from flyball.workspace.workspace import GitWorkspace
+
+NAME = TaskId("000-dispatch")
+WORKFLOW = "dispatch"
+
+
+class JudgeMissing(Refusal):
+    """No agent is configured that could judge."""
+
+
+def require_agent(file: FileConfig | None) -> Cast:
+    """Who could judge; refuses where nobody is named."""
+    if file is None or not (file.top.agent or file.agents):
+        raise JudgeMissing(
+            'Passes that need judgement need an agent, and none is configured. Name one in flyball.toml (agent = "NAME"), or '
+            "run only what is measured, with the option --measured-only."
+        )
+    return cast_roles(file, (), agent=None, command=None, model=None)
+
+
+class JudgesBench(msgspec.Struct, frozen=True):
+    """What judges are given to work with; `folder` is theirs."""
+
+    site: Site
+    settings: Settings
+    workspace: GitWorkspace
+    commit: Commit
+    folder: Path
+    environment: Mapping[str, str]
+
+
+def ask_judges(
+    seats: Sequence[JudgeSeat], file: FileConfig | None, bench: JudgesBench, stop: Stop, notify: Notify
+) -> tuple[dict[str, tuple[PassResult, ...]], tuple[str, ...]]:
+    """What each seat answered, all of them side by side; and who was asked."""
+    if not seats:
+        return {}, ()
+    cast = require_agent(file)
+    player, note = _judge(cast)
+    task = Task(NAME, WORKFLOW, "", bench.settings, system_clock.now(), cast.agents)
+    agents = agents_of(
+        task,
+        confine=confinement(bench.site, bench.settings, bench.workspace, bench.environment),
+        environment=bench.environment,
+        root=bench.site.repository.root,
+        hold_fds=(),
+    )
+    notify("judges", note)
+
+    def one(numbered: tuple[int, JudgeSeat]) -> tuple[PassResult, ...]:
+        number, seat = numbered
+        copy = bench.folder / seat.role / "copy"
+        bench.workspace.export(bench.commit, copy)
+        request = _request(seat, player, number, bench.commit)
+        turn = agents[player.agent].turn(
+            request,
+            tree=copy,
+            folder=bench.folder / seat.role / "turn",
+            nonce=system_clock.nonce(),
+            stop=stop,
+            notify=notify,
+        )
+        return _answer(seat, turn, bench)
+
+    with ThreadPoolExecutor(max_workers=len(seats)) as pool:
+        answers = pool.map(one, enumerate(seats, start=1))
+        return {seat.evaluator: answer for seat, answer in zip(seats, answers, strict=True)}, (note,)
+
+
+def _judge(cast: Cast) -> tuple[Player, str]:
+    """The player to ask: another model than the one that works, where the settings have one; and a sentence that says so."""
+    working = cast.roles.get("default") or AgentChoice(cast.agents[0].name, cast.agents[0].model)
+    author = Author("executor", working.agent, working.model, working.model)
+    others, own = in_order(reviewers(working, cast.agents), (author,), cast.agents)
+    player = (others + own)[0]
+    apart = independence(player, (author,), cast.agents)
+    said = {"other": "another model than the executor's", "unknown": "perhaps the executor's model"}
+    return (
+        player,
+        f"judged by {player.agent} {player.model}".strip()
+        + f": {said.get(apart, 'the same model as the executor, for there is no other')}",
+    )
+
+
+def _request(seat: JudgeSeat, player: Player, number: int, commit: Commit) -> RunAgent:
+    return RunAgent(
+        EffectId(f"turn/{number}"),
+        role=seat.role,
+        stage="EVALUATE_EXECUTION",
+        agent=player.agent,
+        model=player.model,
+        prompt=seat.prompt,
+        iteration=1,
+        turn=number,
+        copy=seat.role,
+        commit=commit,
+        at=system_clock.now(),
+    )
+
+
+def _answer(seat: JudgeSeat, turn: TurnEnded, bench: JudgesBench) -> tuple[PassResult, ...]:
+    if turn.kind != "ok":
+        return failed_seat(seat, f"turn ended as {turn.kind}: {one_line(turn.detail)[:200]}")
+
+    def lines(path: str) -> list[str] | None:
+        """Of the commit, not of the copy, which a judge may have written into."""
+        raw = bench.workspace.read_file(bench.commit, path)
+        return None if raw is None else raw.decode("utf-8", "replace").split("\n")
+
+    read = read_answer(seat, turn.final_message, lines)
+    return failed_seat(seat, f"turn did not help: {read}") if isinstance(read, str) else read

@@ -1,0 +1,123 @@
+"""code-quality: its tools by known lines, what silences none of them, coverage, and what is missing."""
+
+import os
+
+import pytest
+from tests.measures.evaluators.planted import found, options, trees_of
+
+from flyball.core.evaluation.structural import BuildRun
+from flyball.measures.evaluators import code_quality
+from flyball.measures.evaluators.code_quality import measure
+from flyball.measures.evaluators.ground import CoverageLines
+from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed, ToolMissing
+
+pytestmark = pytest.mark.req("D22")
+SILENT = "no" + "qa"
+GOOD = "def double(number: int) -> int:\n    return number * 2\n\n\nFOUR = double(2)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.req("D20")
+def test_nothing_in_the_project_silences_a_tool(tmp_path):
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/a.py": f"import re  # {SILENT}\n\n\ndef f() -> None:\n    # TODO later\n    try:\n        g()\n    except Exception:  # {SILENT}: BLE001\n        pass\n\n\ndef g() -> None:\n    return None\n\n\nf()\n",
+        "web/a.ts": "// eslint-disable\n// oxlint-disable\nexport const b = (x: any) => x;\nconsole.log(b(1));\n",
+        ".gitignore": "*\n",
+        ".ignore": "*\n",
+        "ruff.toml": 'exclude = ["*"]\n',
+        ".oxlintrc.json": '{"ignorePatterns": ["**"]}\n',
+        ".jscpd.json": '{"ignore": ["**"]}\n',
+    }
+    results = list(measure(trees_of(tmp_path, files)))
+    assert "pkg/a.py:1 F401" in found(results, "patterns")
+    assert "pkg/a.py:8 S110" in found(results, "error handling")
+    assert "pkg/a.py:5 FIX002" in found(results, "dead code")
+    assert "web/a.ts:4 no-console" in found(results, "dead code")
+    assert "web/a.ts:3 no-explicit-any" in found(results, "type safety")
+
+
+@pytest.mark.slow
+@pytest.mark.req("D20")
+def test_a_consequence_on_an_untouched_line_counts_and_an_old_finding_does_not(tmp_path):
+    before = {
+        "a.py": "import os\nimport re\n\n\ndef name(path: str) -> str:\n    return re.sub('x', '', os.path.basename(path))\n\n\nprint(name(''))  # TODO old\n"
+    }
+    files = {"a.py": before["a.py"].replace("re.sub('x', '', os.path.basename(path))", "os.path.basename(path)")}
+    results = list(measure(trees_of(tmp_path, files, before)))
+    assert found(results, "patterns") == ["a.py:2 F401"]
+    dead = next(each for each in results if each.name == "dead code")
+    assert dead.status == "pass"
+    assert {each.rule for each in dead.older} >= {"FIX002"}
+
+
+def test_a_track_without_code_has_nothing_to_check(tmp_path):
+    results = list(measure(trees_of(tmp_path, {"notes.md": "x\n"})))
+    assert {each.status for each in results} == {"n/a"}
+
+
+def test_a_failed_build_fails_its_pass(tmp_path):
+    trees = trees_of(tmp_path, {"notes.md": "x\n"}, build=BuildRun("make", passed=False, said="exit 2"))
+    assert next(iter(measure(trees))).status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("hits", "patterns", "status"),
+    [
+        ([True] * 7 + [False] * 3, (), "pass"),
+        ([True] * 6 + [False] * 4, (), "fail"),
+        ([True] * 8 + [False] * 2, ("a.py",), "fail"),
+        ([True] * 9 + [False], ("a.py",), "pass"),
+    ],
+)
+def test_coverage_is_held_against_its_thresholds_and_changed_lines_are_named(tmp_path, hits, patterns, status):
+    text = "".join(f"x{n} = {n}\n" for n in range(10))
+    lines = CoverageLines({"a.py": dict(enumerate(hits, 1)), "tests/test_a.py": {1: False}})
+    trees = trees_of(tmp_path, {"a.py": text}, coverage=lines, options=options(business=patterns))
+    result = code_quality._coverage(trees)
+    assert result.status == status
+    if status == "fail":
+        assert [each.line for each in result.findings if each.rule == "uncovered"] == [
+            n for n, hit in enumerate(hits, 1) if not hit
+        ]
+
+
+def test_no_coverage_is_not_applicable_and_a_report_that_cannot_be_read_fails(tmp_path):
+    assert code_quality._coverage(trees_of(tmp_path / "a", {})).status == "n/a"
+    broken = trees_of(tmp_path / "b", {}, coverage=CoverageLines({}, "gate test wrote no coverage report"))
+    assert code_quality._coverage(broken).status == "fail"
+
+
+@pytest.mark.req("D20")
+def test_a_missing_tool_fails_its_pass_and_says_how_to_get_it(tmp_path, monkeypatch):
+    trees = trees_of(tmp_path, {"a.py": GOOD})
+    monkeypatch.setattr("flyball.measures.evaluators.toolbox.find_tool", lambda name, _: "")
+    results = list(measure(trees))
+    failed = [each for each in results if each.name != "coverage"]
+    assert {each.status for each in failed} == {"fail"}
+    assert all('pip install "flyball[evaluators]"' in each.reason for each in failed)
+    with pytest.raises(ToolMissing, match="chromium"):
+        trees.toolbox.require("chromium")
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 7", "exit 7"),
+        ("sleep 60", "time limit"),
+        ("x=x; while :; do x=$x$x; done", "failed"),
+        ("kill -9 $$", "signal 9"),
+    ],
+)
+def test_a_tool_is_bounded_in_time_and_memory_and_its_end_is_told(tmp_path, script, said, monkeypatch):
+    monkeypatch.setattr("flyball.measures.evaluators.toolbox.MEMORY_MB", 64)
+    toolbox = Toolbox(tmp_path, os.environ)
+    with pytest.raises(ToolFailed, match=said):
+        toolbox.run("ruff", ["-c", script], cwd=tmp_path, program="/bin/sh", timeout_s=1 if "sleep" in script else 60)
+
+
+def test_what_a_tool_says_is_read_after_its_first_sentence(tmp_path):
+    toolbox = Toolbox(tmp_path, os.environ)
+    assert toolbox.json("x", b'No files.\n{"a": 1}') == {"a": 1}
+    with pytest.raises(ToolFailed):
+        toolbox.json("x", b"nothing at all")
