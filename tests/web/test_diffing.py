@@ -1,0 +1,103 @@
+"""V5: a real diff by file, and comments on its lines that become guidance and are marked once delivered."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from tests.web.conftest import Serve, place, say
+
+from flyball.core.model.effects import Prepare, RunAgent, Save
+from flyball.core.model.events import Begun, Ended, Fact, PersonSpoke, SessionStarted, TaskOpened
+from flyball.core.model.outcomes import Prepared, Saved
+from flyball.core.model.task import Commit, EffectId, TaskId
+from flyball.testing.builders import tdd_task
+from flyball.wiring.site import Site
+
+pytestmark = pytest.mark.req("V5")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def add(site: Site, task: TaskId, *facts: Fact) -> None:
+    site.journal.append(task, list(facts), epoch=0, at=now())
+
+
+def worked_on(site: Site) -> TaskId:
+    """A task whose first turn really changed a file in its own checkout."""
+    from msgspec.structs import replace
+
+    record = site.journal.open_task(
+        "x", workflow="tdd", title="x", at=now(), opening=lambda task: [TaskOpened(replace(tdd_task(), id=task), "RED")]
+    )
+    task = site.state(record.id).task
+    workspace = site.workspace(task)
+    workspace.prepare()
+    prepare = Prepare(EffectId("prepare"), at=now())
+    base = workspace.base
+    add(site, record.id, SessionStarted(1, "host", "0"), Begun(prepare))
+    add(site, record.id, Ended(prepare.id, Prepared(base, workspace.tree_of(base), workspace.branch)))
+    (workspace.root / "dedupe.py").write_text('def accept(posting):\n    key = "<script>"\n    return key\n')
+    save = Save(EffectId("save/1"), label="turn-1", message="turn 1", parent=base, at=now())
+    kept = workspace.snapshot("turn-1", "turn 1", now())
+    add(site, record.id, Begun(save), Ended(save.id, Saved(Commit(kept.commit), kept.tree, "turn-1")))
+    return record.id
+
+
+def test_a_diff_has_colours_numbers_and_no_markup_of_the_code(site: Site, serve: Serve) -> None:
+    task = worked_on(site)
+    browser = serve()
+    for query in ("", "?turn=1", "?since=start"):
+        text = browser.get(f"{place(site, task)}/diff{query}").text
+        assert "dedupe.py" in text
+        assert '<span class="k">return</span>' in text
+        assert "&lt;script&gt;" in text
+        assert "<script>" not in text
+        assert '<span class="plus">+3</span>' in text
+
+
+def test_two_comments_become_one_guidance_as_previewed_and_are_marked_as_delivered(site: Site, serve: Serve) -> None:
+    task = worked_on(site)
+    browser = serve()
+    here = place(site, task)
+    page = browser.get(f"{here}/diff").text
+    older, newer = (re.search(rf'name="{side}" value="([0-9a-f]+)"', page) for side in ("older", "newer"))
+    assert older
+    assert newer
+    fields: dict[str, object] = {"older": older[1], "newer": newer[1], "back": f"{here}/diff"}
+    fields |= {
+        "path": ["dedupe.py", "dedupe.py"],
+        "line": ["2", "3"],
+        "comment": ["Put the sign in.", "Return it whole."],
+    }
+    preview = say(browser, f"{here}/comments/preview", **fields)  # type: ignore[arg-type]
+    shown = re.search(r'<pre class="raw" id="preview">(.*?)</pre>', preview.text, re.DOTALL)
+    assert shown
+    assert say(browser, f"{here}/comments", **fields).status_code == 303  # type: ignore[arg-type]
+    (word,) = site.journal.pending(task)
+    assert word.word == "modify"
+    assert '- dedupe.py:2 (`key = "<script>"`): Put the sign in.' in word.text
+    assert "- dedupe.py:3 (`return key`): Return it whole." in word.text
+    assert shown[1].replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"') == word.text
+    site.journal.append(task, [PersonSpoke("modify", word.text, inbox=word.id)], epoch=0, at=now(), taking=[word.id])
+    assert "not delivered yet" in browser.get(f"{here}/diff").text
+    turn = RunAgent(EffectId("turn/1"), "tester", "RED", "scripted", "", "do", 1, 1, at=now())
+    add(site, task, Begun(turn))
+    assert browser.get(f"{here}/diff").text.count("delivered with turn 1") == 2
+
+
+def test_without_scripts_a_line_is_commented_on_by_its_number(site: Site, serve: Serve) -> None:
+    task = worked_on(site)
+    text = serve().get(f"{place(site, task)}/diff?comment=1:2").text
+    assert '<textarea name="comment"' in text
+    assert 'name="line" value="2"' in text
+
+
+def test_a_comment_on_no_line_of_the_diff_is_refused(site: Site, serve: Serve) -> None:
+    task = worked_on(site)
+    fields = {"older": "0" * 40, "newer": "0" * 40, "path": "dedupe.py", "line": "2", "comment": "x"}
+    assert say(serve(), f"{place(site, task)}/comments", **fields).status_code == 400
+    assert site.journal.pending(task) == []
