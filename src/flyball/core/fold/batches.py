@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.health.monitor import Health
+from flyball.core.health.monitor import Cure, Health
 from flyball.core.health.observation import begin_loop, observe
 from flyball.core.model import batch_events as be
 from flyball.core.model.batches import AcceptedBatch, Batch, Batches, Returning, Rework
@@ -101,7 +101,8 @@ def _returned(state: State, fact: be.SubtaskReturned) -> None:
     rounds = before.rounds + (fact.why in {"conflict", "gates"})
     rungs = (*before.rungs, fact.rung) if fact.rung else before.rungs
     work = Rework(fact.why, fact.reasons, fact.detail, fact.commit, fact.base, rounds, rungs)
-    keep(state, rework={**state.batches.rework, fact.item: work})
+    parked = (*state.batches.parked, fact.item) if fact.parked else state.batches.parked
+    keep(state, rework={**state.batches.rework, fact.item: work}, parked=tuple(dict.fromkeys(parked)))
 
 
 def _settled(state: State, fact: be.BatchSettled) -> None:
@@ -147,6 +148,7 @@ def judged(state: State, fact: Judged) -> None:
         restored=fact.rung.startswith("rollback"),
         rung=fact.rung,
         evidence=fact.verdict.evidence,
+        spent=fact.verdict.cure in {Cure.STOP, Cure.ASK},
     )
 
 
@@ -162,14 +164,16 @@ def skipped(state: State, fact: Moved) -> None:
         keep(state, left_out=(*state.batches.left_out, state.lanes[fact.lane].item))
         return
     batch = state.batches.current
-    if batch is not None and batch.reviewed is None:
+    if batch is None:
+        keep(state, left_out=(*state.batches.left_out, *state.batches.parked), parked=())
+    elif batch.reviewed is None:
         taken = tuple(each.item for each in batch.taken)
         keep(state, current=replace(batch, items=taken, reviewed=be.BatchReviewed(0, taken, by="person")))
 
 
 def begin_anew(state: State) -> None:
     """A person's word clears what was counted against the batches."""
-    keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history))
+    keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history), spent=False, parked=())
 
 
 TABLE: dict[type, Callable[[State, Any], None]] = {

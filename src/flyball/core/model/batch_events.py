@@ -80,7 +80,8 @@ class SubtaskDeferred(Fact, frozen=True, omit_defaults=True, tag="subtask.deferr
 class SubtaskReturned(Fact, frozen=True, omit_defaults=True, tag="subtask.returned"):
     """A subtask goes back to work, with the reasons.
 
-    It goes on from its own work, `commit` since `base`, where that is named. `rung` is the remedy that is tried with it.
+    It goes on from its own work, `commit` since `base`, where that is named. `rung` is the remedy that is tried with it; it is `parked` when
+    none is left: then it waits for a person while the others go on.
     """
 
     item: str
@@ -90,6 +91,7 @@ class SubtaskReturned(Fact, frozen=True, omit_defaults=True, tag="subtask.return
     commit: Commit = Commit("")
     base: Commit = Commit("")
     rung: str = ""
+    parked: bool = False
 
 
 class BatchSettled(Fact, frozen=True, omit_defaults=True, tag="batch.settled"):

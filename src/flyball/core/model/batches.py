@@ -68,7 +68,8 @@ class Batches(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of all batches.
 
     `history` is the monitor's, `proven` the measurement of the newest integrated tree, `failures` are those of the batch under way.
-    `rung` and `evidence` are the remedy for the batch that was judged last, and why.
+    `rung` and `evidence` are the remedy for the batch that was judged last, and why; `spent` is whether none was left. Subtasks that are
+    `parked` wait for a person.
     `recoveries` counts the rollbacks by health since a batch was last accepted; `restored` is whether one was made since the last verdict.
     """
 
@@ -85,3 +86,5 @@ class Batches(msgspec.Struct, frozen=True, omit_defaults=True):
     restored: bool = False
     rung: str = ""
     evidence: str = ""
+    spent: bool = False
+    parked: tuple[str, ...] = ()

@@ -247,3 +247,18 @@ def test_a_lane_whose_own_remedies_are_spent_has_the_plan_revised_and_then_asks(
     assert moves.count("PLAN") == 2
     back = [f.rung for f in simulator.of(SubtaskReturned) if isinstance(f, SubtaskReturned) and f.item == "2.1"]
     assert back == ["re-plan"]
+
+
+@pytest.mark.req("O51")
+def test_a_subtask_without_a_remedy_left_is_parked_and_the_independent_ones_are_done_first() -> None:
+    simulator = simulated(stubborn(lambda _turn: False), a_plan_task(parallel=1))
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert {item.id for item in state.items if item.status == "completed"} == {"1.1", "2.2", "2.4"}
+    assert state.batches.parked == ("2.1",)
+    simulator.append(PersonSpoke("skip"))
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert state.batches.left_out == ("2.1",)
+    assert state.stopped is not None
+    assert "skipped by a person" in state.stopped.reason

@@ -32,7 +32,8 @@ def ready(state: State) -> tuple[Item, ...]:
     """Open subtasks that nobody works on and that wait for none; scaffold ones before all others."""
     left = open_subtasks(state)
     first = [item for item in left if item.kind == SCAFFOLD]
-    free = (item for item in first or left if item.id not in state.lanes and item.status != "blocked")
+    taken = {*state.lanes, *state.batches.parked}
+    free = (item for item in first or left if item.id not in taken and item.status != "blocked")
     return tuple(item for item in free if not waits_for(state, item))
 
 

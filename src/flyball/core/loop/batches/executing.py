@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.loop.batches import choosing
+from flyball.core.loop import questions
+from flyball.core.loop.batches import choosing, monitoring
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.model.batch_events import BatchBegun, BatchEnded
@@ -31,6 +32,8 @@ def execute(rules: BatchRules, state: State, lane: Lane) -> Step:
     if stage != lane.stage and not lanes:
         return record(Moved(stage, lane.stage, "nothing is left to do here"))
     chosen = choosing.next_batch(state)
+    if not chosen and not lanes and known.parked:
+        return questions.put(state, lane, monitoring.parked(state))
     if not chosen:
         return NOTHING if lanes else halt(_nothing_ready(state))
     return _carried(state, lane, chosen) or record(*_begun(state, lane, chosen))

@@ -6,12 +6,14 @@ person is asked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
 from flyball.core.health.monitor import Cure, Health, Verdict, change_cure, follow
 from flyball.core.loop import questions
-from flyball.core.loop.batches.choosing import subtask_lanes
+from flyball.core.loop.batches.choosing import open_subtasks, subtask_lanes
 from flyball.core.loop.batches.lanes import REPLAN
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import Step, record
@@ -31,9 +33,20 @@ def monitor(rules: BatchRules, state: State, lane: Lane) -> Step:
     assert batch is not None
     if judged is None:
         return record(judge(rules, state, lane, batch))
-    if judged.verdict.cure in {Cure.STOP, Cure.ASK} and not lane.loop.reset:
+    if state.batches.spent and not _may_park(state, batch, judged):
         return questions.put(state, lane, _spent(state, judged))
     return record(Moved(rules.settling, lane.stage, judged.verdict.evidence))
+
+
+def _may_park(state: State, batch: Batch, judged: Judged) -> bool:
+    """Whether what is stalled can wait for a person while something else is ready."""
+    done = {each.item for each in batch.taken}
+    others = [
+        item for item in open_subtasks(state) if item.id not in {*judged.observation.batch, *state.batches.parked}
+    ]
+    waiting = {*judged.observation.batch, *state.batches.parked} - done
+    free = [item for item in others if not waiting.intersection(item.depends_on)]
+    return judged.verdict.health is Health.STALLED and bool(free)
 
 
 def result_of(state: State, batch: Batch) -> BatchResult:
@@ -131,14 +144,23 @@ def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
 def _spent(state: State, judged: Judged) -> Question:
     """What a person is asked when no remedy is left, with the whole story."""
     text = f"The plan does not move: {judged.verdict.health}: {judged.verdict.evidence}"
-    story = list(judged.gate_1.missing)
-    for item, work in state.batches.rework.items():
-        tried = f"; tried: {', '.join(work.rungs)}" if work.rungs else ""
-        story.append(f"{item} was sent back ({work.why}): {'; '.join(work.reasons)}{tried}")
+    story = [*judged.gate_1.missing, *_sent_back(state)]
     story += [f"{health}: {times} of {RECOVERIES} recoveries" for health, times in state.batches.recoveries.items()]
     if judged.verdict.health is Health.FLIP_FLOPPING:
         story += _both_sides(state, judged)
     return Question("batches-stalled", text, questions.FOUR_CHOICES, detail="\n".join(story))
+
+
+def _sent_back(state: State) -> Iterator[str]:
+    for item, work in state.batches.rework.items():
+        tried = f"; tried: {', '.join(work.rungs)}" if work.rungs else ""
+        yield f"{item} was sent back ({work.why}): {'; '.join(work.reasons)}{tried}"
+
+
+def parked(state: State) -> Question:
+    """What a person is asked when only subtasks are left for which every remedy was tried."""
+    text = f"Every remedy was tried with {', '.join(state.batches.parked)}, and nothing else is ready: STALLED"
+    return Question("subtasks-parked", text, questions.FOUR_CHOICES, detail="\n".join(_sent_back(state)))
 
 
 def _both_sides(state: State, judged: Judged) -> list[str]:

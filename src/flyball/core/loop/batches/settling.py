@@ -144,6 +144,7 @@ def _sent_back(state: State, batch: Batch, returning: dict[str, Returning]) -> I
             work.head if work else Commit(""),
             work.base if work else Commit(""),
             rung,
+            parked=state.batches.spent,
         )
         yield _lesson(state, item, back, after)
 

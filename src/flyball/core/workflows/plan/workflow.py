@@ -65,7 +65,7 @@ def _skipped(state: State, lane: Lane) -> Moved:
     following = {"REVIEW": "MONITOR", "MONITOR": "CHECKPOINT", "FINAL_REVIEW": "REPORT"}.get(lane.stage, lane.stage)
     if lane.stage in {"PLAN", "PLAN_REVIEW"} and state.items:
         following = planning.following(state)
-    return Moved(following, lane.stage, told, forced=following != lane.stage)
+    return Moved(following, lane.stage, told, forced=following != lane.stage or bool(state.batches.parked))
 
 
 WORKFLOW = Workflow(
