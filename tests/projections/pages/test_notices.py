@@ -49,6 +49,7 @@ def test_a_question_is_told_with_its_reason_its_command_and_buttons_that_answer_
     ]
 
 
+@pytest.mark.req("C22")
 def test_a_question_that_blocks_the_task_is_told_once_and_asked_again_by_another_session_not_at_all() -> None:
     story = Story().start().ask(Question("breaker", "What now?"))
     story.add(TaskStopped("blocked", "What now?", question=EffectId("ask/1")))
