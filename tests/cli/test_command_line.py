@@ -20,7 +20,7 @@ from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
     "demo init run resume reopen list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "
-    "trust doctor agents evaluate monitor dispatch hook mcp export serve learnings"
+    "trust doctor agents evaluate monitor dispatch hook mcp export serve learnings watch notify"
 )
 
 

@@ -229,7 +229,7 @@ def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument 
     found = read_plan_source(path, root, format, parallel_stories=settings.parallel_stories)
     if settings.in_place:
         raise PlanInPlace(
-            f"{found.source.path} cannot be worked in place: flyball marks it while checkpoints of the tree come and go. "
+            f"{found.source.path} cannot be worked in place: its marks are set while checkpoints of the tree come and go. "
             "Leave out --in-place, and merge the branch when it is done."
         )
     return found

@@ -28,7 +28,12 @@ def _in_file(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[TrackDefec
     for first, last, text in _blocks(list(syntax.find(tree, path, {"kind": "comment", "regex": "^//"}))):
         if _is_code(text, language_of(path)):
             yield tree.defect(
-                "commented-code", "code is commented out", path, first, end_line=last, action="remove it; git remembers"
+                "commented-code",
+                "code is commented out",
+                path,
+                first,
+                end_line=last,
+                action="remove it: the history keeps it",
             )
 
 

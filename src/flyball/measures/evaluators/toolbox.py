@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 import msgspec
 
 from flyball import process
+from flyball.core.extras import install_command
 from flyball.core.text.scrubbing import decode, one_line, scrub
 
-EXTRA = 'pip install "flyball[evaluators]"'
+EXTRA = install_command("evaluators", sys.executable)
 MEMORY_MB = 3072
 """What one tool may use; those that map much without using it are not hindered."""
 MOST_OUTPUT = 64 * 1024 * 1024
@@ -50,8 +52,8 @@ TOOLS: dict[str, Tool] = {
         Tool("mypy", "Python types"),
         Tool("kingfisher", "secrets"),
         Tool("squawk", "PostgreSQL migrations"),
-        Tool("playwright", "pages in a browser", 'pip install "flyball[ui]"', "playwright"),
-        Tool("axe", "accessibility of pages", 'pip install "flyball[ui]"', "axe_playwright_python"),
+        Tool("playwright", "pages in a browser", install_command("ui", sys.executable), "playwright"),
+        Tool("axe", "accessibility of pages", install_command("ui", sys.executable), "axe_playwright_python"),
         Tool("chromium", "the browser", "apt install chromium (or set CHROMIUM to the path of a Chrome or Chromium)"),
     )
 }
