@@ -41,6 +41,16 @@ def test_a_repository_that_was_moved_away_is_named_and_hides_no_other(site: Site
     assert str(tmp_path / "gone") in text
 
 
+@pytest.mark.req("V1")
+def test_the_home_that_is_served_counts_whatever_the_environment_names(
+    site: Site, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = put(site, short_tdd_run())
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "other"))
+    assert task in serve().get("/").text
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.req("V2")
 def test_home_has_what_needs_a_person_first_and_nothing_twice(site: Site, serve: Serve) -> None:
     ended = put(site, short_tdd_run())

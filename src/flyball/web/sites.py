@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from flyball.clock import system_clock
-from flyball.config.home import known_repositories
+from flyball.config.home import RepositoryHome, known_repositories
 from flyball.core.model.task import TaskId
 from flyball.journal.errors import JournalError
+from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.views.situation import Seen
@@ -49,13 +50,18 @@ class Sites:
             if name in self._sites:
                 continue
             try:
-                site = Site.of(Repository.find(root))
+                site = self._site(Repository.find(root))
             except (Refusal, JournalError, OSError) as error:
                 self._missing[name] = f"{root}: {error}"
                 continue
             if site.home.name == name:
                 self._missing.pop(name, None)
                 self._sites[name] = site
+
+    def _site(self, repository: Repository) -> Site:
+        """In the home that is served, whichever one the environment names."""
+        home = RepositoryHome.of(repository.common_dir, repository.root, self.home).prepare()
+        return Site(repository, home, SqliteJournal.open(home.journal))
 
     @property
     def missing(self) -> tuple[str, ...]:
