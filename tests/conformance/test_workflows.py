@@ -10,10 +10,12 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Moved
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Source, Task
 from flyball.core.workflows.backlog.values import Issue
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.testing.backlog_in_memory import BacklogInMemory
 from flyball.testing.simulator import DONE, World, ok
+from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing
 from flyball.testing.workflow_suite import Obliging, WorkflowSuite
 
 BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))
@@ -42,6 +44,30 @@ class TestBacklog(WorkflowSuite):
     def world(self, *reviews: Claim, claim: Claim = DONE, green: bool = True) -> World:
         world = Obliging(*reviews, claim=claim, green=green)
         world.folder = BacklogInMemory(BUG)
+        return world
+
+
+class Drafting(Obliging):
+    """As others, but somebody writes the plan of a track first."""
+
+    def work(self, turn: RunAgent, state: State) -> TurnEnded:
+        if turn.role == "track-planner":
+            return ok(Claim(status="complete", plan=PAGE, source="report-file"))
+        return super().work(turn, state)
+
+
+@pytest.mark.req("C40", "C42", "C51", "D40")
+class TestTrack(WorkflowSuite):
+    @pytest.fixture
+    def workflow(self) -> Workflow:
+        return WORKFLOWS["track"]
+
+    def task(self, workflow: Workflow) -> Task:
+        return replace(super().task(workflow), items=(), source=Source("conductor/tracks/form_20261117", ""))
+
+    def world(self, *reviews: Claim, claim: Claim = DONE, green: bool = True) -> World:
+        world = Drafting(*reviews, claim=claim, green=green)
+        world.track = TrackInMemory("", failing("it leaks"), sync=True)
         return world
 
 

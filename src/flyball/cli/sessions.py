@@ -26,11 +26,12 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.cycles import folder
-from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, works_on_issues
+from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
 from flyball.core.workflows.tdd.prp_session import PrpSession, told
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.plan_source import read_plan_source, recognise
 from flyball.documents.source import SourceDocument, read_source
+from flyball.documents.track_source import is_track_folder, read_track_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
 from flyball.ports import Refusal
@@ -67,6 +68,10 @@ class NothingAsked(Refusal):
 
 class BacklogInPlace(Refusal):
     """The backlog would be part of the tree that checkpoints restore."""
+
+
+class TrackInPlace(Refusal):
+    """The track's documents would be part of the tree that checkpoints restore."""
 
 
 class PlanInPlace(Refusal):
@@ -206,11 +211,13 @@ def _require_open_entries(source: SourceDocument, configured: Configured) -> Non
 
 
 def _with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
-    """A folder of issues is a backlog and another tool's plan a plan, whatever is configured, unless a workflow was typed."""
+    """A folder of issues is a backlog, a track a track, another tool's plan a plan, unless a workflow was typed."""
     if order.source is None or flags.workflow is not None:
         return flags
     if is_work_folder(order.source):
         return msgspec.structs.replace(flags, workflow=for_issues())
+    if is_track_folder(order.source):
+        return msgspec.structs.replace(flags, workflow=for_tracks())
     tracked = not order.source.exists() and tracker_source(str(order.source)) is not None
     if tracked or recognise(order.source, root) is not None:
         return msgspec.structs.replace(flags, workflow=for_plans())
@@ -235,7 +242,20 @@ def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument 
     return found
 
 
+def _track(root: Path, order: Start, configured: Configured) -> SourceDocument:
+    if order.source is None:
+        raise NothingAsked("Name the track to work: flyball run --from conductor/tracks/NAME")
+    if configured.settings.in_place:
+        raise TrackInPlace(
+            "A track cannot be worked in place: flyball edits its documents while checkpoints of the tree come and go. "
+            "Leave out --in-place, and merge the branch when it is done."
+        )
+    return read_track_source(order.source, root)
+
+
 def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
+    if configured.workflow == for_tracks():
+        return _track(root, order, configured)
     if not works_on_issues(configured.workflow):
         if order.source is None:
             return None

@@ -65,7 +65,7 @@ _LOOK_AGAIN_S = 0.1
 
 
 class Performer:
-    """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own, `recall` knows learnings."""
+    """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own, `stoppable` such that take long, `recall` knows learnings."""
 
     def __init__(
         self,
@@ -80,6 +80,7 @@ class Performer:
         folder: Path,
         notify: Watch,
         others: Mapping[type[Effect], Callable[[Any], Outcome]],
+        stoppable: Mapping[type[Effect], Callable[[Any, Stop], Outcome]] | None = None,
         pull_requests: PullRequests,
         recall: Callable[[Recall], Recalled],
     ) -> None:
@@ -110,6 +111,7 @@ class Performer:
             OpenPullRequest: lambda effect, _stop: self._pull_requests.open(effect),
             Ask: self._ask,
             **{kind: _without_stop(perform) for kind, perform in others.items()},
+            **(stoppable or {}),
         }
 
     def __call__(self, effect: Effect, stop: Stop) -> Outcome:

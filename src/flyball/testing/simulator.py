@@ -64,7 +64,9 @@ from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.track.effects import EFFECTS as TRACK_EFFECTS
 from flyball.testing.backlog_in_memory import BacklogInMemory
+from flyball.testing.track_in_memory import TrackInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 STEP = timedelta(seconds=1)
@@ -124,6 +126,7 @@ class World:
         self.draft = ""
         self.others: dict[str, Learnings] = {}
         self.files: Tree = EveryFile()
+        self.track = TrackInMemory()
 
     @property
     def tree(self) -> str:
@@ -134,6 +137,8 @@ class World:
         self.trees[MAIN] = tree
 
     def perform(self, effect: Effect, state: State) -> Outcome:  # noqa: C901, PLR0912 - one short case for each effect
+        if isinstance(effect, TRACK_EFFECTS):
+            return self.track.perform(effect)
         match effect:
             case Prepare():
                 return Prepared(Commit("base"), "tree-0", "flyball/001-it-works")

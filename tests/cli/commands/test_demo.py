@@ -135,6 +135,38 @@ def test_the_demo_of_a_plan_meets_a_conflict_a_rejection_and_a_rollback_and_deli
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.req("D32", "D40", "D41")
+def test_the_demo_of_a_track_fails_is_fixed_passes_and_brings_documents_up_to_date(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
+    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "track", "--json"]
+    before = _work_of_children()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert _work_of_children() - before < 60, "under a minute, and on a busy machine by the processor's time"
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[-1]["decision"] == "DONE"
+    facts = [line["fact"] for line in lines if "fact" in line]
+    verdicts = [fact["evaluation"]["verdict"] for fact in facts if fact["fact"] == "track.evaluated"]
+    assert verdicts == ["FAIL", "PASS"]
+    stages = [fact["stage"] for fact in facts if fact["fact"] == "stage.moved" and fact.get("lane", "main") == "main"]
+    assert stages == [
+        "EVALUATE_PLAN",
+        "EXECUTE",
+        "INTEGRATE",
+        "MONITOR",
+        "CHECKPOINT",
+        "EVALUATE_EXECUTION",
+        "FIX",
+        "EVALUATE_EXECUTION",
+        "BUSINESS_SYNC",
+        "COMPLETE",
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A `flyball` that pip brought from the sources into an environment of its own, in a folder that sandboxes cover."""

@@ -182,8 +182,9 @@ _PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
 def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     from flyball.config import file as config_file, trust
     from flyball.config.settings import RunFlags, build
-    from flyball.core.workflows.registry import works_on_issues
+    from flyball.core.workflows.registry import WORKFLOWS
     from flyball.documents.source import read_source
+    from flyball.documents.track_source import read_track_source
     from flyball.documents.work_source import read_work_source
     from flyball.wiring.tasks.opening import open_task
 
@@ -192,8 +193,8 @@ def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     assert file is not None
     trust.record(site.home, file)
     configured = build(file, RunFlags(workflow=workflow))
-    read = read_work_source if works_on_issues(workflow) else read_source
-    source = read(root / shown.source, root)
+    readers = {"issues": read_work_source, "track": read_track_source, "document": read_source}
+    source = readers[WORKFLOWS[workflow].source](root / shown.source, root)
     return open_task(
         site, configured, request=source.request, source=source.source, document=source.text, items=source.items
     )

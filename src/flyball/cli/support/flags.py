@@ -20,7 +20,10 @@ def _text(help_: str, metavar: str) -> Any:
 
 
 SETTINGS: dict[str, Any] = {
-    "workflow": _text("Workflow: tdd, quick, plan or backlog. Default: tdd; backlog for a .work folder.", "NAME"),
+    "workflow": _text(
+        "Workflow: tdd, quick, plan, backlog or track. Default: tdd; backlog for a .work folder, track for a track's.",
+        "NAME",
+    ),
     "agent": _text(
         "Agent to drive: a name in flyball.toml, or one of `flyball agents`. Default: as flyball.toml says.", "NAME"
     ),

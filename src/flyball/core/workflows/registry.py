@@ -9,8 +9,9 @@ from flyball.core.workflows.backlog.workflow import WORKFLOW as BACKLOG
 from flyball.core.workflows.plan import WORKFLOW as PLAN
 from flyball.core.workflows.quick import WORKFLOW as QUICK
 from flyball.core.workflows.tdd.workflow import WORKFLOW as TDD
+from flyball.core.workflows.track import WORKFLOW as TRACK
 
-WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, QUICK, PLAN, BACKLOG)}
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, QUICK, PLAN, BACKLOG, TRACK)}
 DEFAULT = TDD.name
 UNUSABLE: dict[str, str] = {}
 """Workflows of other packages that cannot be used, and why."""
@@ -44,6 +45,16 @@ def for_issues() -> str:
 def for_plans() -> str:
     """The workflow for a plan that another tool keeps."""
     return next(each.name for each in WORKFLOWS.values() if each.imports)
+
+
+def for_tracks() -> str:
+    """The workflow for the folder of a track."""
+    return next(each.name for each in WORKFLOWS.values() if each.source == "track")
+
+
+def edits_documents(workflow: str) -> bool:
+    """Whether the workflow edits a folder of the user's as it works: issues, or a track."""
+    return WORKFLOWS[workflow].source != "document"
 
 
 def own_strikes(stage: str) -> Strikes | None:

@@ -20,10 +20,13 @@ from flyball.core.text.scrubbing import decode
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
+from flyball.core.workflows.track.effects import CheckAnswers, EditTrack, MeasureTrack, ReadTrack
 from flyball.documents.backlog_folder import BacklogFolders
+from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
 from flyball.folders import environment_folders
+from flyball.measures.evaluators.offered import offered
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, People, Refusal, Watch
@@ -34,6 +37,7 @@ from flyball.wiring.run.github import GitHub
 from flyball.wiring.run.holding import Holding, holding
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.run.scm_version import with_version
+from flyball.wiring.run.track_evaluators import TrackEvaluators
 from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, secret_paths
@@ -116,6 +120,19 @@ class Controller:
         )
         backlogs = BacklogFolders(self._site.repository.root)
         plans = PlanSources(self._site.repository.root, self._environment)
+        cards = offered().cards
+        tracks = TrackDocuments(self._site.repository.root, cards)
+        evaluators = TrackEvaluators(
+            self._site.repository.root,
+            workspace,
+            private,
+            settings,
+            folder=home.task(self._task) / "evaluation",
+            cache=home.folder / "tools",
+            environment=self._environment,
+            notify=self._notify,
+            cards=cards,
+        )
         return Performer(
             task,
             workspace=workspace,
@@ -147,7 +164,11 @@ class Controller:
                 ReadPlan: plans.read,
                 MarkEntries: plans.mark,
                 ReadDraft: lambda effect: _draft(workspace, effect),
+                ReadTrack: tracks.read,
+                EditTrack: tracks.edit,
+                CheckAnswers: evaluators.check,
             },
+            stoppable={MeasureTrack: evaluators.measure},
             pull_requests=GitHub(self._site, self._task, self._environment),
             recall=RepositoryMemory(self._site.journal, workspace).recall,
         )

@@ -11,7 +11,7 @@ import msgspec
 
 from flyball.clock import system_clock
 from flyball.core.model.task import Source, Task
-from flyball.core.workflows.registry import works_on_issues
+from flyball.core.workflows.registry import edits_documents
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.records import Holder, task_scope
@@ -48,7 +48,7 @@ def require_free(site: Site, workflow: str, source: Source | None, *, in_place: 
 def _folders(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> list[Path]:
     """What a task changes of the user's."""
     root = site.repository.root
-    kept = source is not None and (works_on_issues(workflow) or bool(source.format))
+    kept = source is not None and (edits_documents(workflow) or bool(source.format))
     backlog = [root / source.path] if kept and source is not None else []
     return [*([root] if in_place else []), *backlog]
 

@@ -4,38 +4,51 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from flyball import process
 from flyball.clock import system_clock
 from flyball.config import file as config_file, schema, trust
 from flyball.config.file import FileConfig
 from flyball.core.evaluation import checkpoints
+from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.choosing import Chosen, UnknownEvaluator, choose
 from flyball.core.evaluation.findings import (
     EvaluatorResult,
-    PassResult,
-    broken_evaluator,
-    evaluator_result,
-    together,
 )
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, judged_passes, skipped_seat
+from flyball.core.evaluation.plan_page import PlanPage, read_plan
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
+from flyball.core.evaluation.weighing import weigh_evaluator
 from flyball.core.model.task import Commit, Settings, TaskId
-from flyball.documents.track_folder import read_track, update_metadata, write_page
+from flyball.documents.track_folder import Track, read_track, update_metadata, write_page
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.evaluators.running import Answered
 from flyball.ports import Notify, Refusal
 from flyball.projections.files.evaluation_report import PAGE, SHOTS, evaluation_report
+from flyball.wiring.run.agents import hiding_logins
+from flyball.wiring.run.controller import confinement
+from flyball.wiring.run.track_measuring import EMPTY, TrackMeasuring, TrackSpan
 from flyball.wiring.site import Site
 from flyball.wiring.tools.judges import JudgesBench, ask_judges, require_agent
-from flyball.wiring.tools.track_measuring import Choice, TrackMeasuring, TrackSpan
 from flyball.workspace.sandbox import Unavailable, available
 from flyball.workspace.workspace import GitWorkspace
 
 NAME = TaskId("000-dispatch")
-_DIFF_SHOWN = 60_000
+TOOLS = "tools"
+"""What tools keep from one evaluation to the next, in the repository's own folder."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A track, the evaluators it needs, and all there are."""
+
+    track: Track
+    chosen: tuple[Chosen, ...]
+    cards: tuple[EvaluatorCard, ...]
+    notes: tuple[str, ...] = ()
 
 
 def choose_evaluators(name: str, here: Path) -> Choice:
@@ -101,13 +114,15 @@ class _Evaluating:
         self._settings = _settings(file)
         self._stop = process.StopFlag()
         self._notes: tuple[str, ...] = ()
+        confine = confinement(site, self._settings, self._workspace, environment)
         self._measuring = TrackMeasuring(
-            site,
+            site.repository.root,
+            self._workspace,
+            hiding_logins(confine, environment),
+            self._settings,
             file,
-            choice,
-            folder,
-            workspace=self._workspace,
-            settings=self._settings,
+            folder=folder,
+            cache=site.home.folder / TOOLS,
             environment=environment,
             stop=self._stop,
             notify=notify,
@@ -123,20 +138,35 @@ class _Evaluating:
         return judged_passes(self._choice.chosen, self._choice.cards, matter)
 
     def evaluate(self, *, measured_only: bool) -> TrackEvaluation:
-        head = Commit(self._site.repository.require_commit())
-        measured = self._measuring.measure(head, self._measuring.base())
-        span = measured.span
+        track = self._choice.track
+        base, note = self._base(read_plan(track.plan) if track.plan is not None else None)
+        span = self._measuring.span(base, Commit(self._site.repository.require_commit()), note)
+        measured = self._measuring.measure(track, self._choice.chosen, span)
         results = self._judged(measured.answers, span, measured_only=measured_only)
         notes = (*self._choice.notes, *self._notes, *((span.note,) if span.note else ()), *self._uncommitted())
         return aggregate(
-            self._choice.track.folder,
+            track.folder,
             results,
-            measured.structural,
+            measured.checks,
             measured.sync,
             measured_only=measured_only,
             base=span.base,
             head=span.head,
             notes=notes,
+        )
+
+    def _base(self, plan: PlanPage | None) -> tuple[str, str]:
+        """The plan's checkpoint, else the parent of the first commit the plan names."""
+        commit = self._measuring.commit
+        planned = commit(checkpoints.plan_commit(self._choice.track.metadata))
+        if planned:
+            return planned, ""
+        first = commit(plan.first_sha) if plan else ""
+        if first:
+            return commit(f"{first}^") or EMPTY, ""
+        return (
+            EMPTY,
+            "neither the metadata nor the plan names a commit that exists, so the whole tree counts as the track's work",
         )
 
     def _judged(
@@ -146,7 +176,7 @@ class _Evaluating:
         measured = {name: answer for name, answer in answers.items() if not isinstance(answer, str)}
         matter = TrackMatter(
             track.folder, span.base[:12], track.spec, track.plan or "", track.product,
-            tuple(each.path for each in span.files), measured, _diff(span),
+            tuple(each.path for each in span.files), measured, span.diff,
         )  # fmt: skip
         seats = [seat for seat in self._seats(matter) if seat.evaluator in measured]
         if measured_only:
@@ -156,23 +186,13 @@ class _Evaluating:
                 self._site, self._settings, self._workspace, span.head, self._folder / "judges", self._environment
             )
             judged, self._notes = ask_judges(seats, self._file, bench, self._stop, self._notify)
+        cards = {card.name: card for card in self._choice.cards}
         return [
-            self._result(each, answers[each.name], judged.get(each.name, ()), measured_only)
+            weigh_evaluator(
+                cards[each.name], each, answers[each.name], judged.get(each.name, ()), measured_only=measured_only
+            )
             for each in self._choice.chosen
         ]
-
-    def _result(
-        self, chosen: Chosen, answer: Answered, judged: Sequence[PassResult], measured_only: bool
-    ) -> EvaluatorResult:
-        if isinstance(answer, str):
-            return broken_evaluator(chosen.name, chosen.chosen_by, answer)
-        card = next(card for card in self._choice.cards if card.name == chosen.name)
-        passes = []
-        for each in card.passes:
-            own = [one for one in answer if one.name == each.name]
-            other = [one for one in judged if one.name == each.name]
-            passes.append(together(each.name, own if own and measured_only else [*own, *other]))
-        return evaluator_result(chosen.name, chosen.chosen_by, passes, measured_only=measured_only)
 
     def _uncommitted(self) -> tuple[str, ...]:
         root = self._site.repository.root.resolve()
@@ -195,8 +215,3 @@ def _settings(file: FileConfig | None) -> Settings:
         sandbox="none" if wanted == "none" or (wanted == "auto" and not usable) else "bwrap",
         network=defaults.network if top.network is None else top.network,
     )
-
-
-def _diff(span: TrackSpan) -> str:
-    text = "\n".join(f"## {each.path}\n" + "\n".join(each.lines) for each in span.files)
-    return text if len(text) <= _DIFF_SHOWN else text[:_DIFF_SHOWN] + "\n(the rest is left out)"

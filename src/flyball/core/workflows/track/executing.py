@@ -1,0 +1,79 @@
+"""EXECUTE: the tasks of the plan in batches, each in a lane of its own; what is accepted gets its box, its commit and a summary.
+
+Nobody reviews a batch: the evaluators judge the whole. Boxes are written after the commit that holds the work, in the user's page.
+"""
+
+from __future__ import annotations
+
+from flyball.core.loop.batches import choosing, executing, lanes
+from flyball.core.loop.batches.rules import BatchRules
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.step import Step
+from flyball.core.model.batch_events import BatchReviewed
+from flyball.core.model.batches import Batch
+from flyball.core.model.state import Lane, State
+from flyball.core.workflows.track import checkpoints, pages, planning
+from flyball.core.workflows.track.edits import MarkDone, SetBox, SetMetadata
+from flyball.core.workflows.track.effects import Edit, TrackRead
+from flyball.core.workflows.track.plan_text import read_tasks
+from flyball.core.workflows.track.prompts import EXECUTOR, PLAN_EVALUATOR, brief
+from flyball.core.workflows.track.record import record_of
+
+SHA = 12
+
+
+def following(state: State) -> str:
+    """The stage to go on in: more tasks, or the evaluation when none is left."""
+    return "EXECUTE" if choosing.open_subtasks(state) else "EVALUATE_EXECUTION"
+
+
+def _stage_of(_state: State, lane: Lane) -> Stage:
+    return Stage(lane.stage, EXECUTOR, "green", lanes.worked, brief, product=True)
+
+
+def _unreviewed(_state: State, _lane: Lane, batch: Batch) -> BatchReviewed:
+    """What was integrated and is green goes on the branch; the evaluation comes after the last task."""
+    return BatchReviewed(0, tuple(each.item for each in batch.taken), by="nobody")
+
+
+RULES = BatchRules(
+    reviewing="INTEGRATE",
+    monitoring="MONITOR",
+    settling="CHECKPOINT",
+    consenting=PLAN_EVALUATOR,
+    brief=brief,
+    stage_of=_stage_of,
+    judge=_unreviewed,
+    following=following,
+    kept=pages.kept,
+)
+
+
+def execute(state: State, lane: Lane) -> Step:
+    """Between two batches what a person changed in the page is taken in, and boxes are written."""
+    if not choosing.subtask_lanes(state):
+        found = pages.seen(state)
+        if isinstance(found, Step):
+            return found
+        before = planning.edited(state, lane, found) or write_boxes(state, lane, found)
+        if before is not None:
+            return before
+    return executing.execute(RULES, state, lane)
+
+
+def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
+    """Have the page and the metadata say what the branch holds; a task that was rolled back loses the box code gave it."""
+    known = record_of(state)
+    done = {item.id for item in state.items if item.status == "completed" and item.id not in known.ticked}
+    undone = {item.id for item in state.items if item.status != "completed"}
+    edits: list[Edit] = []
+    for task in read_tasks(found.plan).tasks:
+        id_ = task.item.id
+        if id_ in done and id_ in known.commits and task.box != "x":
+            summary = known.summaries.get(id_) or "done; the gates pass"
+            edits.append(MarkDone(id_, known.commits[id_][:SHA], summary))
+        elif id_ in known.boxed and id_ in undone and task.box == "x":
+            edits.append(SetBox(id_, " "))
+    if not edits:
+        return None
+    return pages.written(state, lane, f"boxes-{known.reads}", *edits, SetMetadata(checkpoints.executing(state)))

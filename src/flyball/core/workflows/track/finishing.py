@@ -1,0 +1,216 @@
+"""FIX, BUSINESS_SYNC and COMPLETE: what evaluators found is mended, documents of the business follow, and the track is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from flyball.core.claims.claims import Claim
+from flyball.core.evaluation.verdict import FixAction
+from flyball.core.loop import gates, kernel, questions, shipping
+from flyball.core.loop.feedback import wishes
+from flyball.core.loop.gates import Weighed
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.step import Step, record
+from flyball.core.model.effects import Measure, Question
+from flyball.core.model.events import ItemsSet, Moved, TaskReopened
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Item
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import one_line
+from flyball.core.workflows.track import checkpoints, pages, registers
+from flyball.core.workflows.track.edits import (
+    AddLines,
+    CompleteTrack,
+    KeepErrors,
+    LogDecision,
+    MarkDone,
+    SetMetadata,
+)
+from flyball.core.workflows.track.effects import Edit
+from flyball.core.workflows.track.facts import BusinessSynced, TrackFixed
+from flyball.core.workflows.track.plan_text import FIX_PHASE
+from flyball.core.workflows.track.prompts import FIXER, WRITER, brief
+from flyball.core.workflows.track.record import record_of
+
+FIXES = 3
+FIXES_LISTED = 20
+RETROSPECTIVE_FROM = 3
+"""Tasks from which on a track that needed fixes gets a retrospective."""
+
+
+def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """As for every green tree; but a tree that is what it was before is no work."""
+    weighed = gates.green(state, lane, measured, claim)
+    if not measured.unchanged:
+        return weighed
+    missing = (*weighed.gate.missing[: gates.SHOWN - 1], "no relevant change")
+    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
+
+
+FIX = Stage("FIX", FIXER, "green", _worked, brief, area="fix", product=True)
+BUSINESS_SYNC = Stage("BUSINESS_SYNC", WRITER, "green", _worked, brief, area="docs")
+
+
+def fix(state: State, lane: Lane) -> Step:
+    """One cycle of mending; beyond the limit a person is asked."""
+    known = record_of(state)
+    found = pages.seen(state)
+    if isinstance(found, Step):
+        return found
+    limit = found.max_fix_cycles if found.max_fix_cycles is not None else FIXES
+    if known.fixes > limit and not lane.loop.reset:
+        return questions.put(state, lane, _unfixed(state))
+    actions = known.evaluation.fix_actions if known.evaluation else ()
+    heading = f"## {FIX_PHASE} (cycle {known.fixes})"
+    lines = tuple(f"- [ ] Task {key}: {action.text}" for key, action in _numbered(known.fixes, actions))
+    told = pages.written(state, lane, f"fix-phase-{known.fixes}", AddLines(heading, lines))
+    if told is not None:
+        return told
+    if not lane.loop.exiting:
+        return _work(state, lane, FIX)
+    saved = kernel.accept(state, lane, FIX)
+    if isinstance(saved, Step):
+        return saved
+    summary = _summary(state, lane)
+    told = pages.written(state, lane, f"fixed-{known.fixes}", *_fixed(state, actions, saved.commit, summary))
+    return told or record(
+        TrackFixed(known.fixes, lane.loop.judged.turn if lane.loop.judged else 0, summary),
+        Moved("EVALUATE_EXECUTION", lane.stage, kernel.why_left(lane)),
+    )
+
+
+def _work(state: State, lane: Lane, stage: Stage) -> Step:
+    """Work on the task's own lane; the track's documents are measured as they were accepted, whatever was made of them."""
+    measured = kernel.work(state, lane, stage)
+    if not isinstance(measured, Step):
+        return record(*kernel.evaluate(state, lane, stage, measured))
+    kept = pages.kept(state)
+    told = (replace(e, tests_may_grow=True, kept=kept) if isinstance(e, Measure) else e for e in measured.effects)
+    return measured._replace(effects=tuple(told))
+
+
+def _numbered(cycle: int, actions: tuple[FixAction, ...]) -> list[tuple[str, FixAction]]:
+    return [(f"F{cycle}.{number}", action) for number, action in enumerate(actions[:FIXES_LISTED], 1)]
+
+
+def _fixed(state: State, actions: tuple[FixAction, ...], commit: str, summary: str) -> tuple[Edit, ...]:
+    """Boxes with the commit behind them, and what was learnt."""
+    cycle = record_of(state).fixes
+    numbered = _numbered(cycle, actions)
+    found = record_of(state).seen
+    track = found.track if found is not None else ""
+    learnt = tuple(_error(action, summary, track) for _, action in numbered)
+    applied = [{"issue": action.text, "fix": summary, "commit_sha": commit} for _, action in numbered]
+    return (
+        *(MarkDone(key, commit[:12], summary) for key, _ in numbered),
+        SetMetadata(checkpoints.fixed(state, cycle, applied)),
+        KeepErrors(learnt, state.now.date().isoformat()),
+    )
+
+
+def _error(action: FixAction, summary: str, track: str) -> dict[str, str]:
+    return {
+        "pattern": registers.as_pattern(action.action),
+        "category": action.evaluator,
+        "context": action.check,
+        "problem": action.text,
+        "solution": summary,
+        "code_fix": "",
+        "discovered_in": track,
+    }
+
+
+def _summary(state: State, lane: Lane) -> str:
+    """What the turn that was accepted said of itself."""
+    return record_of(state).summaries.get(lane.stage) or "mended as asked; the gates pass"
+
+
+def _unfixed(state: State) -> Question:
+    known = record_of(state)
+    left = known.evaluation.fix_actions if known.evaluation else ()
+    text = f"The evaluation failed {plural(known.fixes, 'time')}; {plural(len(left), 'finding')} still to mend"
+    return Question("fixes-spent", text, questions.FOUR_CHOICES, detail="\n".join(a.text for a in left))
+
+
+def sync(state: State, lane: Lane) -> Step:
+    """A writer brings the documents of the business up to date, tier by tier; archives are never edited."""
+    found = pages.seen(state)
+    if isinstance(found, Step):
+        return found
+    known = record_of(state)
+    if not lane.loop.exiting:
+        return _work(state, lane, BUSINESS_SYNC)
+    saved = kernel.accept(state, lane, BUSINESS_SYNC)
+    if isinstance(saved, Step):
+        return saved
+    documents = known.evaluation.business_sync.documents if known.evaluation else ()
+    summary = _summary(state, lane)
+    row = LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
+    told = pages.written(state, lane, "synced", row, SetMetadata(checkpoints.synced(state, documents)))
+    return told or record(
+        BusinessSynced(lane.loop.judged.turn if lane.loop.judged else 0, documents, summary),
+        Moved("COMPLETE", lane.stage, f"up to date: {', '.join(documents)}"),
+    )
+
+
+def complete(state: State, lane: Lane) -> Step:
+    """Close the track in its own documents, then deliver the branch."""
+    done = sum(item.status == "completed" for item in state.items)
+    summary = f"{plural(done, 'task')} done, evaluation passed"
+    at = state.now.isoformat(timespec="seconds").replace("+00:00", "Z")
+    closing = CompleteTrack(at, summary, retrospective(state))
+    told = pages.written(state, lane, f"complete-{len(lane.visits)}", closing)
+    if told is not None:
+        return told
+    unverified = record_of(state).unverified
+    passed = f"gates and evaluators passed; {plural(done, 'task')} done"
+    return shipping.ship(
+        state, lane, f"{passed}; ticked by a person, not verified: {', '.join(unverified)}" if unverified else passed
+    )
+
+
+def retrospective(state: State) -> str:
+    """What the track teaches, from its facts alone; empty where nothing went wrong or there was little to do."""
+    known = record_of(state)
+    if not known.fixes or len(state.items) < RETROSPECTIVE_FROM:
+        return ""
+    last = known.evaluation
+    lines = [
+        f"# Retrospective: {state.task.request.splitlines()[0]}",
+        "",
+        f"- Tasks: {len(state.items)}; turns: {state.turns}; evaluations: {known.evaluations}, of which {known.fixes} failed",
+        f"- Plan: version {known.version}",
+        *([f"- Evaluators: {', '.join(each.name for each in last.evaluators)}"] if last else []),
+        "",
+        "## Mended",
+        "",
+        *(f"- cycle {number}: {what}" for number, what in enumerate(known.mended, 1)),
+        "",
+        "## Learnt",
+        "",
+        *(f"- {e.fact.title}: {e.fact.choice or e.fact.context}" for e in state.learnings.known.values()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def reopened(state: State, lane: Lane) -> Step:
+    """Feedback is new tasks beside those that are done."""
+    known = sum(item.id.startswith("R") for item in state.items)
+    new = tuple(
+        Item(f"R{number}", one_line(wish), acceptance=(one_line(wish),))
+        for number, wish in enumerate(wishes(state.feedback), known + 1)
+    )
+    return record(
+        TaskReopened(state.feedback, tuple(item.id for item in new)),
+        ItemsSet((*state.items, *new), "person"),
+        Moved("EXECUTE", lane.stage, "reopened by a person"),
+    )
+
+
+def known_errors(entries: tuple[Mapping[str, str], ...], actions: tuple[FixAction, ...]) -> tuple[str, ...]:
+    """What was learnt earlier about what is to be mended now."""
+    found = [entry for action in actions for entry in registers.matching_errors(entries, action.text)]
+    return tuple(dict.fromkeys(f"{e.get('problem', '')}: {e.get('solution', '')}" for e in found))[:6]

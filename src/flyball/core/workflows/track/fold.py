@@ -1,0 +1,163 @@
+"""What the facts of a track add to what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from flyball.core.model.batch_events import BatchesUndone, BatchSettled, SubtaskIntegrated
+from flyball.core.model.effects import Effect
+from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
+from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.state import Lane, State
+from flyball.core.text.scrubbing import one_line
+from flyball.core.workflows.track import facts as fa
+from flyball.core.workflows.track.edits import MarkDone, SetBox, WritePlan
+from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
+from flyball.core.workflows.track.record import record_of
+
+
+def _keep(state: State, **changes: Any) -> None:
+    state.record = replace(record_of(state), **changes)
+
+
+def _read(state: State, _lane: Lane, _effect: Effect, outcome: TrackRead) -> None:
+    _keep(state, seen=outcome)
+
+
+def _edited(state: State, _lane: Lane, effect: Effect, outcome: TrackEdited | TrackStale) -> None:
+    """Written, or found changed: what was read before is no longer what there is."""
+    made = effect.edits if isinstance(effect, EditTrack) and isinstance(outcome, TrackEdited) else ()
+    wrote = any(isinstance(edit, WritePlan) for edit in made)
+    known = record_of(state)
+    boxed = {*known.boxed, *(edit.task for edit in made if isinstance(edit, MarkDone))}
+    boxed -= {edit.task for edit in made if isinstance(edit, SetBox)}
+    _keep(
+        state,
+        seen=None,
+        boxed=tuple(sorted(boxed)),
+        stale=known.stale + 1 if isinstance(outcome, TrackStale) else 0,
+        draft="" if wrote else known.draft,
+    )
+
+
+def _reading_begun(state: State, _lane: Lane, effect: ReadTrack) -> None:
+    _keep(state, reads=record_of(state).reads + (effect.attempt == 1))
+
+
+def _session_started(state: State, _fact: SessionStarted) -> None:
+    """People may have edited their documents meanwhile."""
+    _keep(state, seen=None, stale=0)
+
+
+def _spoke(state: State, fact: PersonSpoke) -> None:
+    if fact.word in {"reset", "modify"}:
+        _keep(state, stale=0, revisions=0, fixes=0, seen=None)
+
+
+def _planned(state: State, fact: fa.TrackPlanned) -> None:
+    known = record_of(state)
+    _keep(
+        state,
+        version=known.version if fact.problems else fact.version,
+        draft=fact.draft,
+        problems=fact.problems,
+        findings=(),
+        approved=False,
+        revisions=known.revisions + bool(fact.problems),
+    )
+
+
+def _plan_evaluated(state: State, fact: fa.TrackPlanEvaluated) -> None:
+    known = record_of(state)
+    _keep(
+        state,
+        approved=fact.approved,
+        findings=fact.findings,
+        checked=fact.checks or known.checked,
+        revisions=0 if fact.approved else known.revisions + 1,
+    )
+    state.items_confirmed = state.items_confirmed or fact.approved
+
+
+def _ticked(state: State, fact: fa.TaskTicked) -> None:
+    known = record_of(state)
+    if fact.verified:
+        _keep(state, ticked=(*known.ticked, fact.item))
+        state.items = tuple(replace(i, status="completed") if i.id == fact.item else i for i in state.items)
+    else:
+        _keep(state, unverified=tuple(dict.fromkeys((*known.unverified, fact.item))))
+
+
+def _integrated(state: State, fact: SubtaskIntegrated) -> None:
+    if fact.result == "integrated":
+        _keep(state, pieces={**record_of(state).pieces, fact.item: fact.commit})
+
+
+def _settled(state: State, fact: BatchSettled) -> None:
+    """The pieces of a batch are commits of the branch, the last of them as the batch's checkpoint."""
+    known = record_of(state)
+    mine = {item: known.pieces[item] for item in fact.accepted if item in known.pieces}
+    if mine:
+        mine[list(mine)[-1]] = fact.commit
+    _keep(state, commits={**known.commits, **mine}, pieces={})
+
+
+def _undone(state: State, fact: BatchesUndone) -> None:
+    commits = record_of(state).commits
+    _keep(state, commits={item: sha for item, sha in commits.items() if item not in fact.items})
+
+
+def _turn_ended(state: State, lane: Lane, _effect: Effect, outcome: TurnEnded) -> None:
+    """What a turn says of its work stands below its box: by task, or by stage where the whole track is worked on."""
+    if outcome.claim.summary and lane.panel is None:
+        said = one_line(outcome.claim.summary)[:200]
+        _keep(state, summaries={**record_of(state).summaries, lane.item or lane.stage: said})
+
+
+def _evaluated(state: State, fact: fa.TrackEvaluated) -> None:
+    failed = fact.evaluation.verdict == "FAIL"
+    _keep(
+        state,
+        evaluation=fact.evaluation,
+        evaluations=fact.number,
+        fixes=record_of(state).fixes + failed,
+    )
+
+
+def _fixed(state: State, fact: fa.TrackFixed) -> None:
+    _keep(state, mended=(*record_of(state).mended, fact.summary))
+
+
+def _synced(state: State, fact: fa.BusinessSynced) -> None:
+    _keep(state, synced=fact.documents)
+
+
+def _moved(state: State, fact: Moved) -> None:
+    if fact.forced and fact.previous in {"PLAN", "EVALUATE_PLAN"}:
+        _keep(state, approved=True, problems=(), findings=())
+
+
+FOLDS: dict[type, Callable[[State, Any], None]] = {
+    SessionStarted: _session_started,
+    PersonSpoke: _spoke,
+    Moved: _moved,
+    fa.TrackPlanned: _planned,
+    fa.TrackPlanEvaluated: _plan_evaluated,
+    fa.TaskTicked: _ticked,
+    fa.TrackEvaluated: _evaluated,
+    fa.TrackFixed: _fixed,
+    fa.BusinessSynced: _synced,
+    SubtaskIntegrated: _integrated,
+    BatchSettled: _settled,
+    BatchesUndone: _undone,
+}
+BEGUN: dict[type, Callable[[State, Lane, Any], None]] = {ReadTrack: _reading_begun}
+ENDED: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
+    TrackRead: _read,
+    TrackEdited: _edited,
+    TrackStale: _edited,
+    TurnEnded: _turn_ended,
+}

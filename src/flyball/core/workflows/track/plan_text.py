@@ -1,0 +1,277 @@
+"""A track's plan.md as work: its tasks with ids, dependencies, files and acceptance, and the small changes code makes to it.
+
+The page is the user's. A change touches one box, adds a comment with a commit and bullets below a task, or a section at the end;
+every other byte stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+import yaml
+
+from flyball.core.evaluation.plan_page import Box, PlanTask, read_plan
+from flyball.core.model.task import Item
+from flyball.core.text.fences import split_fences
+from flyball.core.text.lines import line_end
+from flyball.core.text.scrubbing import one_line
+
+MOST_PROBLEMS = 12
+FIX_PHASE = "Fix Phase"
+DISCOVERED = "## Discovered Work"
+_ID = re.compile(
+    r"^(?:\*\*|`)?(?:task[ \t]+)?(?P<id>[A-Za-z]{0,8}-?[0-9]+(?:\.[0-9A-Za-z]+)*)(?:\*\*|`)?[:.)]?[ \t]*(?:\*\*)?",
+    re.IGNORECASE,
+)
+_BOX = re.compile(r"^(?P<before>[ \t]*[-*+][ \t]+\[)(?P<box>[ xX~!])(?P<after>\].*)$")
+_DEPS = re.compile(r"\bdeps?:[ \t]*(?P<ids>[^,>]*(?:,[ \t]*[0-9][^,:>]*)*)", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--(.*?)-->")
+_FIELD = re.compile(
+    r"^[ \t]*[-*+][ \t]+\**(?P<key>type|acceptance(?: criteria)?|files?|deps?|depends[ _]on)\**[ \t]*:\**[ \t]*(?P<value>.*)$",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z0-9][\w.\-]*")
+_NONE = frozenset({"", "none", "-", "n/a"})
+Mark = Literal[" ", "x", "~", "!"]
+
+
+class TrackTask(msgspec.Struct, frozen=True):
+    """One task of the plan: what it is as work, and how the page has it."""
+
+    item: Item
+    line: int
+    box: Box = " "
+    deferred: str = ""
+    section: str = ""
+
+
+class TrackPlan(msgspec.Struct, frozen=True):
+    """The tasks of a plan, what is wrong with it by check, and whether it holds a dependency graph."""
+
+    tasks: tuple[TrackTask, ...] = ()
+    problems: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return tuple(task.item for task in self.tasks if not task.deferred)
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        return tuple(problem for each in self.problems.values() for problem in each)[:MOST_PROBLEMS]
+
+
+CHECKS = ("scope", "overlap", "dependencies", "task_quality", "dag")
+"""What code looks at before anybody else reads the plan, by the names the metadata keeps."""
+
+
+def read_tasks(text: str, elsewhere: Sequence[tuple[str, str]] = ()) -> TrackPlan:
+    """The plan, read leniently and checked strictly; `elsewhere` are files other unfinished tracks name, with the track."""
+    lines = text.split("\n")
+    page = read_plan(text)
+    nodes, graph = _graph(text)
+    tasks = []
+    for number, task in enumerate(page.tasks):
+        until = page.tasks[number + 1].line - 1 if number + 1 < len(page.tasks) else len(lines)
+        tasks.append(_task(task, lines[task.line - 1 : until], nodes))
+    return TrackPlan(tuple(tasks), _problems(tasks, graph, elsewhere))
+
+
+def _task(task: PlanTask, block: Sequence[str], nodes: dict[str, dict[str, Any]]) -> TrackTask:
+    """A task with what its lines and its node in the graph say; the lines win where both speak."""
+    found = _ID.match(task.text)
+    id_ = found["id"] if found else ""
+    node = nodes.get(id_, {})
+    fields: dict[str, list[str]] = {}
+    for line in block[1:]:
+        if field := _FIELD.match(line):
+            fields.setdefault(field["key"].lower().rstrip("s").split(" ")[0], []).append(field["value"])
+    comment = " ".join(_COMMENT.findall(block[0]))
+    deps = _DEPS.search(comment)
+    named = [*([deps["ids"]] if deps else []), *fields.get("dep", []), *fields.get("depend", [])]
+    depends = [each for text in named for each in _ids(text)] if named else _texts(node.get("depends_on"))
+    files = [path for text in fields.get("file", []) for path in _paths(text)] or _texts(node.get("files"))
+    status: Literal["completed", "not-started"] = "completed" if task.box == "x" else "not-started"
+    return TrackTask(
+        Item(
+            id_,
+            one_line(task.text[found.end() :] if found else task.text),
+            status,
+            tuple(dict.fromkeys(files)),
+            tuple(dict.fromkeys(depends)),
+            tuple(one_line(text) for text in fields.get("acceptance", []) if text.strip()),
+            kind=one_line((fields.get("type") or [str(node.get("type") or "")])[0]).lower(),
+            group=task.section,
+        ),
+        task.line,
+        task.box,
+        task.deferred,
+        task.section,
+    )
+
+
+def _ids(text: str) -> list[str]:
+    words = _WORD.findall(re.sub(r"\btasks?\b", " ", text, flags=re.IGNORECASE))
+    return [word.rstrip(".") for word in words if word.lower() not in _NONE]
+
+
+def _paths(text: str) -> list[str]:
+    quoted = re.findall(r"`([^`]+)`", text)
+    parts = quoted or re.split(r"[,;]", text)
+    return [path.strip().removeprefix("./") for path in parts if path.strip().lower() not in _NONE]
+
+
+def _texts(value: object) -> list[str]:
+    return [str(each) for each in value if isinstance(each, str | int | float)] if isinstance(value, list) else []
+
+
+def _graph(text: str) -> tuple[dict[str, dict[str, Any]], str]:
+    """The nodes of the dependency graph by id, and why there is none where there is none."""
+    for fence in split_fences(text).fences:
+        if fence.info.split(" ")[0].lower() not in {"yaml", "yml"} or "dag" not in fence.text:
+            continue
+        try:
+            loaded = yaml.safe_load(fence.text)
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            return {}, f"line {fence.line}: the dependency graph is not YAML ({one_line(str(error))[:120]})"
+        dag = loaded.get("dag") if isinstance(loaded, dict) else None
+        nodes = dag.get("nodes") if isinstance(dag, dict) else None
+        if not isinstance(nodes, list):
+            return {}, f"line {fence.line}: the dependency graph has no list of nodes"
+        return {str(node.get("id")): node for node in nodes if isinstance(node, dict)}, ""
+    return {}, ""
+
+
+def _problems(
+    tasks: Sequence[TrackTask], graph: str, elsewhere: Sequence[tuple[str, str]]
+) -> dict[str, tuple[str, ...]]:
+    """What is wrong, by check; an empty tuple is a check that passed."""
+    found: dict[str, list[str]] = {check: [] for check in CHECKS}
+    if not tasks:
+        found["scope"].append("the plan has no task: write each as `- [ ] Task 1.1: text`")
+    open_ = [task for task in tasks if task.box != "x" and not task.deferred]
+    for task in open_:
+        if not task.item.acceptance:
+            found["task_quality"].append(f"line {task.line}: {_name(task)} has no `Acceptance:` below it")
+        if not task.item.text:
+            found["task_quality"].append(f"line {task.line}: {_name(task)} does not say what to do")
+    found["dependencies"] += _wrong_dependencies(tasks)
+    cycle = _cycle({task.item.id: task.item.depends_on for task in tasks})
+    if cycle:
+        found["dag"].append(f"these tasks wait for each other: {' → '.join(cycle)}")
+    if graph:
+        found["dag"].append(graph)
+    theirs = dict(elsewhere)
+    for task in open_:
+        met = [path for path in task.item.files if path in theirs]
+        found["overlap"] += [f"line {task.line}: {path} is also planned by the track {theirs[path]}" for path in met]
+    return {check: tuple(dict.fromkeys(said)) for check, said in found.items()}
+
+
+def _wrong_dependencies(tasks: Sequence[TrackTask]) -> Iterator[str]:
+    ids = [task.item.id for task in tasks]
+    for task in tasks:
+        if not task.item.id:
+            yield f"line {task.line}: {task.item.text!r} has no id such as `Task 1.1:`"
+        elif ids.count(task.item.id) > 1:
+            yield f"line {task.line}: the id {task.item.id} stands more than once"
+        unknown = [each for each in task.item.depends_on if each not in ids]
+        yield from (f"line {task.line}: {_name(task)} depends on {each}, which is no task" for each in unknown)
+
+
+def _name(task: TrackTask) -> str:
+    return f"task {task.item.id}" if task.item.id else repr(task.item.text)
+
+
+def _cycle(depends: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Tasks that wait for each other, in a ring; none where the order is sound."""
+    left = {key: {each for each in deps if each in depends} for key, deps in depends.items()}
+    while free := [key for key, deps in left.items() if not deps]:
+        for key in free:
+            del left[key]
+        for deps in left.values():
+            deps.difference_update(free)
+    if not left:
+        return ()
+    ring = [min(left)]
+    while True:
+        following = min(left[ring[-1]])
+        if following in ring:
+            return (*ring[ring.index(following) :], following)
+        ring.append(following)
+
+
+class TaskNotFound(ValueError):
+    """The page no longer holds the task, or holds it twice."""
+
+
+def with_box(text: str, id_: str, mark: Mark) -> str:
+    """The page with another mark in a task's box."""
+    lines, place = _placed(text, id_)
+    return "".join((*lines[:place], _BOX.sub(rf"\g<before>{mark}\g<after>", lines[place]), *lines[place + 1 :]))
+
+
+def with_done(text: str, id_: str, sha: str, summary: str) -> str:
+    """The page with a task done: its box, the commit behind it, and what was done, below it. Done twice is done once."""
+    lines, place = _placed(text, id_)
+    line = lines[place]
+    body, end = line.rstrip("\r\n"), line[len(line.rstrip("\r\n")) :] or line_end(text)
+    if sha not in body:
+        body = f"{body.rstrip()} <!-- {sha} -->"
+    marked = _BOX.sub(r"\g<before>x\g<after>", body) + end
+    indent = re.match(r"[ \t]*", body)
+    bullet = f"{indent[0] if indent else ''}  - {one_line(summary)}{end}"
+    after = lines[place + 1 :]
+    last = place + 1 + _depth_below(after)
+    if bullet.strip() in (each.strip() for each in lines[place + 1 : last]):
+        bullet = ""
+    kept = lines[place + 1 : last]
+    if kept and not kept[-1].endswith(("\n", "\r")):
+        kept = [*kept[:-1], kept[-1] + end]
+    return "".join((*lines[:place], marked, *kept, bullet, *lines[last:]))
+
+
+def _depth_below(lines: Sequence[str]) -> int:
+    """How many lines right below a task belong to it."""
+    count = 0
+    for line in lines:
+        if not line.strip() or not line.startswith((" ", "\t")) or _BOX.match(line.rstrip("\r\n")):
+            break
+        count += 1
+    return count
+
+
+def with_section(text: str, heading: str, lines: Iterable[str]) -> str:
+    """The page with lines under a heading, which is added at the end where there is none; lines that stand there stay once."""
+    end = line_end(text)
+    rows = _split(text)
+    new = [line for line in lines if line.strip() not in {row.strip() for row in rows}]
+    if not new:
+        return text
+    places = [place for place, row in enumerate(rows) if row.strip() == heading]
+    if places:
+        last = next((p for p in range(places[0] + 1, len(rows)) if rows[p].startswith("#")), len(rows))
+        while last > places[0] + 1 and not rows[last - 1].strip():
+            last -= 1
+        before, after = "".join(rows[:last]), "".join(rows[last:])
+        return f"{_ended(before, end)}{''.join(line + end for line in new)}{after}"
+    return f"{_ended(text, end)}{end}{heading}{end}{end}{''.join(line + end for line in new)}"
+
+
+def _ended(text: str, end: str) -> str:
+    return text if not text or text.endswith(("\n", "\r")) else text + end
+
+
+def _split(text: str) -> list[str]:
+    return text.splitlines(keepends=True) if "\x0b" not in text and "\x0c" not in text else re.split(r"(?<=\n)", text)
+
+
+def _placed(text: str, id_: str) -> tuple[list[str], int]:
+    """The lines of the page, and the one that holds the task."""
+    lines = re.split(r"(?<=\n)", text)
+    places = [task.line - 1 for task in read_tasks(text.replace("\r\n", "\n")).tasks if task.item.id == id_]
+    if len(places) != 1:
+        raise TaskNotFound(f"the plan holds the task {id_} {len(places)} times")
+    return lines, places[0]

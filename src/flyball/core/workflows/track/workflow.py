@@ -1,0 +1,104 @@
+"""The `track` workflow: PLAN -> EVALUATE_PLAN -> EXECUTE -> EVALUATE_EXECUTION <-> FIX -> BUSINESS_SYNC -> COMPLETE.
+
+EXECUTE works in batches (`core/loop/batches`): INTEGRATE, MONITOR and CHECKPOINT are the steps of one, and code. Evaluators are a
+panel. The documents of the track are the user's: they are read each time, and edited by effects that name what they want to be true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from flyball.core.loop import opening, questions
+from flyball.core.loop.batches import integrating, lanes, monitoring, settling
+from flyball.core.loop.step import Step, halt
+from flyball.core.loop.workflow import Demo, Workflow
+from flyball.core.model.events import Moved, TaskStopped
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN
+from flyball.core.workflows.track import evaluating, executing, finishing, planning
+from flyball.core.workflows.track.effects import EFFECTS, OUTCOMES
+from flyball.core.workflows.track.facts import FACTS
+from flyball.core.workflows.track.fold import BEGUN, ENDED, FOLDS
+from flyball.core.workflows.track.percentages import overall_percent, stage_percent
+from flyball.core.workflows.track.prompts import CARDS, EVALUATORS, EXECUTOR, PLAN_EVALUATOR, ROLES, brief
+from flyball.core.workflows.track.record import EMPTY
+from flyball.core.workflows.track.story import story
+
+MOST_ITERATIONS = 50
+
+STEPS: dict[str, Callable[[State, Lane], Step]] = {
+    "PLAN": planning.plan,
+    "EVALUATE_PLAN": planning.evaluate,
+    "EXECUTE": executing.execute,
+    "INTEGRATE": partial(integrating.integrate, executing.RULES),
+    "MONITOR": partial(monitoring.monitor, executing.RULES),
+    "CHECKPOINT": partial(settling.settle, executing.RULES),
+    "EVALUATE_EXECUTION": evaluating.evaluate,
+    "FIX": finishing.fix,
+    "BUSINESS_SYNC": finishing.sync,
+    "COMPLETE": finishing.complete,
+}
+_SKIPPED = {
+    "PLAN": "EXECUTE",
+    "EVALUATE_PLAN": "EXECUTE",
+    "INTEGRATE": "MONITOR",
+    "MONITOR": "CHECKPOINT",
+    "EVALUATE_EXECUTION": "COMPLETE",
+    "FIX": "COMPLETE",
+    "BUSINESS_SYNC": "COMPLETE",
+}
+"""Where a person's `skip` leads; a plan cannot be skipped before there is one, nor can the work or the end."""
+
+
+def next_step(state: State, lane: Lane) -> Step:
+    """What comes next in a lane: that of the task, or a task of the plan's."""
+    if lane.name != MAIN:
+        return lanes.step(executing.RULES, state, lane)
+    first = opening.opened(state)
+    if first is not None:
+        return first
+    if lane.to_ask:
+        return questions.put(state, lane, lane.to_ask[0])
+    if lane.loop.consent_wanted:
+        return opening.consent(state, lane, brief, PLAN_EVALUATOR, "the evaluator")
+    if state.iterations >= MOST_ITERATIONS and lane.turn is None and lane.panel is None and lane.stage != "COMPLETE":
+        return halt(TaskStopped("limit", f"a track has at most {MOST_ITERATIONS} iterations"))
+    return STEPS[lane.stage](state, lane)
+
+
+def _skipped(state: State, lane: Lane) -> Moved:
+    told = "skipped by a person"
+    if lane.name != MAIN:
+        return Moved(executing.RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
+    following = _SKIPPED.get(lane.stage, lane.stage)
+    if lane.stage in {"PLAN", "EVALUATE_PLAN"} and not state.items:
+        following = lane.stage
+    return Moved(following, lane.stage, told, forced=following != lane.stage)
+
+
+WORKFLOW = Workflow(
+    name="track",
+    stages=tuple(STEPS),
+    roles=(*ROLES, *EVALUATORS),
+    next=next_step,
+    skipped=_skipped,
+    brief=brief,
+    reopened=finishing.reopened,
+    rolled_back_to="EXECUTE",
+    record=EMPTY,
+    folds=FOLDS,
+    begun=BEGUN,
+    ended=ENDED,
+    facts=FACTS,
+    effects=EFFECTS,
+    outcomes=OUTCOMES,
+    cards=CARDS,
+    author=EXECUTOR,
+    source="track",
+    closing="COMPLETE",
+    percent=stage_percent,
+    overall=overall_percent,
+    demo=Demo(__package__, "conductor/tracks/coupons_20260105"),
+    story=story,
+)

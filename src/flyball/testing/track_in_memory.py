@@ -1,0 +1,124 @@
+"""The documents and evaluators of a track without a disk or a tool: what is measured and judged is scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyball.core.evaluation.business import BusinessSync
+from flyball.core.evaluation.catalogue import BUILT_IN
+from flyball.core.evaluation.choosing import Chosen
+from flyball.core.evaluation.findings import PassResult, TrackDefect
+from flyball.core.model.effects import Effect
+from flyball.core.model.outcomes import Outcome
+from flyball.core.workflows.track import edits as ed, plan_text
+from flyball.core.workflows.track.effects import (
+    AnswersChecked,
+    CheckAnswers,
+    Edit,
+    EditTrack,
+    MeasureTrack,
+    ReadTrack,
+    TrackEdited,
+    TrackMeasured,
+    TrackRead,
+    TrackStale,
+)
+
+PAGE = """# Plan
+
+## Phase 1
+- [ ] Task 1.1: build the form
+  - Acceptance: it shows
+  - Files: `form.py`
+- [ ] Task 1.2: send it <!-- deps: 1.1 -->
+  - Acceptance: it sends
+  - Files: `send.py`
+"""
+QUALITY = Chosen("code-quality", ("word: implement",))
+
+
+class TrackInMemory:
+    """A track folder; each of `measured` is how one evaluation ends, and after the last everything passes."""
+
+    def __init__(
+        self, plan: str = PAGE, *measured: TrackMeasured, chosen: tuple[Chosen, ...] = (QUALITY,), sync: bool = False
+    ) -> None:
+        self.plan = plan
+        self.sync = sync
+        self.measured = list(measured)
+        self.chosen = chosen
+        self.edits: list[Edit] = []
+        self.stale = 0
+        self.completed = False
+        self.max_fix_cycles: int | None = None
+
+    def perform(self, effect: Effect) -> Outcome:
+        match effect:
+            case ReadTrack():
+                return self.read()
+            case EditTrack():
+                return self.edit(effect)
+            case MeasureTrack():
+                return self.measured.pop(0) if self.measured else passing(self.chosen, sync=self.sync)
+            case CheckAnswers():
+                return AnswersChecked({name: judged(name) for name in effect.answers})
+        raise AssertionError(f"no effect of a track: {effect}")
+
+    def read(self) -> TrackRead:
+        return TrackRead(
+            "form_20261117",
+            "A form",
+            "implement a form",
+            self.plan,
+            chosen=self.chosen,
+            files={"plan.md": str(hash(self.plan))},
+            max_fix_cycles=self.max_fix_cycles,
+            completed=self.completed,
+        )
+
+    def edit(self, effect: EditTrack) -> TrackEdited | TrackStale:
+        if self.stale:
+            self.stale -= 1
+            return TrackStale("plan.md")
+        for edit in effect.edits:
+            match edit:
+                case ed.WritePlan(text=text):
+                    self.plan = text
+                case ed.SetBox(task=task, mark=mark):
+                    self.plan = plan_text.with_box(self.plan, task, mark)
+                case ed.MarkDone(task=task, sha=sha, summary=summary):
+                    self.plan = plan_text.with_done(self.plan, task, sha, summary)
+                case ed.AddLines(heading=heading, lines=lines):
+                    self.plan = plan_text.with_section(self.plan, heading, lines)
+                case ed.CompleteTrack():
+                    self.completed = True
+            self.edits.append(edit)
+        return TrackEdited()
+
+
+def _passes(name: str) -> Sequence[tuple[str, bool, bool]]:
+    card = next(each for each in BUILT_IN if each.name == name)
+    return [(each.name, bool(each.measured), bool(each.judged)) for each in card.passes]
+
+
+def passing(chosen: tuple[Chosen, ...] = (QUALITY,), *, sync: bool = False) -> TrackMeasured:
+    """Everything that can be measured passes; `sync`: documents of the business are to follow."""
+    return TrackMeasured(
+        {
+            each.name: tuple(PassResult(n, "pass") for n, measured, _ in _passes(each.name) if measured)
+            for each in chosen
+        },
+        sync=BusinessSync(sync, ("product.md",) if sync else (), ("pricing in form.py",) if sync else ()),
+    )
+
+
+def failing(message: str, chosen: tuple[Chosen, ...] = (QUALITY,)) -> TrackMeasured:
+    """One pass of the first evaluator fails with a finding."""
+    whole = passing(chosen).passes
+    first, *others = whole[chosen[0].name]
+    found = PassResult(first.name, "fail", (TrackDefect("rule", message, "form.py", 3, new=True),))
+    return TrackMeasured({**whole, chosen[0].name: (found, *others)})
+
+
+def judged(name: str) -> tuple[PassResult, ...]:
+    return tuple(PassResult(n, "pass", evidence=("form.py:1",)) for n, _, judged in _passes(name) if judged)
