@@ -11,15 +11,17 @@ from msgspec.structs import replace
 from flyball.core.health.breaker import CLOSED
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
+from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import listed, plural
 from flyball.core.workflows.backlog.effects import BacklogRead
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.plan.facts import FinalReviewed
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PHASES, told
+from flyball.core.workflows.track.facts import TrackEvaluated
 from flyball.projections.history import records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, ErrorLedger
@@ -65,6 +67,8 @@ class TaskHistory:
         self.breaker = BreakerLedger()
         self.errors = ErrorLedger()
         self.timeline = Timeline()
+        self.pieces: dict[str, list[tuple[str, str, datetime]]] = {}
+        self._integrated_at: dict[str, tuple[str, datetime]] = {}
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
         self._kept_at: dict[str, int] = {}
@@ -285,6 +289,21 @@ class TaskHistory:
         if fact.approved and not fact.findings:
             self._note(("Final review: approved, nothing was found.",))
 
+    def _integrated(self, at: datetime, fact: SubtaskIntegrated) -> None:
+        if fact.result == "integrated":
+            self._integrated_at[fact.item] = (fact.commit, at)
+
+    def _settled(self, _at: datetime, fact: BatchSettled) -> None:
+        """Every piece of a batch is a commit of its own; the last of them is the batch's checkpoint."""
+        made = [(item, *self._integrated_at.pop(item)) for item in fact.accepted if item in self._integrated_at]
+        if made:
+            self.pieces[fact.label] = made
+        self._integrated_at.clear()
+
+    def _track_evaluated(self, _at: datetime, fact: TrackEvaluated) -> None:
+        said = fact.evaluation
+        self._note((f"Evaluation {fact.number}: {said.verdict}, {plural(len(said.fix_actions), 'point')} to mend",))
+
     def _undeclared(self, _at: datetime, fact: ev.UndeclaredEditsFound) -> None:
         beside = (*fact.also_changed, *fact.deleted, *fact.protected)
         if beside:
@@ -339,6 +358,9 @@ class TaskHistory:
         ItemSettled: _item_settled,
         Evaluated: _evaluated,
         FinalReviewed: _final_review,
+        SubtaskIntegrated: _integrated,
+        BatchSettled: _settled,
+        TrackEvaluated: _track_evaluated,
         ev.UndeclaredEditsFound: _undeclared,
         ev.DocumentSeen: _document_seen,
         ev.Consented: _consented,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
@@ -110,6 +111,18 @@ class Report(msgspec.Struct, frozen=True):
     next_command: str
 
 
+def _commits(chronicle: TaskHistory) -> Iterator[CommitMade]:
+    """What the branch holds, commit by commit: of a batch each subtask's, the last of which is the checkpoint."""
+    for checkpoint in chronicle.checkpoints[1:]:
+        if not checkpoint.on_branch:
+            continue
+        pieces = chronicle.pieces.get(checkpoint.label, [])
+        for item, commit, at in pieces[:-1]:
+            yield CommitMade(f"{checkpoint.label}: {item}", commit, at)
+        last = f": {pieces[-1][0]}" if pieces else ""
+        yield CommitMade(f"{checkpoint.label}{last}", checkpoint.commit, checkpoint.at)
+
+
 def report(state: State, chronicle: TaskHistory) -> Report:
     """The report as of the last event."""
     stopped = state.stopped
@@ -133,7 +146,7 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         updated_at=chronicle.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         criteria=tuple(CriterionShown(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
-        commits=tuple(CommitMade(c.label, c.commit, c.at) for c in chronicle.checkpoints[1:] if c.on_branch),
+        commits=tuple(_commits(chronicle)),
         files=measured.files if measured else rec.FileChanges(),
         verifications=tuple(chronicle.verified),
         last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,

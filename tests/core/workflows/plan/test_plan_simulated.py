@@ -499,3 +499,13 @@ def test_a_task_is_a_draft_until_its_plan_is_approved() -> None:
         if not words or words[-1] != word:
             words.append(word)
     assert words == ["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE"]
+
+
+@pytest.mark.req("O61")
+def test_the_report_names_the_commit_of_every_subtask() -> None:
+    simulator = simulated(Team())
+    state = simulator.run()
+    commits = report(state, TaskHistory(simulator.events)).commits
+    named = [commit.label.partition(": ")[2] for commit in commits if ": " in commit.label]
+    assert sorted(named) == ALL
+    assert len({commit.sha for commit in commits}) == len(commits)
