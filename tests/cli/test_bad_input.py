@@ -70,11 +70,32 @@ def session(root: Path) -> None:
     (root / "prp.md").write_text("# PRP\n### Success Criteria\n- [ ] rows are counted\n")
 
 
+def track(root: Path) -> None:
+    folder = root / "conductor" / "tracks" / "form_1"
+    folder.mkdir(parents=True)
+    (folder / "spec.md").write_text("# A form\n")
+    (folder / "metadata.json").write_text('{"evaluators": ["eval-taste"]}')
+
+
 def nothing(_root: Path) -> None:
     pass
 
 
 CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]] = [
+    (
+        "a track without its folder",
+        nothing,
+        ("run", *AGENT, "--workflow", "track"),
+        ("flyball run --from conductor/tracks/NAME",),
+    ),
+    ("a file as a track", nothing, ("run", "--from", "flyball.toml", *AGENT, "--workflow", "track"), ("spec.md",)),
+    ("a track in place", track, ("run", "--from", "conductor/tracks/form_1", *AGENT, "--in-place"), ("--in-place",)),
+    (
+        "an evaluator nobody offers",
+        track,
+        ("run", "--from", "conductor/tracks/form_1", *AGENT),
+        ("taste", "code-quality"),
+    ),
     ("nothing asked for", nothing, ("run", *AGENT), ("flyball run",)),
     (
         "settings of a wrong kind",

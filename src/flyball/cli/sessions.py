@@ -23,17 +23,20 @@ from flyball.config.settings import Configured, RunFlags, build, with_limits, wi
 from flyball.core.fold.people import is_put_again
 from flyball.core.model.events import Fact, SettingsChanged
 from flyball.core.model.state import State
-from flyball.core.model.task import TaskId
+from flyball.core.model.task import EffectId, TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
 from flyball.core.workflows.tdd.prp_session import PrpSession, told
+from flyball.core.workflows.track.effects import ReadTrack
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.plan_source import read_plan_source, recognise
 from flyball.documents.source import SourceDocument, read_source
+from flyball.documents.track_documents import TrackDocuments
 from flyball.documents.track_source import is_track_folder, read_track_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
+from flyball.measures.evaluators.offered import offered
 from flyball.ports import Refusal
 from flyball.projections.views.standing import finished, next_command
 from flyball.projections.views.status import status
@@ -178,6 +181,8 @@ def _wanted(
     """
     file = config_file.read(repository.root)
     workflow = workflow_of(file, flags)
+    if workflow == for_tracks() and order.source is None:
+        raise NothingAsked("Name the track to work: flyball run --from conductor/tracks/NAME")
     if not order.request.strip() and order.source is None and not works_on_issues(workflow):
         raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     if session and not WORKFLOWS[workflow].takes_sessions:
@@ -242,20 +247,21 @@ def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument 
     return found
 
 
-def _track(root: Path, order: Start, configured: Configured) -> SourceDocument:
-    if order.source is None:
-        raise NothingAsked("Name the track to work: flyball run --from conductor/tracks/NAME")
+def _track(root: Path, path: Path, configured: Configured) -> SourceDocument:
+    """The track at a path, if it can be worked and every evaluator it asks for is there."""
     if configured.settings.in_place:
         raise TrackInPlace(
             "A track cannot be worked in place: flyball edits its documents while checkpoints of the tree come and go. "
             "Leave out --in-place, and merge the branch when it is done."
         )
-    return read_track_source(order.source, root)
+    found = read_track_source(path, root)
+    TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
+    return found
 
 
 def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
-    if configured.workflow == for_tracks():
-        return _track(root, order, configured)
+    if configured.workflow == for_tracks() and order.source is not None:
+        return _track(root, order.source, configured)
     if not works_on_issues(configured.workflow):
         if order.source is None:
             return None
