@@ -31,13 +31,17 @@ PROJECT = "basket"
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository. Default: remove it.")] = False,
     workflow: Annotated[
-        str, typer.Option(help="Workflow to show, as for `flyball run`. Default: the default of `flyball run`.")
+        str,
+        typer.Option(
+            help="Workflow to show: any that `flyball run --help` names. Default: the same as for `flyball run`."
+        ),
     ] = "",
     open_: Annotated[
-        bool, typer.Option("--open", help="Show the page of the demo in your browser, too, until Ctrl-C. Default: no.")
+        bool, typer.Option("--open", help="Also show the demo's page in your browser, until Ctrl-C. Default: no.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
+        bool,
+        typer.Option("--json", help="Print one JSON event per line, and the status as the last line. Default: text."),
     ] = False,
 ) -> None:
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""

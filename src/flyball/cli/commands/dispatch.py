@@ -15,19 +15,21 @@ from flyball.cli.support.output import put, put_json
 
 def dispatch(
     track: Annotated[str, typer.Argument(help="Folder of the track, or its name below conductor/tracks/.")],
-    choose: Annotated[bool, typer.Option("--choose", help="Name the evaluators and stop; nothing is run.")] = False,
+    choose: Annotated[
+        bool, typer.Option("--choose", help="Name the evaluators and run nothing. Default: run them.")
+    ] = False,
     measured_only: Annotated[
         bool,
         typer.Option(
-            "--measured-only", help="Run only what needs no model, and write nothing into the track's folder."
+            "--measured-only",
+            help="Run only the passes that need no model, and write nothing into the track's folder. Default: run all passes.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate a track: choose its evaluators, run them with the structural checks, and give one verdict.
 
-    Exits with 0 for PASS and 3 for FAIL. The report is written to evaluation-report.md in the track's folder, and its
-    metadata.json is brought up to date.
+    Exits with 0 for PASS and 3 for FAIL. Writes evaluation-report.md into the track's folder and updates its metadata.json.
     """
     from flyball.clock import system_clock
     from flyball.config.home import environment

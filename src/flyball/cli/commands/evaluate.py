@@ -37,7 +37,7 @@ def evaluate(
     ] = None,
     validation: Annotated[
         list[Path] | None,
-        typer.Option(help="File with a validator's summary (Markdown) or report (JSON); repeatable."),
+        typer.Option(help="File with a validator's summary (Markdown) or report (JSON); repeatable. Default: none."),
     ] = None,
     build: Annotated[
         BuildResult, typer.Option(help="Result of the build: pass, fail or unknown. Default: unknown.")
@@ -50,10 +50,10 @@ def evaluate(
         bool, typer.Option("--unrecoverable", help="Only a person can resolve the errors. Default: no.")
     ] = False,
     max_cycles: Annotated[
-        int | None, typer.Option(help="Cycle limit; 0 means no limit. Default: as the state file says.", min=0)
+        int | None, typer.Option(help="Cycle limit; 0 means no limit. Default: the limit in the state file.", min=0)
     ] = None,
     focus: Annotated[
-        str, typer.Option(help="Issue that is being worked on. Default: as the state file or focus.md says.")
+        str, typer.Option(help="Issue in work. Default: the one in the state file, else in focus.md.")
     ] = "",
     reset: Annotated[
         bool, typer.Option("--reset", help="Clear the counts of failures and idle cycles that block. Default: no.")

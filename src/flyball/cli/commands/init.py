@@ -29,7 +29,7 @@ def init(
         bool,
         typer.Option(
             "--constitution",
-            help="Write .work/constitution.md, the rules a backlog is worked by, instead. Default: write flyball.toml.",
+            help="Write .work/constitution.md instead, the rules for agents that work on a backlog. Default: write flyball.toml.",
         ),
     ] = False,
     as_json: AsJson = False,

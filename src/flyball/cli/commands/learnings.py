@@ -23,20 +23,26 @@ def learnings(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            help="What a turn would be about: lists the learnings it would be given, and why. `drop N` and `keep N` are your word"
-            " about one; N is its number in the only task, else TASK/N. Default: list all."
+            help="Subject of a turn: list the learnings that such a turn would be shown, and why. Or `drop N`: never show learning N"
+            " again; or `keep N`: keep showing it. N is a number of the unfinished task, or TASK/N. Default: list all learnings."
         ),
     ] = None,
     file: Annotated[
-        list[str] | None, typer.Option("--file", help="A file such a turn works on; may be repeated.")
+        list[str] | None, typer.Option("--file", help="File that such a turn works on; repeatable. Default: none.")
     ] = None,
-    because: Annotated[str, typer.Option("--because", help="Why you drop or keep it.")] = "",
+    because: Annotated[
+        str, typer.Option("--because", help="Reason to drop or keep the learning; drop needs one. Default: none.")
+    ] = "",
     task: Annotated[
-        str, typer.Option("--task", help="The task that N belongs to, or that adopts a text of others.")
+        str,
+        typer.Option(
+            "--task",
+            help="Task that N belongs to, or that adopts a learning of others. Default: the unfinished one, else the last one.",
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List what earlier work taught, in which state it is, and why a turn would be shown it; drop or keep one."""
+    """List the learnings of this repository with their states; say which ones a turn would be shown; drop or keep one."""
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.learnings import is_learning, search
 

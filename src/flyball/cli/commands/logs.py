@@ -38,10 +38,10 @@ def logs(
         bool,
         typer.Option(
             "--raw",
-            help="With --turn: print the program's own output, byte for byte; its errors on standard error. Default: told in words.",
+            help="With --turn: print the program's own output byte for byte, and its errors on standard error. Default: print it as readable lines.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line. Default: text.")] = False,
 ) -> None:
     """Show what happened in a task, one line for each event."""
     from flyball.cli.support.choosing import chosen

@@ -21,13 +21,18 @@ LONGEST_LINE = 16 * 1024 * 1024
 
 
 def monitor(
-    task: Annotated[str, typer.Argument(help="The name of the loop whose history the batch belongs to.")] = "",
+    task: Annotated[
+        str, typer.Argument(help="Name of the loop whose history the batch belongs to. Required, except with --stream.")
+    ] = "",
     stream: Annotated[
-        bool, typer.Option("--stream", help="Answer each line of JSON on stdin at once; nothing is kept.")
+        bool,
+        typer.Option(
+            "--stream", help="Answer each line of JSON on stdin at once, and keep nothing. Default: read one batch."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge whether a loop makes progress: read a batch result from stdin, keep its history, and exit 0 on progress."""
+    """Judge whether a loop makes progress: read a batch result from stdin, keep its history, and exit 0 on progress, else 3."""
     with exit_on_refusal():
         if bool(task) == stream:
             say(

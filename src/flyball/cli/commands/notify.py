@@ -14,10 +14,13 @@ from flyball.cli.support.output import put
 
 def notify(
     test: Annotated[
-        bool, typer.Option("--test", help="Send a message to every target and say what came of it.")
+        bool,
+        typer.Option(
+            "--test", help="Send a test message to every target and print each result. Default: only list the targets."
+        ),
     ] = False,
 ) -> None:
-    """Show whom flyball tells when you are needed, when a task ended, and of long waits; --test tries them."""
+    """List the targets that flyball notifies when it needs you, when a task ends, and about long waits; --test tries them."""
     from flyball.config import file as config_file, trust
     from flyball.projections.pages.notices import Notice
     from flyball.wiring.run.notifying import from_table, sends_of, tried

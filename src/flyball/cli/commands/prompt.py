@@ -13,7 +13,7 @@ from flyball.cli.support.output import put, put_json
 
 
 def prompt(
-    role: Annotated[str, typer.Argument(help="The role, such as implementer or qa.")],
+    role: Annotated[str, typer.Argument(help="Role of the task's workflow, such as implementer or qa.")],
     task: MaybeTask = "",
     as_json: AsJson = False,
 ) -> None:

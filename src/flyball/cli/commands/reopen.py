@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def reopen(
     task: arguments.Task,
     feedback: Annotated[
-        list[str], typer.Argument(help="What is still to be done; each item of a list is one criterion or issue.")
+        list[str], typer.Argument(help="Work still to do; each item of a list becomes one criterion, subtask or issue.")
     ],
     *,
     typed: RunFlags,
     detach: flags.Detach = False,
     as_json: flags.JsonEvents = False,
 ) -> None:
-    """Continue a task that is DONE: your feedback becomes new criteria or issues."""
+    """Continue a task that is DONE: your feedback becomes new criteria, subtasks or issues."""
     from flyball.cli.screen.seat import take_seat
     from flyball.cli.sessions import reopen as take_up
 

@@ -32,9 +32,9 @@ def report(
         typer.Option(help="Format: md or html (one file with plots) for people, json for programs. Default: md."),
     ] = Format.MD,
     open_: Annotated[
-        bool, typer.Option("--open", help="Show the html report in your browser. Default: print it.")
+        bool, typer.Option("--open", help="Show the html report in your browser. Default: print the report.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json. Default: as --format says.")] = False,
 ) -> None:
     """Report what was done, how it was verified, and what is left."""
     from flyball.cli.support.choosing import chosen

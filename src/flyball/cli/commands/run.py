@@ -23,7 +23,7 @@ def run(
         typer.Option(
             "--from",
             metavar="PATH",
-            help="Document to work from (PRP, PRD), a plan of another tool (tasks.md, tasks.json, prd.json, a Backlog.md folder, beads, github), a .work folder, or a .prp-session. Default: none.",
+            help="Document to work from (PRP, PRD), a plan of another tool (tasks.md, tasks.json, prd.json, a Backlog.md folder, beads, github), a .work folder, a track's folder, or a .prp-session. Default: none.",
         ),
     ] = None,
     new: Annotated[

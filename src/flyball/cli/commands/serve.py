@@ -17,29 +17,32 @@ if TYPE_CHECKING:
 
 def serve(
     port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 takes any that is free. Default: 7117.", min=0, max=65535)
+        int, typer.Option(help="Port to listen on; 0 takes any free port. Default: 7117.", min=0, max=65535)
     ] = 7117,
     host: Annotated[
         str,
-        typer.Option(help="Address to listen on; another than loopback lets other machines in. Default: 127.0.0.1."),
+        typer.Option(
+            help="Address to listen on; any but a loopback address lets other machines in. Default: 127.0.0.1."
+        ),
     ] = "127.0.0.1",
     open_: Annotated[
         bool, typer.Option("--open", help="Open the page in your browser. Default: print its link.")
     ] = False,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Show everything and take no word. Default: words are taken.")
+        bool, typer.Option("--read-only", help="Show everything and accept no command. Default: accept commands.")
     ] = False,
     new_token: Annotated[
         bool,
         typer.Option(
-            "--new-token", help="Make a new token: links and browsers of the old one are shut out. Default: keep it."
+            "--new-token",
+            help="Make a new token, which shuts out all earlier links and browsers. Default: keep the token.",
         ),
     ] = False,
     link: Annotated[
         bool, typer.Option("--link", help="Print the link of the page and serve nothing. Default: serve.")
     ] = False,
 ) -> None:
-    """Show every task of this machine in a browser, and take your words there."""
+    """Show every task of this machine in a browser, and accept your answers and commands there."""
     from flyball.config.home import home_folder
 
     with exit_on_refusal():

@@ -8,18 +8,26 @@ from typing import Annotated
 
 import typer
 
-from flyball.cli.support.arguments import MaybeTask
+from flyball.cli.support.completion import task_ids
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put
 
 
 def watch(
-    task: MaybeTask = "",
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="Task: its id, number, part of its id, or words of its request."
+            " Default: all tasks of this machine; with --exit-status, the unfinished one, else the last one.",
+            autocompletion=task_ids,
+        ),
+    ] = "",
     exit_status: Annotated[
-        bool, typer.Option("--exit-status", help="End with the task's own exit code, as `run` would. Default: 0.")
+        bool,
+        typer.Option("--exit-status", help="Exit with the code that `run` gives for the task. Default: exit with 0."),
     ] = False,
 ) -> None:
-    """Watch a running task from any terminal; without TASK all tasks of this machine, what needs you first."""
+    """Watch a running task from any terminal; without TASK, list all tasks of this machine, those that need you first."""
     from flyball.cli.screen.attaching import attach
     from flyball.cli.support.choosing import chosen
     from flyball.cli.support.exits import exit_code

@@ -39,18 +39,21 @@ def answer(
 
 
 def reset(task: Task, as_json: AsJson = False) -> None:
-    """Clear the counters that stopped a task as stuck, and let it try again."""
+    """Clear the counters that stopped a task as stuck, and let the task try again."""
     _speak(task, "reset", as_json=as_json)
 
 
 def skip(
     task: Task,
     subtask: Annotated[
-        str, typer.Option(metavar="ID", help="Leave this subtask out. Default: the one that asks, else the stage.")
+        str,
+        typer.Option(
+            metavar="ID", help="Subtask to leave out. Default: the one that asks; if none asks, the current stage."
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Leave the current stage unverified and go to the next; every report says so."""
+    """Leave the current stage unverified, or a subtask out, and go on; every report says so."""
     _speak(task, "skip", text=subtask, as_json=as_json)
 
 
@@ -69,7 +72,7 @@ def modify(
 
 
 def pause(task: Task, as_json: AsJson = False) -> None:
-    """Stop a running task after its current step."""
+    """Pause a running task when its current iteration ends."""
     from flyball.cli.support.choosing import chosen
     from flyball.ports import Refusal
     from flyball.wiring.presence import controller_of

@@ -15,7 +15,7 @@ Task = Annotated[
 MaybeTask = Annotated[
     str,
     typer.Argument(
-        help="Task: its id, number, part of its id, or words of its request. Default: the unfinished one.",
+        help="Task: its id, number, part of its id, or words of its request. Default: the unfinished one, else the last one.",
         autocompletion=task_ids,
     ),
 ]

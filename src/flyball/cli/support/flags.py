@@ -21,7 +21,7 @@ def _text(help_: str, metavar: str) -> Any:
 
 SETTINGS: dict[str, Any] = {
     "workflow": _text(
-        "Workflow: tdd, quick, plan, backlog or track. Default: tdd; backlog for a .work folder, track for a track's.",
+        "Workflow: tdd, quick, plan, backlog or track. Default: tdd; with --from a plan of another tool: plan, a .work folder: backlog, a track's folder: track.",
         "NAME",
     ),
     "agent": _text(
@@ -49,14 +49,14 @@ SETTINGS: dict[str, Any] = {
         ),
     ],
     "sandbox": _text(
-        "Sandbox: auto, bwrap or none. Default: auto (bwrap; if bwrap is missing, an attended run goes without and an unattended one refuses).",
+        "Sandbox: auto, bwrap or none. Default: auto (bwrap; where bwrap does not work, an attended run warns and continues, an unattended run refuses).",
         "KIND",
     ),
     "in_place": Annotated[
         bool | None,
         typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
     ],
-    "parallel": _count("Run at most this many turns at once. Default: as many as the workflow wants."),
+    "parallel": _count("Run at most this many turns at once. Default: two subtasks, or all reviewers of one tree."),
     "max_iterations": _count("Stop after this many iterations. Default: no limit."),
     "max_cycles": _count("Stop after this many issues (backlog). Default: no limit."),
     "max_turns": _count("Stop after this many turns. Default: no limit."),
@@ -78,11 +78,14 @@ SETTINGS: dict[str, Any] = {
     ),
     "approve_plan": Annotated[
         bool | None,
-        typer.Option("--approve-plan", help="Ask about the criteria even if the document gives them. Default: no."),
+        typer.Option(
+            "--approve-plan",
+            help="Ask you about the plan, or about the criteria in the document, before work begins. Default: no.",
+        ),
     ],
     "optional": Annotated[
         bool | None,
-        typer.Option("--optional", help="Work on the optional entries of an imported plan, too. Default: no."),
+        typer.Option("--optional", help="Work on the optional entries of an imported plan as well. Default: no."),
     ],
 }
 AT_RESUME = (
@@ -99,7 +102,8 @@ Detach = Annotated[
     ),
 ]
 JsonEvents = Annotated[
-    bool, typer.Option("--json", help="Print one JSON event per line, and the status as the last line.")
+    bool,
+    typer.Option("--json", help="Print one JSON event per line, and the status as the last line. Default: text."),
 ]
 
 
