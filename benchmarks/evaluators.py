@@ -1,10 +1,12 @@
 """What the evaluators find: planted defects, false alarms on clean twins, and what they hold against real packages.
 
     python benchmarks/evaluators.py                     planted projects and their twins
+    python benchmarks/evaluators.py --blind             the same, planted by someone who had not read the rules
     python benchmarks/evaluators.py --packages          packages of the registries, as if a track had just written them
     python benchmarks/evaluators.py ui-ux --list        one evaluator, every finding
 
 Only what needs no model is run. A planted defect is found if its pass has a finding on its line, or for a page, one that names it.
+A blind defect may name several files and texts, since who planted it could not know which of them a rule points at; "" is the page.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ def main() -> None:
     parser.add_argument("evaluators", nargs="*", default=EVALUATORS)
     parser.add_argument("--packages", action="store_true", help="look at packages of the registries instead")
     parser.add_argument("--list", action="store_true", help="show every finding")
+    parser.add_argument("--blind", action="store_true", help="the projects planted without knowing the rules")
     asked = parser.parse_args()
     if asked.packages:
         look_at_packages(show=asked.list)
@@ -50,15 +53,16 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     notes: list[str] = []
     for name in asked.evaluators:
-        notes += row(name, show=asked.list)
+        notes += row(HERE / "blind" / name if asked.blind else HERE / name, show=asked.list)
     print("\n".join(("", *notes)))
 
 
-def row(name: str, *, show: bool) -> list[str]:
-    planted = json.loads((HERE / name / "defects.json").read_text())
-    found, seconds = evaluated(name, "planted")
-    alarms, more = evaluated(name, "clean")
-    root = HERE / name / "planted"
+def row(project: Path, *, show: bool) -> list[str]:
+    name = project.name
+    planted = json.loads((project / "defects.json").read_text())
+    found, seconds = evaluated(project, "planted")
+    alarms, more = evaluated(project, "clean")
+    root = project / "planted"
     missed = [each for each in planted if not any(is_found(each, *one, root) for one in found)]
     count = len(planted)
     print(f"| {name} | {count} | {count - len(missed)} | {len(missed)} | {len(alarms)} | {seconds:.1f} + {more:.1f} |")
@@ -71,10 +75,16 @@ def told(pass_name: str, defect: TrackDefect) -> str:
     return f"{pass_name}: {defect.place} {defect.message} [{defect.rule}]"
 
 
-def is_found(planted: list[str], pass_name: str, defect: TrackDefect, root: Path) -> bool:
-    wanted, file, text, _ = planted
-    if pass_name != wanted:
-        return False
+def is_found(planted: list[str | list[str]], pass_name: str, defect: TrackDefect, root: Path) -> bool:
+    wanted, files, texts = planted[0], listed(planted[1]), listed(planted[2])
+    return pass_name == wanted and any(is_at(file, text, defect, root) for file in files for text in texts)
+
+
+def listed(given: str | list[str]) -> list[str]:
+    return [given] if isinstance(given, str) else given
+
+
+def is_at(file: str, text: str, defect: TrackDefect, root: Path) -> bool:
     if not file:
         return text in f"{defect.rule} {defect.message}".lower()
     if defect.file != file:
@@ -84,16 +94,16 @@ def is_found(planted: list[str], pass_name: str, defect: TrackDefect, root: Path
     return any(defect.line <= place <= max(defect.line, defect.end_line) for place in places)
 
 
-def evaluated(name: str, kind: str) -> tuple[list[tuple[str, TrackDefect]], float]:
+def evaluated(project: Path, kind: str) -> tuple[list[tuple[str, TrackDefect]], float]:
     """The findings on one of the two versions of a project."""
     with tempfile.TemporaryDirectory() as made:
         base, head = Path(made, "base"), Path(made, "head")
-        shutil.copytree(HERE / name / "base", base)
+        shutil.copytree(project / "base", base)
         shutil.copytree(base, head)
-        shutil.copytree(HERE / name / kind, head, dirs_exist_ok=True)
-        settings = HERE / name / "track.json"
+        shutil.copytree(project / kind, head, dirs_exist_ok=True)
+        settings = project / "track.json"
         options = json.loads(settings.read_text()) if settings.is_file() else {}
-        return run(name, base, head, Path(made), EvaluatorOptions(**options))
+        return run(project.name, base, head, Path(made), EvaluatorOptions(**options))
 
 
 def run(

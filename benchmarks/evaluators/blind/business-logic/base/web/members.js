@@ -1,0 +1,1 @@
+export const mayBorrow = (loans) => loans >= 0 && loans < 5;
