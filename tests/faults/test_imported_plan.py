@@ -114,6 +114,30 @@ def test_what_a_rollback_undoes_is_unticked(plan: Plan) -> None:
     code, said = plan.world.flyball("resume", "001")
     assert code == 0, said
     assert plan.path.read_bytes() == plan.content.replace(b"[ ]", b"[X]")
+    edited = plan.content + b"\r\n\r\nA remark.\r\n"
+    plan.path.write_bytes(edited.replace(b"[ ]", b"[X]"))
+    code, said = plan.world.flyball("rollback", "001", "--to", "start")
+    assert code == 0, said
+    assert plan.path.read_bytes() == edited, "what a person wrote beside the marks does not keep ours in the file"
+    code, said = plan.world.flyball("resume", "001")
+    assert code == 0, said
+    assert "by a person" not in said
+    assert {"T001.txt", "T002.txt"} <= set(plan.changed())
+    assert plan.path.read_bytes() == edited.replace(b"[ ]", b"[X]")
+
+
+@pytest.mark.slow
+def test_a_rollback_says_that_it_could_not_unmark_a_plan_and_goes_back_all_the_same(plan: Plan) -> None:
+    code, said = plan.run()
+    assert code == 0, said
+    plan.path.unlink()
+    code, said = plan.world.flyball("rollback", "001", "--to", "start")
+    assert code == 0, said
+    assert f"{plan.place} still marks as done what is open again, and could not be marked" in said
+    plan.path.write_bytes(plan.content.replace(b"[ ]", b"[X]"))
+    code, said = plan.world.flyball("resume", "001")
+    assert code == 0, said
+    assert {"T001.txt", "T002.txt"} <= set(plan.changed())
 
 
 GH = """#!/bin/sh

@@ -76,6 +76,8 @@ def rollback(
             put(
                 f"Its work is in {done.merged_into} already, which is not changed; the branch of the task goes on from it."
             )
+        if done.unmarked:
+            put(f"{done.unmarked}. Going on marks it, and takes none of these marks for yours.")
         put(f"What was undone is kept as {done.undone} ({short(done.undone_sha)}). Go on with: {done.next_command}")
 
 

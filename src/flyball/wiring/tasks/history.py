@@ -60,7 +60,7 @@ class HoldsTrick(Refusal):
 
 
 class RolledBack(msgspec.Struct, frozen=True):
-    """What a rollback did."""
+    """What a rollback did; `unmarked` is why a plan of the user's still says that undone work is done."""
 
     task: str
     to: str
@@ -71,6 +71,7 @@ class RolledBack(msgspec.Struct, frozen=True):
     files: int
     next_command: str
     merged_into: str = ""
+    unmarked: str = ""
 
 
 def checkpoints(site: Site, task: TaskId) -> list[CheckpointRecord]:
@@ -152,7 +153,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         _accept_again(hand, base, target, stage, *_reopened(hand.state, found, base))
         hand.append(*undone_batches(hand.state, found, base))
         _write_reopened(site, hand)
-        take_marks_back(site, hand)
+        unmarked = take_marks_back(site, hand)
         if target.label == START or _before_tests(hand.state, stage):
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
             hand.append(Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))
@@ -161,7 +162,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         hand.append(TaskStopped("paused", f"rolled back to {target.label} by a person"))
         following = next_command(hand.state)
         return RolledBack(
-            task, target.label, target.commit, stage, undone.label, undone.commit, files, following, merged
+            task, target.label, target.commit, stage, undone.label, undone.commit, files, following, merged, unmarked
         )
 
 

@@ -9,12 +9,14 @@ from msgspec.structs import replace
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, simulated
 
 from flyball.core.claims.claims import Claim, Rejection
+from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.batch_events import BatchBegun
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
-from flyball.core.model.events import DocumentSeen, ItemChanged, PersonSpoke, SessionStarted
+from flyball.core.model.events import DocumentSeen, ItemChanged, Moved, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.state import State
 from flyball.core.model.task import Source
+from flyball.core.workflows.plan.record import PlanRecord
 from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.trackers import read_github
 from flyball.documents.plan_marks import PlanFiles
@@ -435,3 +437,61 @@ def test_a_parent_that_a_person_left_open_is_left_open(tmp_path: Path) -> None:
     state = world.simulator().run()
     assert state.decision == "DONE", state.stopped
     assert world.text == "- [ ] all of it\n  - [x] one\n- [x] two\n  - [x] three\n"
+
+
+def rolled_back_to_start(simulator: Simulator) -> None:
+    """A person's rollback as far as items go; the file is left to the next session, as where it could not be marked at once."""
+    state = simulator.known
+    labels = frozenset(batch.label for batch in state.batches.accepted)
+    simulator.append(PersonSpoke("reopen"), *undo(state, labels, "start"), Moved("GATHER", state.main.stage, "back"))
+    simulator.append(TaskStopped("paused", "rolled back"), SessionStarted(2, "here", "0"))
+
+
+@pytest.mark.req("O45")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("T004 Print a bill in pkg/bill.py\n", "T004 Print a bill in pkg/bill.py\n\nA remark.\n"),
+        ("# Tasks: Bills\n", "# Tasks: Bills\n\n## A new title\n"),
+        ("## Phase 2: Work\n", "## Phase 2: Work\n- [ ] T009 Also this in pkg/more.py\n"),
+    ],
+)
+def test_marks_of_ours_that_a_rollback_left_in_a_file_somebody_edited_are_nobodys_ticks(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    world = Filed(tmp_path)
+    simulator = world.simulator()
+    assert simulator.run().decision == "DONE"
+    rolled_back_to_start(simulator)
+    world.path.write_text(world.text.replace(old, new))
+    before: list[str] = []
+    world.before = lambda effect, _state: before.append(world.text) if isinstance(effect, RunAgent) else None
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert "[X]" not in before[0], "our marks were taken back before anything was worked"
+    assert not [note for note in notes(simulator) if "by a person" in note]
+    begun = [item for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun) for item in f.items]
+    assert [begun.count(id) for id in ("T001", "T002", "T003", "T004")] == [2, 2, 2, 2]
+    assert "[ ]" not in world.text
+
+
+def test_a_tick_a_person_made_after_opening_a_box_of_ours_is_theirs(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+    ticked: list[str] = []
+
+    def open_then_tick(effect: Effect, _state: State) -> None:
+        if isinstance(effect, RunAgent) and effect.item == "T004" and not ticked:
+            ticked.append("opened")
+            world.path.write_text(world.text.replace("[X] T002", "[ ] T002"))
+        elif isinstance(effect, RunAgent) and effect.item == "T002" and ticked == ["opened"]:
+            ticked.append("ticked")
+            world.path.write_text(world.text.replace("[ ] T002", "[X] T002"))
+            raise KeyboardInterrupt
+
+    world.before = open_then_tick
+    simulator = world.simulator()
+    with pytest.raises(KeyboardInterrupt):
+        simulator.run()
+    known = simulator.known.record
+    assert isinstance(known, PlanRecord)
+    assert "T002" not in {change.key.id for change in known.imported.written}

@@ -30,7 +30,7 @@ from flyball.core.workflows.plan.sources.following import (
     difference,
     renewed,
 )
-from flyball.core.workflows.plan.sources.marking import MarkChange, finishing, undoing
+from flyball.core.workflows.plan.sources.marking import MarkChange, finishing, ours, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanDefect
 
 BETWEEN_BATCHES = frozenset({"GATHER", "SCAFFOLD", "EXECUTE", "FINAL_REVIEW", "REPORT"})
@@ -54,8 +54,7 @@ def follow(state: State, lane: Lane) -> Step | None:
         return NOTHING
     known = record_of(state).imported
     if known.looked != len(lane.visits):
-        stories = state.task.settings.parallel_stories
-        return perform(ReadPlan(EffectId(f"source/{known.reads + 1}"), source, known.sha256, stories))
+        return perform(reading(state, source))
     if known.unread is not None:
         return _take_in(state, lane, known, source)
     changes = wanted_marks(state, lane, known)
@@ -69,6 +68,13 @@ def follow(state: State, lane: Lane) -> Step | None:
     return None
 
 
+def reading(state: State, source: Source) -> ReadPlan:
+    """The next look at the source."""
+    known = record_of(state).imported
+    stories = state.task.settings.parallel_stories
+    return ReadPlan(EffectId(f"source/{known.reads + 1}"), source, known.sha256, stories)
+
+
 def wanted_marks(state: State, lane: Lane, known: Imported) -> tuple[MarkChange, ...]:
     """What the source should say and does not: accepted items are done, and what we marked and is open again is not."""
     if known.plan is None:
@@ -77,10 +83,10 @@ def wanted_marks(state: State, lane: Lane, known: Imported) -> tuple[MarkChange,
     if public and (lane.stage != "REPORT" or not state.task.settings.close_issues):
         return ()
     done = {item.id for item in state.items if item.status == "completed"}
-    ours = {id for batch in state.batches.accepted for id in batch.items}
-    written = {change.key: change for change in known.written}
-    back = undoing(known.plan, written, (item.id for item in state.items if item.id not in done))
-    return (*finishing(known.plan, done & ours), *back)
+    accepted = {id for batch in state.batches.accepted for id in batch.items}
+    opened = (item.id for item in state.items if item.id not in done)
+    back = undoing(known.plan, ours(known.plan, known.written), opened)
+    return (*finishing(known.plan, done & accepted), *back)
 
 
 def marking(state: State) -> MarkEntries | None:
@@ -108,7 +114,7 @@ def taken_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
         found = Difference(ticked=tuple(item for item in now.items if item.status == "completed"))
     else:
         assert known.plan is not None
-        found = difference(known.plan, now, state.items)
+        found = difference(known.plan, now, state.items, known.written)
     attended, holds = state.task.settings.attended, gates_hold(state)
     asked = attended and source.format != "beads"
     doubtful = found.ticked if not holds else ()

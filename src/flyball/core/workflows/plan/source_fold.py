@@ -9,12 +9,18 @@ from msgspec.structs import replace
 
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import SessionStarted
-from flyball.core.model.outcomes import Stale
+from flyball.core.model.outcomes import Interrupted, Stale
 from flyball.core.model.state import Lane, State
 from flyball.core.workflows.plan.facts import MatterSettled, SourceSeen
 from flyball.core.workflows.plan.record import record_of
 from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead
-from flyball.core.workflows.plan.sources.following import remembered, renewed, with_changes
+from flyball.core.workflows.plan.sources.following import (
+    perhaps_written,
+    remembered,
+    renewed,
+    still_written,
+    with_changes,
+)
 
 UNREAD = -1
 
@@ -53,14 +59,24 @@ def _stale(state: State, _lane: Lane, effect: Effect, _outcome: Stale) -> None:
     """What was read before is no longer what there is: it is read again before anything is marked."""
     known = record_of(state).imported
     if isinstance(effect, MarkEntries):
-        _keep(state, looked=UNREAD, marks=known.marks + 1, stale=known.stale + 1)
+        tried = perhaps_written(known.written, effect.changes)
+        _keep(state, written=tried, looked=UNREAD, marks=known.marks + 1, stale=known.stale + 1)
+
+
+def _interrupted(state: State, _lane: Lane, effect: Effect, _outcome: Interrupted) -> None:
+    """The file may bear marks of ours that nobody has seen."""
+    known = record_of(state).imported
+    if isinstance(effect, MarkEntries):
+        _keep(state, written=perhaps_written(known.written, effect.changes))
 
 
 def _seen(state: State, fact: SourceSeen) -> None:
     known = record_of(state).imported
+    now = renewed(known)
     _keep(
         state,
-        plan=renewed(known),
+        plan=now,
+        written=still_written(known.written, now),
         sha256=fact.sha256,
         unread=None,
         matters=(*known.matters, *fact.matters),
@@ -90,4 +106,5 @@ ENDED: dict[type, Callable[[State, Lane, Any, Any], None]] = {
     PlanRead: _read,
     EntriesMarked: _marked,
     Stale: _stale,
+    Interrupted: _interrupted,
 }

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.keys import keep_names
-from flyball.core.workflows.plan.sources.marking import MarkChange, is_done
+from flyball.core.workflows.plan.sources.marking import MarkChange, is_done, ours
 from flyball.core.workflows.plan.sources.values import ImportedPlan, Key, PlanEntry
 
 TRACKERS = frozenset({"beads", "github"})
@@ -70,17 +70,27 @@ def renewed(imported: Imported) -> ImportedPlan:
     return replace(now, entries=(*now.entries, *finished))
 
 
-def difference(before: ImportedPlan, now: ImportedPlan, items: tuple[Item, ...]) -> Difference:
-    """What differs in what is worked; the order of entries alone is no difference."""
+def difference(
+    before: ImportedPlan, now: ImportedPlan, items: tuple[Item, ...], written: tuple[MarkChange, ...] = ()
+) -> Difference:
+    """What people changed in what is worked; the order of entries alone is no difference, and a mark we wrote is nobody else's."""
+    own = ours(now, written)
+    mine = {entry.item.id for entry in now.entries if any(mark.key in own for mark in entry.marks)}
     was = {entry.item.id: entry for entry in before.entries if entry.role == "work"}
     is_ = {entry.item.id: entry for entry in now.entries if entry.role == "work"}
     status = {item.id: item.status for item in items}
     left = [item for item in items if item.status != "completed" and item.id in was]
     return Difference(
-        added=tuple(entry.item for id, entry in is_.items() if id not in was and id not in status),
+        added=tuple(
+            replace(entry.item, status="not-started") if id in mine else entry.item
+            for id, entry in is_.items()
+            if id not in was and id not in status
+        ),
         gone=tuple(item for item in left if item.id not in is_),
         reworded=tuple(is_[i.id].item for i in left if i.id in is_ and is_[i.id].item.text != was[i.id].item.text),
-        ticked=tuple(is_[item.id].item for item in left if item.id in is_ and stands(now, is_[item.id])),
+        ticked=tuple(
+            is_[item.id].item for item in left if item.id in is_ and item.id not in mine and stands(now, is_[item.id])
+        ),
         opened=tuple(
             entry.item
             for id, entry in is_.items()
@@ -114,3 +124,19 @@ def remembered(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -
         else:
             known[change.key] = change
     return tuple(known.values())
+
+
+def still_written(written: tuple[MarkChange, ...], now: ImportedPlan) -> tuple[MarkChange, ...]:
+    """The marks of ours in a plan that was read again, by their keys of now; one that somebody else changed is ours no longer.
+
+    That of an entry which is not there is kept: the entry may come back with its mark.
+    """
+    there = {mark.key for entry in now.entries for mark in entry.marks}
+    found = ours(now, written)
+    return (*found.values(), *(change for change in written if change.key not in there))
+
+
+def perhaps_written(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -> tuple[MarkChange, ...]:
+    """The marks of ours after an attempt that may have made these changes or not: where such a mark stands, it counts as ours."""
+    known = {change.key for change in written}
+    return (*written, *(change for change in changes if change.key not in known))

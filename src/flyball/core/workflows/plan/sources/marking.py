@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.workflows.plan.sources import backlog_md, ralph, task_master
 from flyball.core.workflows.plan.sources.boxes import TICKED
@@ -66,6 +67,31 @@ def _stands(plan: ImportedPlan, entry: PlanEntry) -> bool:
 
 def _done_mark(plan: ImportedPlan, mark: Mark) -> str:
     return "x" if plan.format == "backlog.md" and len(mark.mark) == 1 else plan.done
+
+
+def ours(plan: ImportedPlan, written: Iterable[MarkChange]) -> dict[Key, MarkChange]:
+    """The marks of a plan that stand because we wrote them, by the keys they have now.
+
+    An entry that was worded anew is known by its id, and one whose number among equals changed by its text.
+    """
+    marks = {mark.key: mark.mark for entry in plan.entries for mark in entry.marks}
+    found: dict[Key, MarkChange] = {}
+    lost: list[MarkChange] = []
+    for change in written:
+        if marks.get(change.key) == change.after:
+            found[change.key] = change
+        else:
+            lost.append(change)
+    for change in lost:
+        alike = (k for k, mark in marks.items() if k not in found and mark == change.after and _alike(change.key, k))
+        key = next(alike, None)
+        if key is not None:
+            found[key] = replace(change, key=key)
+    return found
+
+
+def _alike(one: Key, other: Key) -> bool:
+    return one.part == other.part and (one.id == other.id if one.id else one.text == other.text)
 
 
 def undoing(plan: ImportedPlan, written: Mapping[Key, MarkChange], undone: Iterable[str]) -> tuple[MarkChange, ...]:
