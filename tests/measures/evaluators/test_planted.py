@@ -28,11 +28,12 @@ def benchmark(monkeypatch):
     ],
 )
 def test_nine_of_ten_planted_defects_are_found_and_the_twin_is_clean(benchmark, name):
-    planted = benchmark.json.loads((FOLDER / "evaluators" / name / "defects.json").read_text())
+    project = FOLDER / "evaluators" / name
+    planted = benchmark.json.loads((project / "defects.json").read_text())
     assert len(planted) >= 12
-    found, _ = benchmark.evaluated(name, "planted")
-    root = FOLDER / "evaluators" / name / "planted"
+    found, _ = benchmark.evaluated(project, "planted")
+    root = project / "planted"
     missed = [each for each in planted if not any(benchmark.is_found(each, *one, root) for one in found)]
     assert len(missed) <= (1 - LEAST) * len(planted), missed
-    alarms, _ = benchmark.evaluated(name, "clean")
+    alarms, _ = benchmark.evaluated(project, "clean")
     assert [benchmark.told(*one) for one in alarms] == []
