@@ -150,7 +150,7 @@ def test_a_file_that_is_gone_or_a_link_is_refused(tasks: File) -> None:
     request = tasks.finish("T002")
     other = tasks.path.with_name("other.md")
     tasks.path.rename(other)
-    with pytest.raises(PlanUnusable, match="the file is gone"):
+    with pytest.raises(PlanUnusable, match="is gone: put it back"):
         tasks.files.mark(request)
     tasks.path.symlink_to(other)
     with pytest.raises(PlanUnusable, match="not a link"):

@@ -21,6 +21,9 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
 from flyball.core.workflows.registry import workflow_of
 
+USERS_FILES = ("read/", "edit/", "source/", "mark/")
+"""How the ids of effects begin that read and write files of the user's."""
+
 
 def decide(state: State) -> Step:
     """The facts to record and the effects to have under way now; nothing when the loop has stopped or must wait."""
@@ -61,7 +64,7 @@ def _steps(state: State, workflow: Workflow) -> Iterator[Step]:
         yield workflow.coordinate(state) or NOTHING
     for lane in state.lanes.values():
         if lane.failed is not None:
-            yield halt(_given_up(*lane.failed))
+            yield halt(_given_up(state, *lane.failed))
         elif not state.pausing or lane.at_work is not None:
             yield _lane_step(state, lane, workflow)
 
@@ -98,10 +101,12 @@ def _put_back(state: State, lane: Lane, measured: Measurement) -> PutBack:
     )
 
 
-def _given_up(key: EffectId, failed: Failed) -> TaskStopped:
+def _given_up(state: State, key: EffectId, failed: Failed) -> TaskStopped:
     """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
-    theirs = key.startswith(("prepare", "read/", "edit/"))
-    return TaskStopped("blocked" if theirs else "error", failed.detail)
+    if key.startswith(USERS_FILES):
+        told = failed.detail.removeprefix(f"{key}: ").rstrip(".")
+        return TaskStopped("blocked", f"{told}. Once that is mended: flyball resume {state.task.id}")
+    return TaskStopped("blocked" if key.startswith("prepare") else "error", failed.detail)
 
 
 def _is_rewritten(state: State, lane: Lane) -> bool:

@@ -28,6 +28,7 @@ from flyball.ports import Refusal
 
 LOCK_STALE_S = 10.0
 LOCK_PATIENCE_S = 60.0
+GONE = "is gone: put it back, for the task works to the plan in it"
 _PAUSE_S = 0.05
 _FORMATS: dict[str, Format] = {
     each: each
@@ -47,6 +48,9 @@ class PlanFiles:
 
     def read(self, request: ReadPlan) -> PlanRead:
         """The plan as it is now; nothing but its hash where it has not changed."""
+        path = self._root / request.source.path
+        if not os.path.lexists(path):
+            raise PlanUnusable(f"{path} {GONE}")
         try:
             plan, digest = read_plan(request.source, self._root, parallel_stories=request.parallel_stories)
         except DocumentError as error:
@@ -65,7 +69,7 @@ class PlanFiles:
         except EntryMoved:
             return Stale(_digest(path.read_bytes()) if path.is_file() else "")
         except (DocumentError, PlanUnreadable) as error:
-            raise PlanUnusable(f"{path}: {error}") from error
+            raise PlanUnusable(f"{path} {error}" if str(error) == GONE else f"{path}: {error}") from error
 
     def _mark_folder(self, path: Path, request: MarkEntries) -> EntriesMarked | Stale:
         before = backlog_files(path)
@@ -103,7 +107,7 @@ def _folder(root: Path, path: Path) -> Iterator[KeptFolder]:
 def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMarked | Stale:
     before = folder.read(name)
     if before is None:
-        raise DocumentError("the file is gone; expected the plan the task was opened from")
+        raise DocumentError(GONE)
     after = _marked(before, request.source, request.changes)
     if after == before:
         return EntriesMarked(_digest(before))

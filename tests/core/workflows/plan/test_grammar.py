@@ -78,3 +78,10 @@ def test_boxes_in_fences_and_questions_are_no_subtasks() -> None:
 
 def test_an_order_has_no_ring() -> None:
     assert cycle(parse(WHOLE).items) == ()
+
+
+@pytest.mark.req("O20")
+@pytest.mark.parametrize("path", ["../x.py", "/etc/x", "~/x", "a/../../x"])
+def test_a_path_outside_the_repository_is_a_problem(path: str) -> None:
+    [problem] = parse(f"- [ ] **1.1** a — Files: `{path}` | Acceptance: b").problems
+    assert problem == f"line 1: 1.1 names {path}, which is outside the repository; expected a path below its root"

@@ -23,9 +23,19 @@ def open_subtasks(state: State) -> tuple[Item, ...]:
 
 
 def waits_for(state: State, item: Item) -> tuple[str, ...]:
-    """The subtasks that must be accepted before this one."""
+    """The subtasks that must be accepted before this one: what it depends on, and what those of them depend on that are not open."""
     pending = {each.id for each in open_subtasks(state)}
-    return tuple(other for other in item.depends_on if other in pending)
+    passed_on = {each.id: each.depends_on for each in state.items if each.id not in pending}
+    found: dict[str, None] = {}
+    seen, todo = {item.id}, list(item.depends_on)
+    while todo:
+        other = todo.pop(0)
+        if other in pending:
+            found[other] = None
+        elif other not in seen:
+            seen.add(other)
+            todo += passed_on.get(other, ())
+    return tuple(found)
 
 
 def ready(state: State) -> tuple[Item, ...]:

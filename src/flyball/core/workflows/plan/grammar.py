@@ -15,6 +15,7 @@ import msgspec
 from flyball.core.loop.batches.choosing import SCAFFOLD
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import one_line, storable
+from flyball.core.workflows.plan.sources.wording import is_outside
 
 MOST_PROBLEMS = 12
 _BOX = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]{1,3}[.)])[ \t]+\[(?P<mark>[ xX~-])\][ \t]*(?P<rest>.*)$")
@@ -172,6 +173,8 @@ def _problems(entries: Sequence[PlanLine]) -> Iterator[str]:
             yield f"{where}: {item.id} has no name"
         if not item.acceptance:
             yield f"{where}: {item.id} has no acceptance; add: Acceptance: what can be checked when it is done"
+        for path in filter(is_outside, item.files):
+            yield f"{where}: {item.id} names {path}, which is outside the repository; expected a path below its root"
     yield from _wrong_dependencies(entries, known)
 
 

@@ -385,3 +385,26 @@ def test_a_tick_is_written_as_the_file_has_most_of_them_else_as_its_tool_does(
     raw: bytes, format: Format, done: str
 ) -> None:
     assert read_markdown(raw, format).done == done
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("- [ ] **1** a — Files: a.py | depends_on: 1\n", 1, "1 waits for 1: a circle"),
+        ("- [ ] T001 a\n- [ ] T002 b in b.py (depends on T002)\n", 2, "T002 waits for T002: a circle"),
+        ("- [ ] **1** a — Files: a.py | Acceptance: b\n- [ ] **2** b — Files: ../../etc/x | Acceptance: c\n", 2, "../../etc/x is outside"),
+        ("- [ ] **1** a\n  - Files: `/etc/x`, b.py\n", 1, "/etc/x is outside"),
+        ("- [ ] one\n- [ ]\n- [ ] two\n", 2, "the box has no text"),
+        ("- [ ] T001 a\n- [ ] T002\n", 2, "the box has no text"),
+    ],
+)  # fmt: skip
+def test_an_entry_that_nobody_could_work_is_refused_with_its_line(text: str, line: int, message: str) -> None:
+    format = format_by_content(scan(text.encode()))
+    [defect] = [each for each in read_markdown(text.encode(), format).defects if each.fatal]
+    assert defect.line == line
+    assert defect.message.startswith(message)
+
+
+def test_paths_that_lead_out_and_back_and_boxes_without_text_that_are_done_are_no_defects() -> None:
+    text = b"- [ ] **1** a \xe2\x80\x94 Files: pkg/../a.py | Acceptance: b\n- [x]\n"
+    assert not read_markdown(text, "plain").defects

@@ -136,11 +136,12 @@ def _linked(entry: PlanEntry, entries: list[PlanEntry], gone: set[str], defects:
             defects.append(PlanDefect(0, message, fatal=True))
         leaves = [e for e in entries if e.role == "work" and e.parent.casefold() == wanted.casefold()]
         ids += [e.item.id for e in leaves] if other and other.role == "parent" else [other.item.id] if other else []
+    itself = any(wanted.casefold() == entry.item.id.casefold() for wanted in entry.item.depends_on)
     parent = known.get(entry.parent.casefold())
     return replace(
         entry,
         parent=parent.item.id if parent else "",
-        item=replace(entry.item, depends_on=tuple(dict.fromkeys(id for id in ids if id != entry.item.id))),
+        item=replace(entry.item, depends_on=tuple(dict.fromkeys(id for id in ids if itself or id != entry.item.id))),
     )
 
 

@@ -39,6 +39,7 @@ from flyball.core.workflows.plan.sources.wording import (
     files_in,
     is_scaffold,
     names_fields,
+    outside_in,
     references_in,
     take_apart,
 )
@@ -77,7 +78,8 @@ def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS
     _nest(entries, drafts)
     dependencies = _Dependencies(entries, drafts)
     linked = [dependencies.link(index) for index in range(len(entries))]
-    defects = [*found.defects, *names.defects(tuple(draft.line for draft in drafts)), *dependencies.defects]
+    lines = tuple(draft.line for draft in drafts)
+    defects = [*found.defects, *_unworkable(drafts), *names.defects(lines), *dependencies.defects]
     own = format == "plain" and sum(names_fields(d.wording, d.details) for d in drafts) * 2 >= len(drafts)
     beside = partial(_runs_beside, parallel_stories=reading.parallel_stories)
     ordered = required(linked) if own else with_order(required(linked), beside=beside)
@@ -126,7 +128,7 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
     keys = KeyMaker()
     for box, wording in zip(found.boxes, wordings, strict=True):
         idle = profile.idle is not None and any(map(profile.idle.match, (*box.section.above, box.section.title)))
-        checklist = idle or not wording.text or (listed and not wording.id)
+        checklist = idle or (listed and not wording.id) or (not wording.text and box.mark in TICKED)
         mark = Mark(keys.make(wording.id, wording.text), box.mark)
         group = profile.group(box.section)
         if profile.format == "kiro" and box.parent >= 0:
@@ -138,9 +140,19 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
         )
 
 
+def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[PlanDefect]:
+    """Entries that nobody could work on as they stand."""
+    for draft in drafts:
+        if draft.role == "work" and not draft.wording.text:
+            yield PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
+        for path in outside_in(draft.wording, draft.details):
+            message = f"{path} is outside the repository; expected a path below its root, such as src/a.py"
+            yield PlanDefect(draft.line, message, fatal=True)
+
+
 def _wording(box: Box, profile: Profile) -> Wording:
     if not profile.ids:
-        return Wording(take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("- "))
+        return Wording(take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("-").lstrip())
     return take_apart(box.text, numbers=profile.numbers, labels=profile.labels)
 
 
@@ -280,8 +292,17 @@ class _Dependencies:
         wanted = dependencies_in(texts)
         if not wanted.ids and not wanted.ranges:
             return entry
-        ids = tuple(id for id in self._resolve(wanted, entry) if id != entry.item.id)
+        itself = self._names_itself(index)
+        ids = tuple(id for id in self._resolve(wanted, entry) if itself or id != entry.item.id)
         return replace(entry, item=replace(entry.item, depends_on=ids))
+
+    def _names_itself(self, index: int) -> bool:
+        """Whether an entry says that it waits for itself; what it says of a parent or of others with its id means those."""
+        draft = self._drafts[index]
+        field = f"depends_on: {draft.wording.fields.get('depends_on', '')}"
+        wanted = dependencies_in((field, draft.wording.text, *draft.details))
+        id = draft.wording.id
+        return id in wanted.ids and id not in wanted.loose and self._places[id] == [index]
 
     def _resolve(self, wanted: Wanted, entry: PlanEntry) -> tuple[str, ...]:
         """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""

@@ -159,7 +159,7 @@ def _linked(
                 message = f"{each.id} depends on {id}, which {problem}; expected a task that can be done"
                 defects.append(PlanDefect(entry.line, message, fatal=True))
             named.add(found)
-    leaves = (other for other in entries if other.role == "work" and other.item.id != node.id)
+    leaves = (other for other in entries if other.role == "work" and (other.item.id != node.id or node.id in named))
     ids = tuple(other.item.id for other in leaves if _is_of(other.item.id, named, known))
     return msgspec.structs.replace(entry, item=msgspec.structs.replace(entry.item, depends_on=ids))
 

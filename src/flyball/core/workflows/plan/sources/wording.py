@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -100,6 +101,20 @@ def files_in(text: str) -> tuple[str, ...]:
         p for p in map(_trimmed, bare) if _is_path(p, known=True)
     ]
     return tuple(dict.fromkeys(path.removeprefix("./") for path in paths))
+
+
+def outside_in(wording: Wording, details: Iterable[str]) -> Iterator[str]:
+    """The paths that an entry declares and that lie outside the repository."""
+    lists = [wording.fields.get("files", "")]
+    lists += [match[2] for d in details if (match := _DETAIL_FIELD.match(d)) and match[1].casefold() == "files"]
+    words = (word.strip("`*_\"'[]()") for value in lists for word in re.split(r"[,;\s]+", value))
+    return (word for word in words if is_outside(word))
+
+
+def is_outside(path: str) -> bool:
+    """Whether a path leads out of the repository it is written from."""
+    absolute = path.startswith(("/", "~/")) and len(path) > 1
+    return absolute or posixpath.normpath(path).split("/")[0] == ".."
 
 
 def _trimmed(path: str) -> str:
