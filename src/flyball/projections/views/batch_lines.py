@@ -29,6 +29,8 @@ def _questioned(_state: State, fact: PlanQuestioned) -> str:
 
 
 def _reviewed(_state: State, fact: PlanReviewed) -> str:
+    if fact.by in {"document", "nobody"}:
+        return "plan taken from the file"
     why = f": {fact.findings[0].message}" if fact.findings and not fact.approved else ""
     return f"plan {'approved' if fact.approved else 'sent back'} by the {fact.by}{why}"
 

@@ -12,15 +12,18 @@ from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.batch_events import BatchBegun
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
-from flyball.core.model.events import DocumentSeen, ItemChanged, Moved, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.model.events import DocumentSeen, ItemChanged, Judged, Moved, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.state import State
-from flyball.core.model.task import Source
+from flyball.core.model.task import Item, Source
+from flyball.core.workflows.plan.facts import PlanReviewed
+from flyball.core.workflows.plan.grammar import render
 from flyball.core.workflows.plan.record import PlanRecord
 from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.trackers import read_github
 from flyball.documents.plan_marks import PlanFiles
 from flyball.documents.plan_source import read_plan_source
+from flyball.projections.views.batch_lines import LINES
 from flyball.testing.simulator import Simulator
 
 pytestmark = pytest.mark.req("O23")
@@ -495,3 +498,68 @@ def test_a_tick_a_person_made_after_opening_a_box_of_ours_is_theirs(tmp_path: Pa
     known = simulator.known.record
     assert isinstance(known, PlanRecord)
     assert "T002" not in {change.key.id for change in known.imported.written}
+
+
+@pytest.mark.req("O50")
+def test_a_plan_of_the_users_is_never_replaced_by_a_planner_though_nothing_else_helps(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+    other = Item("T002", "something else", files=("pkg/other.py",), acceptance=("it is there",))
+    world.plan = Claim(status="complete", plan=f"# Plan\n\n{render((other,))}\n", source="report-file")
+
+    def say(turn: RunAgent, state: State) -> Claim | None:
+        rejected = turn.copy and turn.stage == "REVIEW" and "T002" in state.lanes
+        return Claim(verdict="fail", rejected=(Rejection("T002", "no"),), source="report-file") if rejected else None
+
+    world.say = say
+    simulator = world.simulator()
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert not [turn for turn in simulator.turns if turn.role == "planner"]
+    rungs = [f.rung for f in simulator.of(Judged) if isinstance(f, Judged) and f.rung]
+    assert rungs[-2:] == ["fresh-context", "smaller-scope"]
+    assert [item.id for item in state.items] == ["T001", "T002", "T003", "T004"]
+    assert "[ ] T002 [P] Read orders" in world.text
+
+
+@pytest.mark.req("O50")
+def test_a_lane_in_which_every_remedy_was_tried_asks_where_the_plan_is_the_users(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+    world.red = lambda parts: ("tests/test_orders.py::test_read",) if "T002" in parts else ()
+    simulator = world.simulator()
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert not [turn for turn in simulator.turns if turn.role == "planner"]
+    assert [item.id for item in state.items] == ["T001", "T002", "T003", "T004"]
+
+
+@pytest.mark.req("O22")
+def test_a_person_changes_the_plan_they_are_shown_in_their_file_and_no_planner_is_asked(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+    asked: list[Ask] = []
+
+    def say(ask: Ask) -> str:
+        asked.append(ask)
+        if len(asked) == 1:
+            new = world.text.replace("Print a bill", "Print two bills").replace("- [ ] T003", "- [ ] T007")
+            world.path.write_text(new)
+            return "two bills, please, and leave T003 out"
+        return "yes"
+
+    world.says = say
+    simulator = world.simulator(approve_plan=True, attended=True)
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert not [turn for turn in simulator.turns if turn.role == "planner"]
+    assert [ask.question.name for ask in asked] == ["plan", "plan"]
+    assert "edit that file, and answer: again" in asked[0].question.text
+    assert "Print two bills" in asked[1].question.detail
+    assert ids(world.saved[state.main.head]) == ["T001", "T002", "T004", "T007"]
+    assert "[ ]" not in world.text
+
+
+def test_a_plan_that_nobody_was_asked_about_is_said_to_be_taken_from_the_file(tmp_path: Path) -> None:
+    simulator = Filed(tmp_path).simulator()
+    simulator.run()
+    assert [f.by for f in simulator.of(PlanReviewed) if isinstance(f, PlanReviewed)] == ["document"]
+    lines = [LINES[PlanReviewed](simulator.known, f) for f in simulator.of(PlanReviewed)]
+    assert lines == ["plan taken from the file"]

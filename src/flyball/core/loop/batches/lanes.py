@@ -67,7 +67,7 @@ def _given_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
     if judged.verdict.health is Health.BLOCKED:
         return _deferred(state, lane, tuple(b.description for b in judged.verdict.blockers if b.type == "dependency"))
     work = state.batches.rework.get(lane.item)
-    if not rules.replans or (work is not None and REPLAN in work.rungs):
+    if not rules.replans(state) or (work is not None and REPLAN in work.rungs):
         return None
     why = "\n".join((judged.verdict.evidence, *judged.gate_1.missing[:3]))
     return record(SubtaskFailed(lane.item, why, spent=True))

@@ -102,7 +102,7 @@ def judge(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Judged:
 def remedy(rules: BatchRules, state: State, result: BatchResult, verdict: Verdict) -> tuple[Verdict, str]:
     """What is tried next; the verdict says STOP where nothing is left."""
     spent = [gone.detail for gone in state.batches.failures.values() if gone.spent]
-    if spent:
+    if spent and rules.replans(state):
         told = spent[0].partition("\n")[0]
         return change_cure(verdict, _fresh(verdict), f"every remedy inside the lane was tried: {told}"), REPLAN
     if verdict.cure is Cure.CONTINUE or verdict.cure in {Cure.STOP, Cure.ASK}:
@@ -136,7 +136,7 @@ def _next_rung(rules: BatchRules, state: State, result: BatchResult) -> str:
 
 def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
     if rung != "other-agent":
-        return rung != REPLAN or rules.replans
+        return rung != REPLAN or rules.replans(state)
     roles = {"default", *(rules.stage_of(state, lane).role for lane in subtask_lanes(state))}
     return any(state.task.settings.choice(role).fallback for role in roles)
 

@@ -18,13 +18,17 @@ def _nothing(_state: State) -> tuple[str, ...]:
     return ()
 
 
+def _never(_state: State) -> bool:
+    return False
+
+
 class BatchRules(msgspec.Struct, frozen=True):
     """Stages, roles and prompts of a workflow that works in batches.
 
     A finished lane moves to `reviewing`, where the task's own lane integrates and lets `judge` have its say; `monitoring` and `settling` are
     the stages after that, and `following` says where it goes on then. `stage_of` is the row of the table for a subtask's lane, `consenting`
-    the role that is asked about protected files where nobody is there. Files in `kept` are not a lane's to change. `replans`: the workflow
-    can plan anew what does not move.
+    the role that is asked about protected files where nobody is there. Files in `kept` are not a lane's to change. `replans`: what does not
+    move in this task can be planned anew.
     """
 
     reviewing: str
@@ -36,4 +40,4 @@ class BatchRules(msgspec.Struct, frozen=True):
     judge: Callable[[State, Lane, Batch], Step | BatchReviewed]
     following: Callable[[State], str]
     kept: Callable[[State], tuple[str, ...]] = _nothing
-    replans: bool = False
+    replans: Callable[[State], bool] = _never

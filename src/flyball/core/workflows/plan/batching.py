@@ -14,6 +14,7 @@ from flyball.core.model.effects import Question
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import kept_paths
 from flyball.core.text.quantities import plural
+from flyball.core.workflows.plan.importing import source_of
 from flyball.core.workflows.plan.planning import following
 from flyball.core.workflows.plan.prompts import FIXER, IMPLEMENTER, REVIEWER, SCAFFOLDER, brief
 from flyball.core.workflows.plan.record import record_of
@@ -45,7 +46,7 @@ RULES = BatchRules(
     judge=judge,
     following=following,
     kept=lambda state: kept_paths(state.task.source),
-    replans=True,
+    replans=lambda state: source_of(state) is None,
 )
 
 

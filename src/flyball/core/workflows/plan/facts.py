@@ -27,10 +27,13 @@ class PlanQuestioned(Fact, frozen=True, omit_defaults=True, tag="plan.questioned
 
 
 class PlanReviewed(Fact, frozen=True, omit_defaults=True, tag="plan.reviewed"):
-    """Somebody looked at the plan: it is worked to, or revised."""
+    """The plan is worked to, or revised: somebody looked at it, or it is the user's own `document`.
+
+    `nobody` has agreed yet to a document that a person wants to see first.
+    """
 
     approved: bool
-    by: Literal["reviewer", "person", "nobody"]
+    by: Literal["reviewer", "person", "document", "nobody"]
     turn: int = 0
     findings: tuple[Finding, ...] = ()
 

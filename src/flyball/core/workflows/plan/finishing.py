@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from flyball.core.claims.claims import Claim
@@ -68,10 +69,12 @@ def _worked_again(
 
 def added(state: State, wanted: tuple[tuple[str, tuple[str, ...]], ...], letter: str) -> tuple[Item, ...]:
     """New subtasks, numbered after those the plan has of the same letter."""
-    known = sum(item.id.startswith(f"{letter}.") for item in state.items)
+    known = {item.id for item in state.items}
+    first = sum(id.startswith(f"{letter}.") for id in known) + 1
+    names = (name for name in (f"{letter}.{number}" for number in itertools.count(first)) if name not in known)
     return tuple(
-        Item(f"{letter}.{number}", " ".join(text.split()), files=files, acceptance=(" ".join(text.split()),))
-        for number, (text, files) in enumerate(wanted, known + 1)
+        Item(name, " ".join(text.split()), files=files, acceptance=(" ".join(text.split()),))
+        for name, (text, files) in zip(names, wanted, strict=False)
     )
 
 

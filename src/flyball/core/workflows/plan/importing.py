@@ -68,6 +68,12 @@ def follow(state: State, lane: Lane) -> Step | None:
     return None
 
 
+def awaits_agreement(state: State) -> bool:
+    """Whether a person wants to see the plan first, has not agreed to it, and nothing was worked."""
+    known = record_of(state)
+    return state.task.settings.approve_plan and bool(known.drafts) and not known.agreed and not state.batches.accepted
+
+
 def reading(state: State, source: Source) -> ReadPlan:
     """The next look at the source."""
     known = record_of(state).imported
@@ -109,7 +115,7 @@ def _take_in(state: State, lane: Lane, known: Imported, source: Source) -> Step:
 def taken_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
     """A source that was read, as facts: what people did to it is taken where that is safe, and asked about where it is not."""
     now = renewed(known)
-    first = known.plan is None
+    first = known.plan is None or awaits_agreement(state)
     if first:
         found = Difference(ticked=tuple(item for item in now.items if item.status == "completed"))
     else:
@@ -123,7 +129,7 @@ def taken_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
     matters += [Matter("reworded", (item,)) for item in found.reworded if item not in found.ticked]
     matters += [Matter("ticked", (item,)) for item in doubtful] if attended else []
     notes = tuple(_notes(source, found, first=first, holds=holds, asked=asked, attended=attended))
-    yield SourceSeen(known.unread_sha256, tuple(matters))
+    yield SourceSeen(known.unread_sha256, tuple(matter for matter in matters if matter not in known.matters))
     yield DocumentSeen(source.path, known.unread_sha256, notes)
     if first:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -25,10 +25,11 @@ from flyball.core.model.task import EffectId, Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan import grammar, importing
 from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
-from flyball.core.workflows.plan.facts import PlanDrafted, PlanQuestioned, PlanReviewed
+from flyball.core.workflows.plan.facts import MatterSettled, PlanDrafted, PlanQuestioned, PlanReviewed
 from flyball.core.workflows.plan.grammar import PlanLine, PlanText
 from flyball.core.workflows.plan.prompts import PLAN_REVIEWER, PLANNER, brief
 from flyball.core.workflows.plan.record import record_of
+from flyball.core.workflows.plan.sources.values import ImportedPlan
 
 REVISIONS = 3
 CLARIFICATIONS = 3
@@ -48,6 +49,8 @@ def following(state: State) -> str:
 def gather(state: State, lane: Lane) -> Step:
     """Where to begin, or to go on after a rollback or a reopening: a plan that stands is worked to, any other is made first."""
     known = record_of(state)
+    if known.approved and importing.awaits_agreement(state):
+        return record(*_shown_again(state, known.imported.plan))
     if known.approved:
         return record(Moved(following(state), lane.stage, "the plan is approved"))
     if not known.drafts:
@@ -78,14 +81,24 @@ def _taken_over(state: State, own: PlanText) -> tuple[Fact, ...]:
         return (PlanDrafted("document", problems=own.problems), Moved("PLAN", "GATHER", own.problems[0]))
     told = f"{plural(len(own.items), 'subtask')} from the document"
     asks = state.task.settings.approve_plan
-    approval = PlanReviewed(True, "nobody" if asks else "person")
+    approval = PlanReviewed(True, "nobody" if asks else "document")
     stage = "PLAN_REVIEW" if asks else "GATHER"
     return (ItemsSet(own.items, "document"), PlanDrafted("document"), approval, Moved(stage, "GATHER", told))
 
 
+def _shown_again(state: State, imported: ImportedPlan | None) -> Iterator[Fact]:
+    """A plan that nobody has agreed to yet is put to them as it reads now."""
+    if imported is not None:
+        yield ItemsSet(importing.taken_items(state, imported), "document")
+    yield Moved("PLAN_REVIEW", "GATHER", "nobody has agreed to the plan yet")
+
+
 def plan(state: State, lane: Lane) -> Step:
-    """One turn of the planner at a time, until there is a plan without a problem."""
+    """One turn of the planner at a time, until there is a plan without a problem; a plan of the user's is no planner's to change."""
     known = record_of(state)
+    source = importing.source_of(state)
+    if source is not None and lane.turn is None and state.items:
+        return record(PlanReviewed(True, "document"), Moved("GATHER", lane.stage, f"the plan is {source.path}"))
     if lane.turn is not None:
         turn = kernel.ended_turn(state, lane)
         if isinstance(turn, Step):
@@ -187,6 +200,13 @@ def _first(findings: tuple[Finding, ...]) -> str:
 
 
 def _agreement(state: State) -> Question:
+    source = importing.source_of(state)
+    if source is not None:
+        text = (
+            f"Is this the plan? No planner changes {source.path}: to change the plan, edit that file, and answer: again"
+        )
+        read = Option("again", f"{source.path} is edited: read it again and show the plan")
+        return Question("plan", text, (Option("yes", "work to this plan"), read), detail=grammar.render(state.items))
     options = (
         Option("yes", "work to this plan"),
         Option("TEXT", "say what is to change, for the planner; or give the edited plan, line by line"),
@@ -195,9 +215,15 @@ def _agreement(state: State) -> Question:
 
 
 def agreed(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
-    """What becomes of a person's word on the plan: yes, an edited plan, which is worked to, or what is to change."""
+    """What becomes of a person's word on the plan: yes, an edited plan, which is worked to, or what is to change.
+
+    A plan that is a file of the user's is changed there, and read again.
+    """
     if first_word(answer) in {"yes", "y", "ok"}:
         return (PlanReviewed(True, "person"),)
+    source = importing.source_of(state)
+    if source is not None:
+        return (MatterSettled(None), Moved("GATHER", "PLAN_REVIEW", f"{source.path} is read again"))
     edited = grammar.parse(answer)
     if edited.entries and not edited.problems:
         items = merged(state.items, edited.items)

@@ -17,7 +17,8 @@ def story(facts: Iterable[Fact]) -> Iterator[str]:
             case ItemsSet():
                 yield f"Planned: {plural(len(fact.items), 'subtask')}."
             case PlanReviewed():
-                yield f"The plan was {'approved' if fact.approved else 'sent back'}."
+                own = fact.by in {"document", "nobody"}
+                yield f"The plan was {'taken from the file' if own else 'approved' if fact.approved else 'sent back'}."
             case BatchBegun():
                 beside = " side by side" if len(fact.items) > 1 else ""
                 yield f"Batch {fact.number}: {', '.join(fact.items)}{beside}."
