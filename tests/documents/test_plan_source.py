@@ -7,8 +7,8 @@ import pytest
 
 from flyball.core.workflows.plan.sources.values import Format
 from flyball.documents.errors import SourceUnreadable
-from flyball.documents.plan_source import read_plan_source, recognise
-from flyball.documents.source import SourceDocument
+from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
+from flyball.documents.source import SourceDocument, read_source
 
 pytestmark = pytest.mark.req("O23")
 
@@ -127,3 +127,70 @@ def test_duplicates_checklists_and_optional_entries_are_told_before_the_work_beg
         "1 entry of a checklist: shown, not worked",
         "1 optional entry: worked only with --optional",
     )
+
+
+MIXED = """# Rename the parts
+
+Some words on why this is wanted,
+and some more on how it came to be.
+
+| part | new name |
+|---|---|
+| a | b |
+
+- [ ] **1** Rename a
+- [ ] **2** Rename the callers (depends_on: 1)
+- [ ] **3** Tell the users
+"""
+
+
+def test_a_document_that_is_wanted_as_a_plan_is_one_if_it_holds_a_box_among_other_things(tmp_path: Path) -> None:
+    path = put(tmp_path, "notes.md", MIXED)
+    assert recognise(path, tmp_path) is None
+    assert format_of_boxes(path, tmp_path) == "plain"
+    assert [item.id for item in read_plan_source(path, tmp_path, "plain").items] == ["1", "2", "3"]
+    assert format_of_boxes(put(tmp_path, "plan.txt", MIXED), tmp_path) == "plain"
+    assert format_of_boxes(put(tmp_path, "none.md", "# Words\n\n- and a point\n"), tmp_path) is None
+    assert format_of_boxes(tmp_path / "absent.md", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("- [ ] **2**", "- [ x] **2**", "line 11: [ x] is not read as a box"),
+        ("- [ ] **2**", "- [] **2**", "line 11: [] is not read as a box"),
+        ("depends_on: 1", "depends_on: 9", "line 11: 2 depends on 9, which no entry of the file has"),
+        ("Rename a\n", "Rename a (depends_on: 2)\n", "line 10: 1 waits for 2 waits for 1: a circle"),
+    ],
+)
+def test_an_entry_among_other_things_that_cannot_be_worked_is_refused_with_its_line(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = put(tmp_path, "notes.md", MIXED.replace(old, new))
+    assert format_of_boxes(path, tmp_path) == "plain"
+    with pytest.raises(SourceUnreadable) as refused:
+        read_plan_source(path, tmp_path, "plain")
+    assert told in str(refused.value)
+
+
+def test_a_document_with_no_box_but_malformed_ones_is_one_with_boxes(tmp_path: Path) -> None:
+    assert format_of_boxes(put(tmp_path, "notes.md", "# Work\n\n- [] one\n- [ x] two\n"), tmp_path) == "plain"
+
+
+def test_acceptance_criteria_are_no_entries(tmp_path: Path) -> None:
+    text = (
+        "# Login\n\n## Goal\n\nLog in.\n\n## Acceptance criteria\n\n- [ ] a user logs in\n- [ ] a stranger does not\n"
+    )
+    path = put(tmp_path, "prp.md", text)
+    assert format_of_boxes(path, tmp_path) is None
+    assert format_of_boxes(put(tmp_path, "both.md", text + "\n## Work\n\n- [ ] write it\n"), tmp_path) == "plain"
+    assert with_note_on_boxes(read_source(path, tmp_path), path, tmp_path, "tdd", "plan").notes == ()
+
+
+def test_a_document_with_boxes_that_are_not_worked_says_so_and_how_to_have_them_worked(tmp_path: Path) -> None:
+    path = put(tmp_path, "notes.md", MIXED)
+    (note,) = with_note_on_boxes(read_source(path, tmp_path), path, tmp_path, "tdd", "plan").notes
+    assert note.startswith(
+        "notes.md is taken as a document for tdd: its boxes are neither worked one by one nor ticked."
+    )
+    assert note.endswith(f"flyball run --workflow plan --from {path} --new")

@@ -190,3 +190,42 @@ def test_a_plan_that_is_marked_cannot_be_worked_in_place(plan: Plan) -> None:
     code, said = plan.run("--in-place")
     assert code == 2
     assert "cannot be worked in place" in said
+
+
+MIXED = """# Greet
+
+Some words on why this is wanted,
+and some more on how it came to be.
+
+| part | file |
+|---|---|
+| one | 1.txt |
+
+- [ ] **1** Lay out 1.txt tests/1.t
+- [ ] **2** Say 2.txt tests/2.t
+"""
+
+
+@pytest.mark.slow
+def test_a_document_with_boxes_is_the_plan_where_the_workflow_says_so(world: World) -> None:
+    plan = Plan(world, "docs/notes.md", MIXED)
+    plan.path.write_text(MIXED.replace("- [ ] **2**", "- [ x] **2**"))
+    code, said = plan.run("--workflow", "plan")
+    assert code == 2
+    assert "line 11: [ x] is not read as a box" in said
+    plan.path.write_text(MIXED)
+    code, said = plan.run("--workflow", "plan")
+    assert code == 0, said
+    assert plan.path.read_text().replace("[x]", "[ ]").replace("[X]", "[ ]") == MIXED
+    assert "[ ]" not in plan.path.read_text()
+    assert {"1.txt", "2.txt"} <= set(plan.changed())
+    assert "plan taken from the file" in said
+
+
+@pytest.mark.slow
+def test_a_document_with_boxes_that_is_no_plan_says_how_to_have_it_worked_as_one(world: World) -> None:
+    plan = Plan(world, "docs/notes.md", MIXED)
+    code, said = plan.run("--max-iterations", "1")
+    assert code == 4, said
+    told = "docs/notes.md is taken as a document for tdd: its boxes are neither worked one by one nor ticked. "
+    assert f"{told}To work it as a plan: flyball run --workflow plan --from docs/notes.md --new" in said

@@ -30,7 +30,7 @@ from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, fo
 from flyball.core.workflows.tdd.prp_session import PrpSession, told
 from flyball.core.workflows.track.effects import ReadTrack
 from flyball.documents.loop_folder import check_foreign
-from flyball.documents.plan_source import read_plan_source, recognise
+from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.track_documents import TrackDocuments
 from flyball.documents.track_source import is_track_folder, read_track_source
@@ -192,6 +192,8 @@ def _wanted(
         )
     configured = build(file, flags, terminal=sys.stdin.isatty() and _shown_to_person())
     source = _source(repository.root, order, configured)
+    if source is not None and order.source is not None and flags.workflow is None:
+        source = with_note_on_boxes(source, order.source, repository.root, workflow, for_plans())
     repository.require_commit()
     check_foreign(repository.root)
     if configured.settings.in_place:
@@ -230,12 +232,12 @@ def _with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
 
 
 def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
-    """The plan of another tool at a path; None for a document."""
+    """The plan at a path; None for a document without boxes of its own. The workflow was chosen, so any box is an entry."""
     settings = configured.settings
     tracker = tracker_source(str(path)) if not path.exists() else None
     if tracker is not None:
         return read_tracker(tracker, root, environment())
-    format = recognise(path, root)
+    format = recognise(path, root) or format_of_boxes(path, root)
     if format is None:
         return None
     found = read_plan_source(path, root, format, parallel_stories=settings.parallel_stories)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from flyball.core.model.task import Source
 from flyball.core.text import criteria
@@ -57,6 +60,36 @@ def recognise(path: Path, root: Path) -> Format | None:
     if not is_plan(place, found, has_criteria=bool(criteria.criteria(text))):
         return None
     return format_by_path(place) or format_by_content(found)
+
+
+def format_of_boxes(path: Path, root: Path) -> Format | None:
+    """The form of the boxes in a document, whatever else it holds; None where it has none beside its acceptance criteria.
+
+    A box that cannot be read is one, too: whoever wants the document worked as a plan is told its line.
+    """
+    if not path.is_file() or path.suffix == ".json":
+        return None
+    try:
+        raw = read_bytes(path)
+        asked = {each.line for each in criteria.criteria(read_text(path, raw))}
+    except DocumentError:
+        return None
+    found = scan(raw)
+    malformed = any(defect.fatal for defect in found.defects) and not asked
+    if not malformed and all(box.line in asked for box in found.boxes):
+        return None
+    return format_by_path(place_below(path, root)) or format_by_content(found)
+
+
+def with_note_on_boxes(
+    document: SourceDocument, path: Path, root: Path, workflow: str, planned_by: str
+) -> SourceDocument:
+    """A document that is no plan to `workflow` though it holds boxes, with a word on how to have them worked."""
+    if document.source.format or format_of_boxes(path, root) is None:
+        return document
+    command = f"flyball run --workflow {planned_by} --from {shlex.quote(str(path))} --new"
+    note = f"{document.source.path} is taken as a document for {workflow}: its boxes are neither worked one by one nor ticked. To work it as a plan: {command}"
+    return replace(document, notes=(*document.notes, note))
 
 
 def _json_format(path: Path) -> Format | None:
