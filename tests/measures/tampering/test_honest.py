@@ -30,7 +30,7 @@ def test_a_path_the_task_names_is_exempt_and_listed(green_lab) -> None:
     green_lab.items = (Item("AC-1", "mul works"), Item("AC-2", "set up CI with .gitlab-ci.yml"))
     measured = green_lab.measure("green", {"calc.py": MUL, ".gitlab-ci.yml": "test: {}\n"})
     assert measured.tricks == ()
-    assert any(".gitlab-ci.yml is exempt" in note for note in measured.notes)
+    assert any(".gitlab-ci.yml is exempt from protection: the task itself names it" in note for note in measured.notes)
 
 
 def test_naming_a_red_test_in_a_criterion_does_not_open_it_once_it_is_accepted(green_lab) -> None:

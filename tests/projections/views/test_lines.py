@@ -131,6 +131,7 @@ def test_a_question_shows_options_and_default_and_then_its_answer():
         (TaskStopped("interrupted", "SIGINT"), "PAUSED: SIGINT; next: flyball resume"),
         (PersonSpoke("modify", "read the spec"), "a person says modify read the spec"),
         (ItemsSet((Item("AC-1", "x"),), "planner"), "1 item from the planner: AC-1"),
+        (ItemsSet((Item("1", "x"), Item("F.1", "y")), "review"), "2 items with those the review added: 1, F.1"),
         (LearningRecorded(4, "decision", "Use csv"), "decision 004: Use csv"),
         (Consented(("a.py",), "a person", allowed=False), "a person refused changes to a.py"),
     ],

@@ -26,8 +26,8 @@ def answer(state: State, question: EffectId, text: str, by: Literal["person", "d
 
 def items_set(state: State, fact: ItemsSet) -> None:
     state.items = fact.items
-    state.items_confirmed = fact.by in {"document", "person"}
-    state.items_own = fact.by in {"document", "person"}
+    if fact.by != "review":
+        state.items_confirmed = state.items_own = fact.by in {"document", "person"}
 
 
 def consented(state: State, fact: Consented) -> None:

@@ -58,7 +58,7 @@ class Workflow(msgspec.Struct, frozen=True):
     are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `planning` are those in which no
     work has begun, `closing` the one in which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
     `imports`: it works to plans that other tools keep, and marks them. `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
-    what the demo has shown.
+    what the demo has shown, `unverified` which items are done by a person's tick alone.
     """
 
     name: str
@@ -93,3 +93,4 @@ class Workflow(msgspec.Struct, frozen=True):
     overall: Callable[[str, int, Collection[str]], int] = _no_overall
     demo: Demo | None = None
     story: Callable[[Iterable[Fact]], Iterator[str]] | None = None
+    unverified: Callable[[State], tuple[str, ...]] = lambda _state: ()

@@ -215,10 +215,10 @@ class BreakerChanged(Fact, frozen=True, omit_defaults=True, tag="breaker.changed
 
 
 class ItemsSet(Fact, frozen=True, omit_defaults=True, tag="items.set"):
-    """What the task consists of is known."""
+    """What the task consists of is known; a review adds to what there was, whoever that was from."""
 
     items: tuple[Item, ...]
-    by: Literal["document", "planner", "request", "person"]
+    by: Literal["document", "planner", "request", "person", "review"]
 
 
 class ItemChanged(Fact, frozen=True, omit_defaults=True, tag="item.changed"):

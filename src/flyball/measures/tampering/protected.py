@@ -157,9 +157,8 @@ def protect(
         was = request.accepted if path in sides.accepted else None
         if _is_kept(path, request.kept):
             overlay[path] = was
-            notes.append(
-                f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps that folder"
-            )
+            kept = "that file" if path in request.kept else "that folder"
+            notes.append(f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps {kept}")
         elif path in request.consented:
             released.add(path)
             notes.append(f"{path} is taken from the candidate: the change was consented to")
@@ -168,7 +167,7 @@ def protect(
             overlay[path] = put_back[path] = was
         elif path not in sides.written and exempt(path, request.asked):
             released.add(path)
-            notes.append(f"{path} is exempt: the task itself names it")
+            notes.append(f"{path} is exempt from protection: the task itself names it")
         elif is_sectioned(path):
             content, named = _sectioned(path, request, settings, workspace)
             rewritten.update(content)

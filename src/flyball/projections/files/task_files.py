@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from flyball.core.loop.batches.choosing import SCAFFOLD
+from flyball.core.loop.batches.choosing import SCAFFOLD, waits_for
 from flyball.core.model.naming import slug
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
@@ -49,7 +49,7 @@ def _ready_items(state: State) -> list[Item]:
     done = {i.id for i in items if i.status == "completed"} | set(state.batches.left_out)
     left = [i for i in items if i.id not in done]
     first = [i for i in left if i.kind == SCAFFOLD]
-    return [i for i in first or left if done.issuperset(i.depends_on)]
+    return [i for i in first or left if not waits_for(state, i)]
 
 
 def _current(state: State, chronicle: TaskHistory) -> list[str]:

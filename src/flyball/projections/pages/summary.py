@@ -231,7 +231,7 @@ def sentence(text: str) -> str:
 def _weakness(shown: Status) -> str:
     """What weakens a claim comes first."""
     told = [f"{forced.stage} skipped, unverified" for forced in shown.forced]
-    told += [f"check {check.name} was not made" for check in shown.unverified]
+    told += [each.clause for each in shown.unverified]
     return "; ".join(told) + "; " if told else ""
 
 

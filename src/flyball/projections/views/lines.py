@@ -250,6 +250,11 @@ def _undeclared(_state: State, fact: ev.UndeclaredEditsFound) -> str | None:
     return f"{fact.item}: {'; '.join(told)}" if told else None
 
 
+def _items_set(_state: State, fact: ev.ItemsSet) -> str:
+    origin = "with those the review added" if fact.by == "review" else f"from the {fact.by}"
+    return f"{plural(len(fact.items), 'item')} {origin}: {listed([i.id for i in fact.items], 6)}"
+
+
 def _set_aside(_state: State, fact: ev.TurnSetAside) -> str:
     detail = f" ({fact.detail})" if fact.detail else ""
     return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}; not counted"
@@ -327,7 +332,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     ev.LimitHit: lambda _s, f: f"{f.agent} hit its {f.kind.replace('_', ' ')}; not before {stamp(f.until)}",
     ev.WindowOpened: lambda _s, f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
     ev.BreakerChanged: lambda _s, f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
-    ev.ItemsSet: lambda _s, f: f"{plural(len(f.items), 'item')} from the {f.by}: {listed([i.id for i in f.items], 6)}",
+    ev.ItemsSet: _items_set,
     ev.DocumentSeen: lambda _s, f: "; ".join(f.notes) or None,
     ev.ItemChanged: lambda _s, f: f"{f.id} is {f.status}",
     ItemSelected: lambda _s, f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",

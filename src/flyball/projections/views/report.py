@@ -155,7 +155,7 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         learnings_given=chronicle.given,
         stages=_stages(state),
         forced=tuple(m for m in chronicle.moves if m.forced),
-        unverified=unverified(chronicle),
+        unverified=unverified(state, chronicle),
         tricks=tuple(chronicle.tricks.values()),
         false_claims=tuple(
             FalseClaim(j.at, j.stage, j.iteration, j.turn, j.missing) for j in chronicle.judgements if j.false_claim
@@ -222,7 +222,7 @@ def _left(state: State, chronicle: TaskHistory) -> tuple[str, ...]:
     if judged is not None and not judged.can_exit:
         left += [plain(m) for m in judged.gate_1.missing]
     left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
-    left += [f"check {c.name} was not made" for c in unverified(chronicle)]
+    left += [each.clause for each in unverified(state, chronicle)]
     baseline = state.baseline.counts.known_failing if state.baseline else 0
     now = chronicle.measured.counts.known_failing if chronicle.measured else baseline
     if now:

@@ -9,6 +9,7 @@ from flyball.projections.history.records import GateRecord, Learning, LearningGi
 from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
 from flyball.projections.views.report import Report
+from flyball.projections.views.status import SUBTASK
 from flyball.projections.wording import code, duration, escaped, money, short, stamp
 
 GOAL_LINES = 40
@@ -122,7 +123,8 @@ def _unverified(r: Report) -> list[str]:
         f"- Stage {escaped(m.previous)} was forced, {stamp(m.at)}: {escaped(m.reason)}; it does not count as verified"
         for m in r.forced
     ]
-    return skipped + [f"- Check {escaped(c.name)}: unverified{_after(c.detail)}" for c in r.unverified]
+    named = ((c.name if c.name.startswith(SUBTASK) else f"check {c.name}", c.detail) for c in r.unverified)
+    return skipped + [f"- {escaped(name[0].upper() + name[1:])}: unverified{_after(detail)}" for name, detail in named]
 
 
 def _review(review: ReviewRecord) -> str:

@@ -19,6 +19,9 @@ from flyball.projections.views import standing
 from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
 
+SUBTASK = "subtask "
+TICKED = "ticked by a person"
+
 
 class CheckpointShown(msgspec.Struct, frozen=True):
     label: str
@@ -79,8 +82,15 @@ class Forced(msgspec.Struct, frozen=True):
 
 
 class UnverifiedShown(msgspec.Struct, frozen=True):
+    """A check that was not made, by its name; or `subtask ID`, which is done by a person's tick alone."""
+
     name: str
     detail: str
+
+    @property
+    def clause(self) -> str:
+        ticked = self.name.startswith(SUBTASK)
+        return f"{self.name} was {self.detail} and is not verified" if ticked else f"check {self.name} was not made"
 
 
 class TrickShown(msgspec.Struct, frozen=True):
@@ -188,7 +198,7 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         held=HeldShown(held.guard, plain(held.reason), held.until) if held else None,
         stopped=_stopped(state.stopped),
         forced=_forced(state),
-        unverified=unverified(chronicle),
+        unverified=unverified(state, chronicle),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
         coverage=chronicle.measured.coverage if chronicle.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
@@ -233,10 +243,14 @@ def _question(key: EffectId, state: State, chronicle: TaskHistory) -> QuestionSh
     )
 
 
-def unverified(chronicle: TaskHistory) -> tuple[UnverifiedShown, ...]:
-    """Checks that were not made, as of the last time QA was measured."""
+def unverified(state: State, chronicle: TaskHistory) -> tuple[UnverifiedShown, ...]:
+    """Checks that were not made, as of the last time QA was measured, and items that a person ticked."""
     checks = chronicle.checked.checks if chronicle.checked else ()
-    return tuple(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a")
+    ticked = workflow_of(state.task).unverified(state)
+    return (
+        *(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a"),
+        *(UnverifiedShown(f"{SUBTASK}{id}", TICKED) for id in ticked),
+    )
 
 
 def _running_turns(state: State) -> tuple[TurnShown, ...]:

@@ -49,16 +49,25 @@ class FinalReviewed(Fact, frozen=True, omit_defaults=True, tag="plan.final.revie
 
 
 class SourceSeen(Fact, frozen=True, omit_defaults=True, tag="plan.source.seen"):
-    """The file of the user's that is the plan was read and taken in; `matters` are what a person is asked about it."""
+    """The file of the user's that is the plan was read and taken in; `matters` are what a person is asked about it.
+
+    `ticked` are entries taken as done since a person ticked them meanwhile, `unverified` those taken while the gates did not hold.
+    """
 
     sha256: str
     matters: tuple[Matter, ...] = ()
+    ticked: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
 
 
 class MatterSettled(Fact, frozen=True, omit_defaults=True, tag="plan.source.settled"):
-    """A person said what they mean by a change of the file; without a matter it is read again."""
+    """A person said what they mean by a change of the file; without a matter it is read again.
+
+    `taken`: its entries are done by a person's word alone, or left out.
+    """
 
     matter: Matter | None = None
+    taken: Literal["", "done", "dropped"] = ""
 
 
 FACTS: tuple[type[Fact], ...] = (PlanDrafted, PlanQuestioned, PlanReviewed, FinalReviewed, SourceSeen, MatterSettled)

@@ -60,7 +60,7 @@ def _worked_again(
 ) -> Iterator[Fact]:
     yield said
     new = added(state, wanted, "F")
-    yield ItemsSet((*state.items, *new), "document" if state.items_own else "planner")
+    yield ItemsSet((*state.items, *new), "review")
     yield from (ItemChanged(each.id, "in-progress") for each in said.reopened)
     scaffold = any(i.kind == "scaffold" and i.id in {r.id for r in said.reopened} for i in state.items)
     told = listed([*(each.id for each in said.reopened), *(item.id for item in new)], 5)
@@ -87,10 +87,38 @@ def _unapproved(state: State) -> Question:
 
 def report(state: State, lane: Lane) -> Step:
     """Deliver the branch; what a person left out is named."""
+    return shipping.ship(state, lane, "; ".join(("gates passed", *_accounted(state))))
+
+
+def _accounted(state: State) -> Iterator[str]:
+    """How each subtask came to be done, or was left out; only what this task worked on was reviewed."""
+    known, doubted = record_of(state).imported, unverified(state)
+    others = [item.id for item in state.items if item.status == "completed" and item.id not in _worked_here(state)]
+    ticked = [id for id in others if id in known.ticked and id not in doubted]
+    before = len(others) - len(ticked) - len(doubted)
     done = sum(item.status == "completed" for item in state.items)
-    told = f"gates passed; {plural(done, 'subtask')} reviewed and accepted"
-    left = state.batches.left_out
-    return shipping.ship(state, lane, f"{told}; left out by a person: {', '.join(left)}" if left else told)
+    yield f"{plural(done - len(others), 'subtask')} reviewed and accepted"
+    if before:
+        yield f"{before} {'was' if before == 1 else 'were'} done before"
+    if ticked:
+        yield f"{len(ticked)} ticked by a person while the gates passed: {listed(ticked, 8)}"
+    if doubted:
+        yield f"{len(doubted)} ticked by a person, not verified: {listed(doubted, 8)}"
+    there = {item.id for item in state.items}
+    left = (*state.batches.left_out, *(id for id in dict.fromkeys(known.dropped) if id not in there))
+    if left:
+        yield f"left out by a person: {', '.join(left)}"
+
+
+def _worked_here(state: State) -> frozenset[str]:
+    return frozenset(id for batch in state.batches.accepted for id in batch.items)
+
+
+def unverified(state: State) -> tuple[str, ...]:
+    """Subtasks that are done by a person's tick alone."""
+    ticks, here = record_of(state).imported.unverified, _worked_here(state)
+    done = (item.id for item in state.items if item.status == "completed")
+    return tuple(id for id in done if id in ticks and id not in here)
 
 
 def reopened(state: State, lane: Lane) -> Step:

@@ -36,6 +36,16 @@ from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanDefect
 BETWEEN_BATCHES = frozenset({"GATHER", "SCAFFOLD", "EXECUTE", "FINAL_REVIEW", "REPORT"})
 STALE_THAT_BLOCK = 3
 LINES_SHOWN = 12
+CHANGED = {"new": "new in", "gone": "no longer in", "reworded": "worded anew in", "ticked": "ticked in"}
+ANSWERED = {
+    "drop": "left out",
+    "done": "taken as done, unverified",
+    "new": "worked on as it reads now",
+    "keep": "worked on as it was",
+    "old": "worked on as it was",
+    "work": "worked on",
+}
+"""What becomes of an entry by a person's word."""
 
 
 def source_of(state: State) -> Source | None:
@@ -129,7 +139,9 @@ def taken_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
     matters += [Matter("reworded", (item,)) for item in found.reworded if item not in found.ticked]
     matters += [Matter("ticked", (item,)) for item in doubtful] if attended else []
     notes = tuple(_notes(source, found, first=first, holds=holds, asked=asked, attended=attended))
-    yield SourceSeen(known.unread_sha256, tuple(matter for matter in matters if matter not in known.matters))
+    fresh = tuple(matter for matter in matters if matter not in known.matters)
+    taken = () if doubtful and attended else tuple(_ids(found.ticked))
+    yield SourceSeen(known.unread_sha256, fresh, () if first else taken, () if holds else taken)
     yield DocumentSeen(source.path, known.unread_sha256, notes)
     if first:
         return
@@ -151,9 +163,9 @@ def _notes(
         yield f"{listed(_ids(found.ticked), 8)}: ticked in {path} by a person; {told}"
     if found.added and not asked:
         yield f"{listed(_ids(found.added), 8)}: new in {path}, and worked on"
-    for what, items in (("no longer in", found.gone), ("worded anew in", found.reworded)):
+    for what, items in ((CHANGED["gone"], found.gone), (CHANGED["reworded"], found.reworded)):
         if items:
-            yield f"{listed(_ids(items), 8)}: {what} {path}; not worked on until a person says what is meant"
+            yield f"{listed(_ids(items), 8)}: {what} {path}; a person is asked what is meant"
     if found.opened:
         yield f"{listed(_ids(found.opened), 8)}: opened again in {path} by a person, and worked on again"
 
@@ -213,21 +225,35 @@ def _answered(
     """What becomes of a person's word on a change of theirs."""
     word, ids = first_word(answer), set(matter.ids)
     settled = MatterSettled(matter)
-    others = tuple(item for item in state.items if item.id not in ids)
     if matter.kind == "new":
         return (settled, ItemsSet((*state.items, *matter.items), "person")) if word in {"yes", "y"} else (settled,)
+    if word not in ANSWERED:
+        return ()
+    note = f"{listed(list(matter.ids), 5)}: {CHANGED[matter.kind]} {source.path}; {ANSWERED[word]}, as a person said"
+    seen = DocumentSeen(source.path, record_of(state).imported.sha256, (note,))
     if word == "drop":
-        return (settled, ItemsSet(others, "person"))
+        return (MatterSettled(matter, "dropped"), seen, ItemsSet(_without(state.items, ids), "person"))
     if word == "done":
-        note = f"{listed(list(matter.ids), 5)}: ticked by a person, who says that it is done; unverified"
-        seen = DocumentSeen(source.path, record_of(state).imported.sha256, (note,))
-        return (settled, seen, *(ItemChanged(id, "completed") for id in matter.ids))
+        return (MatterSettled(matter, "done"), seen, *(ItemChanged(id, "completed") for id in matter.ids))
     if word == "new":
         new = {item.id: item for item in matter.items}
-        return (settled, ItemsSet(tuple(_reworded(item, new) for item in state.items), "person"))
-    if word in {"keep", "old", "work"}:
-        return (settled, *(ItemChanged(id, "not-started") for id in matter.ids))
-    return ()
+        return (settled, seen, ItemsSet(tuple(_reworded(item, new) for item in state.items), "person"))
+    return (settled, seen, *(ItemChanged(id, "not-started") for id in matter.ids))
+
+
+def _without(items: tuple[Item, ...], ids: set[str]) -> tuple[Item, ...]:
+    """Items without those of these ids; what waited for one of them waits for what that waited for."""
+    for gone in (item for item in items if item.id in ids):
+        items = tuple(
+            replace(item, depends_on=tuple(dict.fromkeys(_passed_on(item, gone)))) if item.id != gone.id else item
+            for item in items
+        )
+    return tuple(item for item in items if item.id not in ids)
+
+
+def _passed_on(item: Item, gone: Item) -> Iterator[str]:
+    for other in item.depends_on:
+        yield from gone.depends_on if other == gone.id else (other,)
 
 
 def _reworded(item: Item, new: dict[str, Item]) -> Item:

@@ -80,6 +80,8 @@ def _seen(state: State, fact: SourceSeen) -> None:
         sha256=fact.sha256,
         unread=None,
         matters=(*known.matters, *fact.matters),
+        ticked=(*known.ticked, *fact.ticked),
+        unverified=(*known.unverified, *fact.unverified),
     )
 
 
@@ -88,7 +90,13 @@ def _settled(state: State, fact: MatterSettled) -> None:
     if fact.matter is None:
         _keep(state, looked=UNREAD, unread=None, stale=0)
     else:
-        _keep(state, matters=tuple(matter for matter in known.matters if matter != fact.matter))
+        done, dropped = (fact.matter.ids if fact.taken == taken else () for taken in ("done", "dropped"))
+        _keep(
+            state,
+            matters=tuple(matter for matter in known.matters if matter != fact.matter),
+            unverified=(*known.unverified, *done),
+            dropped=(*known.dropped, *dropped),
+        )
 
 
 def _session_started(state: State, _fact: SessionStarted) -> None:

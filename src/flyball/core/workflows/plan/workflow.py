@@ -93,4 +93,5 @@ WORKFLOW = Workflow(
     overall=overall_percent,
     demo=Demo(__package__, "docs/receipts.md"),
     story=story,
+    unverified=finishing.unverified,
 )

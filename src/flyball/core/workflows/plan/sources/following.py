@@ -31,6 +31,8 @@ class Matter(msgspec.Struct, frozen=True, omit_defaults=True):
 class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of a source: the plan as it was taken in, with the marks that stand; `unread` is one not taken in yet.
 
+    Of entries by their ids: `ticked` by a person and taken as done, `unverified` where no gate spoke for that, `dropped` by their word.
+
     `written` are the marks we made, by which they are taken back. `looked` is when it was last read, as a number of visits to stages.
     """
 
@@ -40,6 +42,9 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     unread_sha256: str = ""
     written: tuple[MarkChange, ...] = ()
     matters: tuple[Matter, ...] = ()
+    ticked: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     looked: int = -1
     reads: int = 0
     marks: int = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
@@ -113,8 +112,12 @@ def outside_in(wording: Wording, details: Iterable[str]) -> Iterator[str]:
 
 def is_outside(path: str) -> bool:
     """Whether a path leads out of the repository it is written from."""
-    absolute = path.startswith(("/", "~/")) and len(path) > 1
-    return absolute or posixpath.normpath(path).split("/")[0] == ".."
+    depth = 0
+    for part in path.split("/"):
+        depth += -1 if part == ".." else part not in {"", "."}
+        if depth < 0:
+            return True
+    return path.startswith(("/", "~/")) and len(path) > 1
 
 
 def _trimmed(path: str) -> str:
