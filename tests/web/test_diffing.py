@@ -59,6 +59,12 @@ def test_a_diff_has_colours_numbers_and_no_markup_of_the_code(site: Site, serve:
         assert '<span class="plus">+3</span>' in text
 
 
+def test_a_diff_says_the_width_of_each_column_before_any_row_that_spans_them(site: Site, serve: Serve) -> None:
+    text = serve().get(f"{place(site, worked_on(site))}/diff").text
+    columns = '<col class="g old"><col class="g"><col class="m"><col>'
+    assert text.count(f'<table class="lines"><colgroup>{columns}</colgroup><tbody>') == text.count("<table")
+
+
 def test_two_comments_become_one_guidance_as_previewed_and_are_marked_as_delivered(site: Site, serve: Serve) -> None:
     task = worked_on(site)
     browser = serve()

@@ -15,6 +15,7 @@ from flyball.config.home import known_repositories
 from flyball.core.model.events import TaskStopped
 from flyball.testing.builders import Story, short_tdd_run
 from flyball.web.live import Hub, regions
+from flyball.web.sites import Sites
 from flyball.wiring.site import Site
 
 
@@ -28,6 +29,14 @@ def test_every_repository_of_the_home_is_served_with_all_its_tasks(site: Site, s
     assert browser.get("/r/nothing").status_code == 404
     new = put(site, Story().start())
     assert new in browser.get("/").text, "a task that was opened since is there"
+
+
+def test_the_page_of_a_repository_sums_what_was_spent_in_it_alone(site: Site, serve: Serve) -> None:
+    put(site, short_tdd_run())
+    sites = Sites(site.home.home)
+    sites.warm()
+    assert sites.spent_today(site.home.name) == sites.spent_today() > 0
+    assert sites.spent_today("another") == 0
 
 
 @pytest.mark.req("V1")

@@ -7,6 +7,7 @@ from tests.web.conftest import QUESTION, Serve, asking, place, put, say
 
 from flyball import process
 from flyball.config import file as config_file, trust
+from flyball.core.model.events import TaskStopped
 from flyball.testing.builders import Story, short_tdd_run
 from flyball.web import starting
 from flyball.wiring.site import Site
@@ -54,6 +55,22 @@ def test_a_refused_answer_keeps_what_was_typed(site: Site, serve: Serve) -> None
     assert answer.status_code == 409
     assert "is not among the answers" in answer.text
     assert site.journal.pending(task) == []
+
+
+@pytest.mark.req("V6")
+def test_lines_are_kept_with_one_line_end_and_a_refused_form_shows_them_as_typed(site: Site, serve: Serve) -> None:
+    task, ended = put(site, asking()), put(site, Story().start().add(TaskStopped("aborted", "by a person")))
+    here, browser = place(site, task), serve()
+    refused = say(browser, f"{place(site, ended)}/say/modify", text="one\r\ntwo <b>\u200d")
+    assert refused.status_code == 409
+    assert ">one\ntwo &lt;b&gt;\u200d</textarea>" in refused.text
+    say(browser, f"{here}/say/modify", text="one\r\ntwo\rthree")
+    assert [word.text for word in site.journal.pending(task)] == ["one\ntwo\nthree"]
+
+
+def test_a_link_that_fills_in_the_form_hides_no_sign(site: Site, serve: Serve) -> None:
+    assert site.journal.tasks() == []
+    assert "a⟨202E⟩b</textarea>" in serve().get("/start", params={"request": "a\u202eb"}).text
 
 
 @pytest.mark.req("V6")

@@ -11,7 +11,7 @@ from typing import Any
 
 import jinja2
 import msgspec
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from flyball.core.text.quantities import plural
 from flyball.markup.highlight import code
@@ -80,6 +80,7 @@ def _environment() -> jinja2.Environment:
         stamp=stamp,
         story=failing_story,
         tail=lambda text, limit: text if len(text) <= limit else f"…{text[1 - limit :]}",
+        typed=escape,
         thousands=lambda number: "–" if number is None else f"{number:,}",
     )
     return made

@@ -122,7 +122,13 @@ async def form_of(request: Request) -> list[tuple[str, str]]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != "application/x-www-form-urlencoded":
         return []
-    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=2000)
+    fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=2000)
+    return [(name, _lines_of(value)) for name, value in fields]
+
+
+def _lines_of(text: str) -> str:
+    """What was typed with the line ends of every other text here; browsers send two characters for each."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def sites_of(request: Request) -> Sites:

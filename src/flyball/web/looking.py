@@ -35,7 +35,7 @@ def home(request: Request) -> Response:
     shown = home_page(
         found,
         framed.now,
-        spent_today=sites.spent_today(),
+        spent_today=sites.spent_today(repo),
         everything=everything,
         repository=name,
         missing=sites.missing,

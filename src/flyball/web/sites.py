@@ -104,9 +104,10 @@ class Sites:
         for _ in self.summaries():
             pass
 
-    def spent_today(self) -> float:
+    def spent_today(self, repo: str = "") -> float:
+        """In all repositories, or in one."""
         today = system_clock.now().astimezone(UTC).date()
-        return sum(_spent_on(site, today) for site in self.all().values())
+        return sum(_spent_on(site, today) for name, site in self.all().items() if repo in ("", name))
 
     def version(self) -> tuple[object, ...]:
         """Differs whenever a page could: facts, words, and who holds which task."""

@@ -18,6 +18,7 @@ from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
 from flyball.process import capture
 from flyball.projections.pages.summary import Place
+from flyball.projections.visible import visible
 from flyball.web.frame import frame, page, redirect, sites_of
 from flyball.wiring.site import Site
 from flyball.wiring.tools.roster import roster
@@ -58,9 +59,14 @@ def start(request: Request, *, refused: str = "", values: Mapping[str, str] | No
     sites = sites_of(request).all()
     places = tuple(Place(name, site.repository.root.name) for name, site in sites.items())
     limits = tuple(msgspec.structs.replace(each, hint="Default: as configured.") for each in LIMITS)
-    form = StartForm(places, tuple(WORKFLOWS), _agents(sites), limits, values or dict(request.query_params))
+    form = StartForm(places, tuple(WORKFLOWS), _agents(sites), limits, values or _linked(request))
     framed = frame(request, [Crumb("All", "/"), Crumb("start")], live=False)
     return page("start.html", framed, status=409 if refused else 200, form=form, refused=refused)
+
+
+def _linked(request: Request) -> dict[str, str]:
+    """What a link fills in; signs that a person would not see are shown, for somebody else may have written it."""
+    return {name: visible(value) for name, value in request.query_params.items()}
 
 
 def _agents(sites: Mapping[str, Site]) -> tuple[str, ...]:
