@@ -12,8 +12,17 @@ from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.batch_events import BatchBegun
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
-from flyball.core.model.events import DocumentSeen, ItemChanged, Judged, Moved, PersonSpoke, SessionStarted, TaskStopped
-from flyball.core.model.outcomes import Outcome
+from flyball.core.model.events import (
+    DocumentSeen,
+    Ended,
+    ItemChanged,
+    Judged,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    TaskStopped,
+)
+from flyball.core.model.outcomes import Interrupted, Outcome
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, Source
 from flyball.core.workflows.plan.facts import PlanReviewed
@@ -563,3 +572,51 @@ def test_a_plan_that_nobody_was_asked_about_is_said_to_be_taken_from_the_file(tm
     assert [f.by for f in simulator.of(PlanReviewed) if isinstance(f, PlanReviewed)] == ["document"]
     lines = [LINES[PlanReviewed](simulator.known, f) for f in simulator.of(PlanReviewed)]
     assert lines == ["plan taken from the file"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("# Tasks: Bills\n", "# Tasks: Bills\n- [ ] T000 Think first\n"), ("[X] T003", "[ ] T003")]
+)
+def test_what_is_open_in_the_file_after_the_final_review_is_worked_before_the_task_is_done(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    world = Filed(tmp_path)
+    edits: list[str] = []
+
+    def edit(effect: Effect, _state: State) -> None:
+        if isinstance(effect, RunAgent) and effect.purpose == "final" and not edits:
+            edits.append(new)
+            world.path.write_text(world.text.replace(old, new))
+
+    world.before = edit
+    simulator = world.simulator()
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert edits
+    assert {item.status for item in state.items} == {"completed"}
+    assert "[ ]" not in world.text
+
+
+def test_a_mark_that_was_made_but_not_journalled_is_ours_after_a_rollback(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+
+    def die(effect: Effect, _state: State) -> None:
+        if isinstance(effect, MarkEntries):
+            world.plan_files.mark(effect)
+            raise KeyboardInterrupt
+
+    world.before = die
+    simulator = world.simulator()
+    with pytest.raises(KeyboardInterrupt):
+        simulator.run()
+    assert "[X] T001" in world.text
+    (open_effect,) = simulator.known.open.values()
+    simulator.append(Ended(open_effect.id, Interrupted("killed"), open_effect.attempt))
+    rolled_back_to_start(simulator)
+    world.before = lambda _effect, _state: None
+    world.path.write_text(world.text + "\nA remark.\n")
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert not [note for note in notes(simulator) if "by a person" in note]
+    begun = [item for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun) for item in f.items]
+    assert begun.count("T001") == 2

@@ -86,7 +86,9 @@ def _unapproved(state: State) -> Question:
 
 
 def report(state: State, lane: Lane) -> Step:
-    """Deliver the branch; what a person left out is named."""
+    """Deliver the branch; what a person left out is named, and what they opened after the final review is worked on first."""
+    if planning.following(state) != "FINAL_REVIEW":
+        return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
     return shipping.ship(state, lane, "; ".join(("gates passed", *_accounted(state))))
 
 
