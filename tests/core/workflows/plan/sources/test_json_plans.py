@@ -150,3 +150,11 @@ def test_other_shapes_of_prd_json_are_refused_by_name(raw: bytes, problem: str) 
 def test_two_stories_with_one_id_and_an_unknown_dependency_are_defects() -> None:
     plan = read_ralph(prd(story("US-1"), story("US-1"), story("US-2", dependsOn=["US-9"])))
     assert [defect.fatal for defect in plan.defects] == [True, True]
+
+
+def test_a_task_or_a_story_that_waits_for_itself_is_refused() -> None:
+    plans = (read_task_master(tagged(master=[task(1, "pending", 1)])), read_ralph(prd(story("1", dependsOn=["1"]))))
+    for plan in plans:
+        (defect,) = plan.defects
+        assert defect.fatal
+        assert defect.message.startswith("1 waits for 1: a circle")

@@ -115,3 +115,10 @@ def test_github_issues_take_boxes_as_acceptance_and_blockers_from_fields_or_word
 def test_other_output_is_refused(read: Any, raw: bytes) -> None:
     with pytest.raises(PlanUnreadable):
         read(raw)
+
+
+def test_a_task_of_backlog_md_that_waits_for_itself_is_refused() -> None:
+    raw = b"---\nid: task-1\ntitle: One\nstatus: To Do\ndependencies: [task-1]\n---\n"
+    (defect,) = read_backlog_md({"task-1 - one.md": raw}).defects
+    assert defect.fatal
+    assert "waits for" in defect.message
