@@ -168,6 +168,15 @@ def test_a_product_that_forges_reports_once_it_is_called_is_found_by_a_failure_a
     tricked(measured, "report-forged")
 
 
+def test_an_assertion_of_the_runner_that_the_product_replaced_is_named(lab) -> None:
+    tests = "import pytest\nfrom calc import mul\n\n\ndef test_ac_1():\n    assert mul(2, 3) == pytest.approx(6)\n"
+    accepted(lab, tests, "test_ac_1")
+    product = f"{dedent(WRONG)}\n\nimport pytest\n\npytest.approx = lambda value: 0\n"
+    measured = lab.measure("green", {"calc.py": product})
+    tricked(measured, "report-forged")
+    assert "pytest.approx" in measured.tricks[0].detail
+
+
 HONEST = {
     "async, nested, inherited and generated tests": {
         "tests/base.py": """
@@ -300,3 +309,7 @@ def test_pythons_own_runner_is_held_to_every_planted_failure(new_lab) -> None:
     measured = lab.measure("green", {"calc.py": hostile})
     tricked(measured, "report-forged")
     assert "MulTest::test_ac_1" in measured.tricks[0].detail
+    other = f"{honest.replace('a * b', '0')}\n\nCase.subTest = lambda *given: None\n"
+    measured = lab.measure("green", {"calc.py": other.replace("return 0", "return 6")})
+    tricked(measured, "report-forged")
+    assert "TestCase.subTest" in measured.tricks[0].detail

@@ -25,6 +25,13 @@ pytestmark = pytest.mark.req("C41")
         "return\nassert multiply(6, 7) == 42",
         "for _ in (1, 2):\n    assert not False",
         "self.assertTrue(True)\nself.assertEqual(42, 42)",
+        "assert (multiply(6, 7) == 42, 'no')",
+        "assert lambda: multiply(6, 7) == 42",
+        "if False:\n    assert multiply(6, 7) == 42",
+        "for _ in []:\n    assert multiply(6, 7) == 42",
+        "with contextlib.suppress(AssertionError):\n    assert multiply(6, 7) == 42",
+        "try:\n    assert multiply(6, 7) == 42\nexcept AssertionError:\n    pass",
+        "try:\n    assert multiply(6, 7) == 42\nfinally:\n    return",
     ],
 )
 def test_a_test_that_looks_at_nothing_checks_nothing(body) -> None:
@@ -49,6 +56,10 @@ def test_a_test_that_looks_at_nothing_checks_nothing(body) -> None:
         "try:\n    multiply('a')\nexcept TypeError:\n    return\nassert False",
         "for n in range(3):\n    assert multiply(n, 0) == 0",
         "raise AssertionError",
+        "with suppress(KeyError):\n    assert multiply(6, 7) == 42",
+        "try:\n    multiply('a')\nexcept TypeError:\n    pass",
+        "try:\n    multiply('a')\nexcept Exception:\n    pass\nelse:\n    fail()",
+        "if False:\n    pass\nelse:\n    multiply(6, 7)",
         "assert open('README.md')",
     ],
 )

@@ -188,6 +188,12 @@ def test_test_scripts_and_runner_keys_of_a_json_manifest_are_put_back() -> None:
     assert restore("package.json", json.dumps(accepted).encode(), json.dumps(candidate).encode(), "npm test") is None
 
 
+def test_scripts_that_are_no_object_are_put_back_whole() -> None:
+    restored = restore("package.json", b'{"scripts": {"test": "a"}}', b'{"scripts": ["x"]}', "npm test")
+    assert restored is not None
+    assert restored.content == b'{"scripts": {"test": "a"}}'
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [("pyproject.toml", "a=" + "[" * 100_000), ("package.json", '{"jest":{}, "a":' + "[" * 100_000)],
@@ -282,6 +288,12 @@ MAKINGS = {
     "build/plugin.ts": b"",
     "spec/setup.ts": b"",
     "spec/global.ts": b"",
+    "pages/Makefile": b"RUN = sh build/step.sh\nall:\n\t$(RUN)\n",
+    "vary.sh": b"HERE=ci\nsh $HERE/more\nfor each in build/*.sh; do sh $each; done\n",
+    "tools/check.py": b"from tools.rules import start\nfrom . import less\n",
+    "tools/rules.py": b"",
+    "tools/less.py": b"",
+    "check": b"",
     "tox.ini": b"[testenv]\ncommands =\n    python build/go.py\n    pytest -c cfg/run.ini\n",
 }
 
@@ -295,8 +307,19 @@ MAKINGS = {
         ("pytest -c cfg/run.ini -q", "cfg/run.ini"),
         ("pytest --config-file=cfg/run.ini src/app.py", "cfg/run.ini"),
         ("python manage.py test", "manage.py"),
-        ("make -s test", "Makefile build/common.mk build/local.inc build/step.sh build/go.py"),
-        ("make -f rules/other all", "Makefile rules/other build/common.mk build/local.inc build/step.sh build/go.py"),
+        ("timeout -k 5 60s sh ci/more", "ci/more"),
+        ("env -u NAME A=1 bash -e ci/more", "ci/more"),
+        ("nice -n 5 pytest src/app.py", ""),
+        ("if [ -e ci/more ]; then (cd ci; sh ./more); fi", "ci/more"),
+        ("bash -ec 'sh ci/more'", "ci/more"),
+        ("sh vary.sh", "vary.sh ci/more build/step.sh"),
+        ("python -m tools.check", "tools/check.py tools/rules.py tools/less.py"),
+        ("make check", "check Makefile pages/Makefile build/common.mk build/local.inc build/step.sh build/go.py"),
+        ("make -s test", "Makefile pages/Makefile build/common.mk build/local.inc build/step.sh build/go.py"),
+        (
+            "make -f rules/other all",
+            "Makefile pages/Makefile rules/other build/common.mk build/local.inc build/step.sh build/go.py",
+        ),
         ("npm test", "boot.mjs hooks.mjs web/run-all.cjs web/part.cjs"),
         ("node --import ./boot.mjs --test", "boot.mjs hooks.mjs"),
         (

@@ -44,11 +44,24 @@ def {function}(mark):
         known = asked.stdout.split() if asked.returncode == 0 else far
         return {{name: path for name, path in far.items() if name not in known}}
 
+    def _replaced():
+        found = {{}}
+        case, mock, runner = (_sys.modules.get(name) for name in ("unittest.case", "unittest.mock", "pytest"))
+        for holder in (getattr(case, "TestCase", None), getattr(mock, "NonCallableMock", None), runner):
+            for name, value in list(vars(holder).items()) if holder else ():
+                value = getattr(value, "__func__", value)
+                value = getattr(value, "__wrapped__", value)
+                module = _sys.modules.get(value.__module__) if isinstance(value, type) else None
+                path = getattr(getattr(value, "__code__", None), "co_filename", "") or getattr(module, "__file__", "")
+                if path and _os.path.realpath(path).startswith(_os.path.join(root, "")):
+                    found[holder.__name__ + "." + name] = _os.path.realpath(path)
+        return found
+
     root = _os.path.realpath(_os.path.join(_os.path.dirname(__file__), {up!r}))
-    told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers()]
+    told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers(), _replaced()]
     return " " + _json.dumps(told) + " " + mark
 """
-_decoder = msgspec.json.Decoder(tuple[str, dict[str, str], dict[str, str]])
+_decoder = msgspec.json.Decoder(tuple[str, dict[str, str], dict[str, str], dict[str, str]])
 _TOLD = re.compile(r"(x[0-9a-f]{16}) (\[.*?\]) \1")
 UNCHECKED = "it could not be checked where the code under test is imported from"
 
@@ -87,7 +100,7 @@ def judge(text: str, gate: str, packages: tuple[str, ...], environments: Iterabl
         return (), (f"{unchecked}: no test imports a module of the tree",)
     told = _TOLD.search(text)
     try:
-        root, origins, strangers = _decoder.decode(told[2]) if told else ("", {}, {})
+        root, origins, strangers, replaced = _decoder.decode(told[2]) if told else ("", {}, {}, {})
     except (msgspec.DecodeError, RecursionError):
         return (), (unchecked,)
     within = frozenset(environments)
@@ -102,7 +115,12 @@ def judge(text: str, gate: str, packages: tuple[str, ...], environments: Iterabl
     ]
     unknown = sorted(name for name in packages if not origins.get(name))
     remarks = (f"{unchecked}: {', '.join(unknown)}",) if unknown else ()
-    return tuple(Trick("wrong-tree", gate, detail) for detail in tricks), remarks
+    taken = [
+        Trick("report-forged", gate, f"{name}, by which tests fail, was replaced by {path}")
+        for name, path in sorted(replaced.items())
+        if _inside(path, root, within) and not looks_like_test(str(PurePosixPath(path).relative_to(root)))
+    ]
+    return (*(Trick("wrong-tree", gate, detail) for detail in tricks), *taken), remarks
 
 
 def _inside(path: str, root: str, environments: frozenset[str]) -> bool:

@@ -199,19 +199,32 @@ def _uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) ->
     if not any(not target.old for target in plan.targets):
         return []
     nonce = ground.nonce()
-    files = planted_files(plan.targets, sources, nonce, "around")
+    packages = origins.own_packages(ground.files, ground.tree)
+    files = planted_files(plan.targets, sources, nonce, "around", partial(origins.teller, packages=packages))
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
         new = sorted({target.file for target in plan.targets if not target.old})
         told = f"failures planted in {listed(new, 5)} do not turn any gate red"
         return [Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do")]
     own = [(gate, run) for gate, run in runs if _UNITTEST.search(gate.command) and not run.result.broken]
-    return [trick for gate, run in own for trick in _unsaid(gate, run, plan, nonce)] if len(own) == len(runs) else []
+    if len(own) < len(runs):
+        return []
+    taken = [
+        trick
+        for gate, run in own
+        for trick in origins.judge(_log(run).decode("utf-8", "replace"), gate.name, packages, ground.environments)[0]
+        if trick.kind == "report-forged"
+    ]
+    return [*taken, *(trick for gate, run in own for trick in _unsaid(gate, run, plan, nonce))]
+
+
+def _log(run: GateRun) -> bytes:
+    log = Path(run.result.log)
+    return log.read_bytes() if log.is_file() and log.stat().st_size < LARGEST_LOG else b""
 
 
 def _unsaid(gate: Gate, run: GateRun, plan: Plan, nonce: str) -> list[Trick]:
-    log = Path(run.result.log)
-    said = log.read_bytes() if log.is_file() and log.stat().st_size < LARGEST_LOG else b""
+    said = _log(run)
     if not any(mark_of(nonce, place).encode() in said for target in plan.targets for place in target.places):
         return []
     quiet: dict[Target, End] = {

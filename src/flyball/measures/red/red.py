@@ -39,12 +39,37 @@ def _asks(node: ast.AST) -> bool:
     """Whether a piece of a test may fail because of something outside the test."""
     if isinstance(node, ast.Assert):
         names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
-        return not is_always_true(node) and not names <= _HARMLESS
+        told = isinstance(node.test, ast.Tuple | ast.Lambda)
+        return not told and not is_always_true(node) and not names <= _HARMLESS
+    if _is_lost(node):
+        return any(map(_asks, getattr(node, "orelse", ())))
     if isinstance(node, ast.Call) and _is_idle(node):
         return False
     if isinstance(node, ast.Call | ast.Attribute | ast.Import | ast.ImportFrom | ast.Raise | ast.Await):
         return True
     return any(_asks(child) for child in ast.iter_child_nodes(node))
+
+
+def _is_lost(node: ast.AST) -> bool:
+    """Whether a block is never entered, or no failure leaves it."""
+    if isinstance(node, ast.If | ast.While):
+        return isinstance(node.test, ast.Constant) and not node.test.value
+    if isinstance(node, ast.For):
+        return isinstance(node.iter, ast.List | ast.Tuple) and not node.iter.elts
+    if isinstance(node, ast.With):
+        calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+        return any(ast.unparse(c.func).endswith("suppress") and any(map(_is_broad, c.args)) for c in calls)
+    if isinstance(node, ast.Try):
+        passed = [h for h in node.handlers if all(isinstance(each, ast.Pass | ast.Continue) for each in h.body)]
+        returns = any(isinstance(each, ast.Return) for each in node.finalbody)
+        return returns or any(handler.type is None or _is_broad(handler.type) for handler in passed)
+    return False
+
+
+def _is_broad(caught: ast.expr) -> bool:
+    """Whether what is caught includes the failure of an assertion."""
+    names = {part.id for part in ast.walk(caught) if isinstance(part, ast.Name)}
+    return bool(names & {"AssertionError", "Exception", "BaseException"})
 
 
 def _is_idle(call: ast.Call) -> bool:

@@ -1,15 +1,19 @@
 """The one reader of commands: which files a shell text executes, sources or is configured by; what it merely names is an input."""
 
+import posixpath
 import re
 from collections.abc import Generator, Iterator
+from itertools import dropwhile
 
 _PARTS = re.compile(r"&&|\|\||[;|\n]|\$\(|`")
 _VARIABLE = re.compile(r"\$[({](\w+)[)}]")
 _ASSIGNED = re.compile(r"(\w+)=(.*)", re.DOTALL)
-_BEFORE = re.compile(
-    r"exec|time|env|nice|nohup|command|sudo|xargs|then|do|else|if|!|run|npx|bunx|uvx|dlx|x|\{|\(|@+|-@?"
-)
+_BEFORE = re.compile(r"exec|nohup|command|then|do|else|elif|if|while|until|!|run|npx|bunx|uvx|dlx|x|\{|\(|@+|-@?")
 """Words that another command follows."""
+_LAUNCHES = re.compile(r"time|timeout|env|nice|ionice|sudo|xargs|stdbuf|setsid|flock|taskset|chrt|xvfb-run|unbuffer")
+"""Programs that another command follows, after options of their own."""
+_OF_LAUNCHER = re.compile(r"-.*|[0-9][\w.,:-]*|[A-Z_][A-Z0-9_]*|\{\}")
+_SET = re.compile(r"^\s*(?:export\s+)?(\w+)\s*[:?]{0,2}=\s*([^\s$`;&|][^$`;&|\n]*?)\s*$", re.MULTILINE)
 _LEADS = re.compile(r"(?:uv|poetry|pdm|hatch|pipenv|rye|pnpm|yarn|bun|npm) (?:run|exec|x|dlx) ")
 _INTERPRETER = re.compile(
     r"(?:python|pypy)[0-9.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|Rscript|(?:ba|da|k|z)?sh|\$\w*(?:PY|NODE|SH)\w*"
@@ -32,13 +36,31 @@ Reference = tuple[str, str]
 def references(text: str) -> Iterator[Reference]:
     """Everything a shell text executes or is configured by, as it is written there."""
     plain = _VARIABLE.sub(r"$\1", text.replace("\\\n", " "))
-    for part in _PARTS.split(plain):
-        yield from _of_command([word.strip("\"'()@") for word in _LEADS.sub("", part.strip() + " ").split()])
+    folder = ""
+    for part in _PARTS.split(_with_values(plain)):
+        words = [word.strip("\"'()@") for word in _LEADS.sub("", part.strip() + " ").split()]
+        if "cd" in words[:-1]:
+            folder = posixpath.join(folder, words[words.index("cd") + 1])
+        for how, what in _of_command(words):
+            yield how, what
+            if folder and not what.startswith(("/", "$")):
+                yield how, posixpath.join(folder, what)
+
+
+def _with_values(text: str) -> str:
+    """A text with the variables that it sets itself, each on a line, put in their places."""
+    values = {name: value.strip("\"'") for name, value in _SET.findall(text)}
+    return re.sub(r"\$(\w+)", lambda found: values.get(found[1], found[0]), text) if values else text
 
 
 def _of_command(words: list[str]) -> Iterator[Reference]:
     words = [word for word in words if word]
-    while words and (_ASSIGNED.fullmatch(words[0]) or _BEFORE.fullmatch(words[0])):
+    if words[:1] == ["for"]:
+        yield from (("configures", each) for each in words[3:] if _SETTINGS.fullmatch(each))
+        return
+    while words and (_ASSIGNED.fullmatch(words[0]) or _BEFORE.fullmatch(words[0]) or _LAUNCHES.fullmatch(words[0])):
+        if _LAUNCHES.fullmatch(words[0]):
+            words = ["", *dropwhile(_OF_LAUNCHER.fullmatch, words[1:])]
         if assigned := _ASSIGNED.fullmatch(words[0]):
             yield from (("configures", each) for each in re.split(r"[\s:=,]+", assigned[2]) if each)
         words = words[1:]
@@ -70,10 +92,10 @@ def _interpreted(words: list[str], *, shell: bool) -> Generator[Reference, None,
         elif not shell and (module := _MODULE.fullmatch(word)):
             yield "module", module[1] or value
             return words[at + (1 if module[1] else 2) :]
-        elif word == "-c":
+        elif word == "-c" or (shell and re.fullmatch(r"-[a-z]+c", word)):
             yield from references(" ".join(words[at + 1 :])) if shell else ()
             return []
-        elif word in _WITH_VALUE:
+        elif word in ({"-o", "-O"} if shell else _WITH_VALUE):
             at += 1
         at += 1
     return []

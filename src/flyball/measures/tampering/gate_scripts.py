@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
 
@@ -18,10 +19,12 @@ _BUILDERS = {
     "rake": ("Rakefile",),
     "tox": ("tox.ini",),
 }
+_MAKE = re.compile(r"\bmake((?: +[^\s;&|]+)+)")
 _PACKAGE_SCRIPTS = re.compile(r"\b(npm|pnpm|yarn|bun|run-s|run-p|npm-run-all)\b")
 _BETWEEN = re.compile(r"[\s;&|()\"'`=<>,{}\[\]$]+")
 _TOOLS = re.compile(r"(?:tools?|scripts?|ci|dev|hack)/")
 _INCLUDED = re.compile(r"^\s*(?:-?include|sinclude|import|!include)\s+(.+)$", re.MULTILINE)
+_SETTING = re.compile(r"^\w+\s*[:?]{0,2}=.*$", re.MULTILINE)
 _RECIPE = re.compile(r"^(?:\t|[ ]{2,})(.*)$", re.MULTILINE)
 _SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _SETTINGS_OF_SCRIPTS = re.compile(
@@ -75,24 +78,38 @@ def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> 
     every = f"{commands} ; {lint}"
     found = set(_referred(commands, "", files, read)) | set(_referred(lint, "", files, read, linter=True))
     patterns = [p for word, each in _BUILDERS.items() if re.search(rf"\b{word}\b", every) for p in each]
+    # A file that has the name of a target is up to date, and nothing is run for it.
+    for called in map(str.split, _MAKE.findall(every)):
+        places = {"", *(f"{normpath(folder)}/" for option, folder in pairwise(called) if option == "-C")}
+        found |= files & {f"{place}{target}" for place in places for target in called}
     return found | {path for path in files for p in patterns if fnmatchcase(path.rpartition("/")[2], p)}
 
 
 def _referred(text: str, beside: str, files: frozenset[str], read: Read, *, linter: bool = False) -> Iterator[str]:
     """The files a shell text executes or is configured by; a test is what is run, and a product may be run by its own gate."""
     for how, word in references(text):
-        for path in files & _meant(word, how, beside, linter=linter):
+        meant = _meant(word, how, beside, linter=linter)
+        for path in _matching(meant, files) if "*" in word else files & meant:
             runs_product = how == "executes" and "{junit}" not in text and not linter and _is_product(path, files, read)
             if not looks_like_test(path) and not runs_product:
                 yield path
 
 
+def _matching(patterns: set[str], files: frozenset[str]) -> set[str]:
+    return {path for path in files if any(fnmatchcase(path, pattern) for pattern in patterns)}
+
+
 def _meant(word: str, how: str, beside: str, *, linter: bool) -> set[str]:
     """The paths a word may mean, from the root and from the folder of the file it stands in; variables before it are left out."""
     if how == "module":
-        place = word.replace(".", "/")
+        folder, slash, module = word.rpartition("/")
+        place = module.replace(".", "/")
         inside = {f"{place}{end}" for end in (".py", "/__main__.py", "/__init__.py")}
-        return {path for path in inside if _TOOLS.match(path) or (linter and "/" not in place and path.endswith(".py"))}
+        return {
+            normpath(f"{folder}{slash}{path}")
+            for path in inside
+            if _TOOLS.match(path) or (linter and "/" not in place and path.endswith(".py"))
+        }
     bare = re.sub(r"^(?:\$\([^)]*\)|\$\{[^}]*\}|\$\w+|[})\"'])+/?", "", word).lstrip("/") if word else ""
     return {normpath(each) for each in (word, bare, f"{beside}/{bare}" if beside else bare) if each}
 
@@ -117,7 +134,7 @@ def _started_by(path: str, text: str, files: frozenset[str], read: Read, command
         return set(_referred("\n".join(_COMMANDS_OF_TOX.findall(text)), folder, files, read))
     if path.endswith(".py"):
         beside = {f"{folder}/{each}{end}" for each in imports(text.encode()) for end in (".py", "/__init__.py")}
-        return set(files & beside) if folder else set()
+        return set(files & (beside | _of_package(text, folder))) if folder else set()
     if _SCRIPT.fullmatch(path) or (
         name.endswith(("rc", ".json", ".yml", ".yaml")) and _SETTINGS_OF_SCRIPTS.fullmatch(name)
     ):
@@ -127,7 +144,7 @@ def _started_by(path: str, text: str, files: frozenset[str], read: Read, command
         inside = {each for each in inside if settings or str(PurePosixPath(each).parent).removeprefix(".") == folder}
         return inside | (set(_in_keys(text, folder, files)) if settings else set())
     makefile = any(fnmatchcase(name, pattern) for each in _BUILDERS.values() for pattern in each)
-    shell = "\n".join(_RECIPE.findall(text)) if makefile else text
+    shell = "\n".join([*_SETTING.findall(text), *_RECIPE.findall(text)]) if makefile else text
     included = {
         each
         for line in _INCLUDED.findall(text)
@@ -136,6 +153,14 @@ def _started_by(path: str, text: str, files: frozenset[str], read: Read, command
         for each in _meant(word, "", folder, linter=False)
     }
     return set(_referred(shell, folder, files, read)) | (included & files)
+
+
+def _of_package(text: str, folder: str) -> set[str]:
+    """The modules beside a program that it imports by the name of their package."""
+    package = re.escape(folder.replace("/", "."))
+    dotted = re.findall(rf"^\s*(?:from|import)\s+(?:[\w.]*\.)?(?:{package})?\.(\w+)", text, re.MULTILINE)
+    listed = re.findall(rf"^\s*from\s+(?:{package}|\.)\s+import\s+([\w, ]+)", text, re.MULTILINE)
+    return {f"{folder}/{each}.py" for each in (*dotted, *(n.strip() for names in listed for n in names.split(",")))}
 
 
 def _package_scripts(text: str, commands: str) -> str:

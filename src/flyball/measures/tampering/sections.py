@@ -110,8 +110,11 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
     if new is None:
         return before, ("the whole file, which is no longer valid JSON, or nested too deeply",)
     old = old or {}
+    if not isinstance(new.get("scripts") or {}, dict):
+        return before, ("the whole file, whose scripts are no object",)
     keys = [key for key in _JSON_KEYS if old.get(key) != new.get(key)]
     was, now = old.get("scripts") or {}, new.get("scripts") or {}
+    was = was if isinstance(was, dict) else {}
     scripts = [s for s in {**was, **now} if _is_test_script(s, commands) and was.get(s) != now.get(s)]
     for key in keys:
         _put(new, key, old.get(key))
