@@ -194,7 +194,9 @@ def _says(record: TurnRecord) -> str:
 def _measured(mark: TimelineMark | None) -> str:
     if mark is None:
         return "nothing: the turn was not judged"
-    return f"{mark.counts.passing} passed, {mark.counts.failing} failed" if mark.counts.total else "no counted tests"
+    counts = mark.counts
+    still = f", {counts.known_failing} known failing" if counts.known_failing else ""
+    return f"{counts.passing} passed, {counts.failing} failed{still}" if counts.total else "no counted tests"
 
 
 def _verdict_line(judged: Judgement | None) -> str:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, TaskStopped
@@ -16,7 +17,7 @@ from flyball.projections.pages.subtasks import rail
 from flyball.projections.pages.summary import Known, Place, Summary, summarize
 from flyball.projections.pages.task_page import iterations_shown, task_page
 from flyball.projections.views.situation import Seen
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
+from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
 
 QUESTION = Question(
     "rounding", "Which rounding?", (Option("half-even", "as banks do"), Option("TEXT", "")), "half-even"
@@ -174,3 +175,23 @@ def test_a_summary_reads_a_state_of_any_workflow() -> None:
         task = replace(tdd_task(), workflow=workflow.name)
         page = task_page(known(Story(task, workflow.stages[0])))
         assert page.rail[0].name == workflow.stages[0]
+
+
+def test_tests_that_failed_before_the_task_and_still_do_are_told_wherever_failing_tests_are() -> None:
+    story = Story().start(baseline=measurement("base0000", total=4, known_failing=3))
+    story.iterate(measurement("c1", total=4, known_failing=1), held=True, signal=True).ship()
+    page, made = task_page(known(story)), report_page(known(story))
+    tile = page.figures[0]
+    assert (tile.value, tile.of, tile.note) == ("0", "new", "1 known failing since before the task; of 4")
+    for shown in (page, made):
+        assert shown.failing
+        assert "0 now; 1 of 3 tests that failed before the task still fails." in shown.failing.story
+        assert [weak.text for weak in shown.weaknesses] == ["1 test fails that failed before the task"]
+    assert "3 passed, 0 failed, 1 known failing" in page.summary.line
+
+
+def test_a_review_by_the_author_weakens_the_result() -> None:
+    story = Story(tdd_task(), stage="GREEN").start()
+    story.turn(Claim(), model="claude-opus-5-5").leave("QA").turn(Claim(verdict="pass"), model="opus")
+    assert "the author reviewed its own work" in report_page(known(story)).weaknesses[0].text
+    assert task_page(known(story)).weaknesses == report_page(known(story)).weaknesses

@@ -21,6 +21,7 @@ from flyball.projections.pages.task_page import (
     failing_of,
     iterations_shown,
 )
+from flyball.projections.pages.weaknesses import Weakness, weaknesses
 from flyball.projections.plots.spending import dollars, waited
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.standing import closed
@@ -43,6 +44,7 @@ class ReportPage(msgspec.Struct, frozen=True):
     facts: int
     merge: str
     sentence: str
+    weaknesses: tuple[Weakness, ...]
 
 
 def report_page(known: Known) -> ReportPage:
@@ -57,7 +59,7 @@ def report_page(known: Known) -> ReportPage:
         made,
         _figures(known, made),
         subtasks.items_shown(known.state, known.history),
-        failing_of(known.history),
+        failing_of(known),
         course_of(known),
         known.history.timeline.marks[-MOST_TABLE_ROWS:],
         rows[-PAGE_ROWS:],
@@ -65,6 +67,7 @@ def report_page(known: Known) -> ReportPage:
         known.state.seq,
         made.next_command,
         f"{summary.evidence[:1].upper()}{summary.evidence[1:]}." if made.decision == "DONE" else summary.headline,
+        weaknesses(known.state, known.history),
     )
 
 

@@ -237,11 +237,11 @@ def _weakness(shown: Status) -> str:
 
 def _measured(known: Known) -> str:
     measured = known.history.measured
-    counted = (
-        [f"{measured.counts.passing} passed, {measured.counts.failing} failed"]
-        if measured and measured.counts.total
-        else []
-    )
+    counted = []
+    if measured and measured.counts.total:
+        counts = measured.counts
+        still = f", {counts.known_failing} known failing" if counts.known_failing else ""
+        counted.append(f"{counts.passing} passed, {counts.failing} failed{still}")
     checks = known.history.checked.checks if known.history.checked else ()
     if checks:
         counted.append(f"{sum(c.status == 'pass' for c in checks)} of {plural(len(checks), 'check')}")

@@ -17,6 +17,7 @@ from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
 from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
+from flyball.projections.pages.weaknesses import Weakness, weaknesses
 from flyball.projections.plots.failing import WIDTHS, failing_plot, failing_story, lane_name
 from flyball.projections.plots.graph import graph
 from flyball.projections.plots.spending import Course, QuestionSpan, coarse, course_plot, dollars, waited
@@ -89,6 +90,7 @@ class TaskPage(msgspec.Struct, frozen=True):
     lanes: tuple[str, ...]
     facts: int
     stuck: str
+    weaknesses: tuple[Weakness, ...]
 
 
 def task_page(known: Known) -> TaskPage:
@@ -108,7 +110,7 @@ def task_page(known: Known) -> TaskPage:
         subtasks.place_on_rail(stops),
         subtasks.by_need(items),
         graph(subtasks.nodes(items, summary.path), label="subtasks-caption"),
-        failing_of(history),
+        failing_of(known),
         course_of(known),
         history.timeline.marks[-MOST_TABLE_ROWS:],
         tuple(reversed(rows)),
@@ -117,6 +119,7 @@ def task_page(known: Known) -> TaskPage:
         tuple(history.timeline.lanes),
         state.seq,
         stuck(state),
+        weaknesses(state, history),
     )
 
 
@@ -163,6 +166,9 @@ def _failing_figure(marks: list[TimelineMark], history: TaskHistory) -> Figure:
         return Figure("Failing tests", "–", note=note)
     counts = marks[-1].counts
     was = f"; was {marks[0].failing}" if len(marks) > 1 else ""
+    if counts.known_failing:
+        known = f"{counts.known_failing} known failing since before the task; of {counts.total}{was}"
+        return Figure("Failing tests", str(counts.failing), "new", known)
     return Figure("Failing tests", str(counts.failing), note=f"of {counts.total}{was}")
 
 
@@ -217,12 +223,13 @@ def _breaker_figure(state: State, lane: Lane) -> Figure:
     return Figure("Breaker", names[breaker.state], note=note, gauge=30 + 50 * struck / max(1, allowed))
 
 
-def failing_of(history: TaskHistory) -> Plot | None:
-    marks = history.timeline.marks
+def failing_of(known: Known) -> Plot | None:
+    marks = known.history.timeline.marks
     if not marks:
         return None
     pictures = tuple(failing_plot(marks, width, label="failing-story") for width in WIDTHS)
-    return Plot("failing", pictures, failing_story(marks))
+    baseline = known.state.baseline
+    return Plot("failing", pictures, failing_story(marks, baseline.counts.known_failing if baseline else 0))
 
 
 def course_of(known: Known) -> Plot | None:

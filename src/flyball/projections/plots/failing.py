@@ -7,7 +7,9 @@ from math import ceil
 
 import msgspec
 
+from flyball.core.model.measurement import Counts
 from flyball.core.model.task import MAIN
+from flyball.core.text.quantities import plural
 from flyball.projections.history.timeline import GRAVITY, Kind, TimelineMark
 from flyball.projections.plots.scale import steps
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
@@ -271,10 +273,10 @@ def lane_name(lane: str, place: int) -> str:
     return lane if lane == MAIN else chr(65 + place % 26)
 
 
-def failing_story(marks: Sequence[TimelineMark]) -> str:
-    """What the picture tells, in one sentence with its numbers."""
-    counted = [mark.failing for mark in marks if mark.failing is not None]
-    told = f"{counted[0]} failing at the start, {counted[-1]} now." if counted else "The gate counts no tests."
+def failing_story(marks: Sequence[TimelineMark], known_before: int = 0) -> str:
+    """What the picture tells, in one sentence with its numbers; tests that failed before the task are told apart."""
+    counted = [mark.counts for mark in marks if mark.counts.total]
+    told = _told(counted, known_before) if counted else "The gate counts no tests."
     many = {kind: sum(mark.kind == kind for mark in marks) for kind in _GRAVE}
     names = {
         "rolled back": ("rollback", "rollbacks"),
@@ -284,3 +286,12 @@ def failing_story(marks: Sequence[TimelineMark]) -> str:
     }
     parts = [f"{count} {names[kind][count > 1]}" for kind, count in many.items() if count]
     return f"{told} {', '.join(parts)}." if parts else told
+
+
+def _told(counted: Sequence[Counts], known_before: int) -> str:
+    first, last = counted[0].failing, counted[-1]
+    before = max(known_before, *(counts.known_failing for counts in counted))
+    if not before:
+        return f"{first} failing at the start, {last.failing} now."
+    still = f"{last.known_failing} of {plural(before, 'test')} that failed before the task"
+    return f"{first} newly failing at the start, {last.failing} now; {still} still {'fails' if last.known_failing == 1 else 'fail'}."

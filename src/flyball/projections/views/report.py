@@ -223,8 +223,7 @@ def _left(state: State, chronicle: TaskHistory) -> tuple[str, ...]:
         left += [plain(m) for m in judged.gate_1.missing]
     left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
     left += [each.clause for each in unverified(state, chronicle)]
-    baseline = state.baseline.counts.known_failing if state.baseline else 0
-    now = chronicle.measured.counts.known_failing if chronicle.measured else baseline
+    now = standing.known_failing(state, chronicle)
     if now:
         left.append(f"{plural(now, 'test')} failed before the task began and still {'fails' if now == 1 else 'fail'}")
     asked = [f"question {key} waits for an answer" for key, a in state.questions.items() if a.answer is None]

@@ -114,6 +114,13 @@ def reason(state: State, chronicle: TaskHistory) -> str:
     return chronicle.judgements[-1].evidence if chronicle.judgements else "no iteration has been judged yet"
 
 
+def known_failing(state: State, chronicle: TaskHistory) -> int:
+    """How many tests fail that failed before the task began, as of the last measurement."""
+    if chronicle.measured is not None:
+        return chronicle.measured.counts.known_failing
+    return state.baseline.counts.known_failing if state.baseline else 0
+
+
 def stuck(state: State) -> str:
     """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
     breaker = state.main.loop.breaker
