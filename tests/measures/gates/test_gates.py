@@ -221,7 +221,7 @@ def test_setup_runs_at_the_baseline_and_again_only_when_a_manifest_changed(lab) 
 def test_an_environment_is_built_from_empty_when_what_its_manifests_include_changes(new_lab, changed) -> None:
     lab = new_lab(
         {
-            "requirements/dev.txt": "-r base.txt\n-c ../deps/more.txt\n",
+            "requirements/dev.txt": "-rbase.txt\n-c ../deps/more.txt\n",
             "requirements/base.txt": "a\n",
             "deps/more.txt": "b\n",
             "tools/install.sh": "cat cfg/pins.conf\n",

@@ -342,7 +342,8 @@ def test_what_a_gate_executes_or_is_configured_by_belongs_to_it_however_it_is_ca
 @pytest.mark.parametrize(
     "path",
     "ruff.toml .ruff.toml web/.eslintrc.cjs eslint.config.mjs .flake8 mypy.ini vite.config.ts babel.config.js .babelrc "
-    "src/__mocks__/fs.js __mocks__/chai.js .pre-commit-config.yaml biome.json Conftest.py PYTEST.INI".split(),
+    "src/__mocks__/fs.js __mocks__/chai.js .pre-commit-config.yaml biome.json Conftest.py PYTEST.INI "
+    ".ignore .c8rc.json nose2.cfg behave.ini .config/nextest.toml".split(),
 )
 def test_what_configures_runners_and_linters_is_protected_by_one_table(path: str) -> None:
     assert is_configuration(path, PYTEST)

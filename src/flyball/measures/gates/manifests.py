@@ -46,7 +46,8 @@ def _wanted(folder: Path, files: set[str], command: str) -> set[str]:
 
 
 def _named(text: str, beside: str, files: set[str]) -> set[str]:
-    words = {os.path.normpath(word) for word in _BETWEEN.split(text) if word and len(word) < LONGEST}
+    plain = (re.sub(r"^-[rc](?=[\w./])", "", word) for word in _BETWEEN.split(text) if word and len(word) < LONGEST)
+    words = {os.path.normpath(word) for word in plain}
     return files & (words | {os.path.normpath(f"{beside}/{word}") for word in words if beside})
 
 

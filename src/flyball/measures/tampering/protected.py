@@ -28,12 +28,12 @@ _CONFIGURATION = re.compile(
     r"conftest\.py|\.?pytest\.(ini|toml)|noxfile\.py|\.coveragerc|tox\.toml|\.s?testr\.conf|\.rspec|\.nycrc.*|\.?codecov\.yml"
     r"|flyball\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|bunfig\.toml|\.bazelrc"
     r"|(jest|vitest|vite|cypress|playwright|babel|ava|wdio)\.(config|setup|workspace)\..*|\.babelrc.*|\.swcrc|\.mocharc.*|karma\.conf\..*"
-    r"|phpunit\.xml(\.dist)?"
+    r"|phpunit\.xml(\.dist)?|\.c8rc.*|nyc\.config\..*|(nose2|unittest)\.cfg|\.?behave(rc|\.ini)|nextest\.toml"
     # Linters, type checkers and formatters.
     r"|\.?ruff\.toml|\.flake8|\.?pylintrc(\.toml)?|\.?mypy\.ini|pyrightconfig\.json|\.bandit|\.pre-commit-config\.yaml|\.isort\.cfg"
     r"|\.eslintrc.*|eslint\.config\..*|\.(eslint|prettier|stylelint)ignore|\.prettierrc.*|prettier\.config\..*|\.stylelintrc.*"
     r"|biome\.jsonc?|\.?oxlintrc\.json|\.golangci\.(ya?ml|toml|json)|\.rubocop(_todo)?\.yml|\.?clippy\.toml|phpstan\.neon(\.dist)?|psalm\.xml"
-    r"|\.markdownlint.*|\.yamllint.*|\.shellcheckrc",
+    r"|\.(rg)?ignore|\.markdownlint.*|\.yamllint.*|\.shellcheckrc",
     re.IGNORECASE,
 )
 """The one table of what configures the runners and linters of known ecosystems, whole files of it; `sections` has the parts."""
