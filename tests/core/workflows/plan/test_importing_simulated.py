@@ -620,3 +620,36 @@ def test_a_mark_that_was_made_but_not_journalled_is_ours_after_a_rollback(tmp_pa
     assert not [note for note in notes(simulator) if "by a person" in note]
     begun = [item for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun) for item in f.items]
     assert begun.count("T001") == 2
+
+
+NUMBERED = "- [ ] **1** Read orders\n- [ ] **2** Read prices\n"
+UNNUMBERED = "- [ ] print a bill\n- [ ] print two bills\n- [ ] print three bills\n"
+
+
+def test_entries_without_numbers_that_are_added_do_not_make_numbered_ones_others(tmp_path: Path) -> None:
+    world = Filed(tmp_path, NUMBERED, "plain", "tasks.md")
+
+    def append(effect: Effect, _state: State) -> None:
+        if isinstance(effect, RunAgent) and effect.purpose == "final" and "bill" not in world.text:
+            world.path.write_text(world.text + UNNUMBERED)
+
+    world.before = append
+    simulator = world.simulator()
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    begun = [item for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun) for item in f.items]
+    assert len(begun) == len(set(begun)) == 5
+    assert "[ ]" not in world.text
+
+
+def test_marks_of_ours_are_ours_though_added_entries_changed_how_numbers_are_read(tmp_path: Path) -> None:
+    world = Filed(tmp_path, NUMBERED, "plain", "tasks.md")
+    simulator = world.simulator()
+    assert simulator.run().decision == "DONE"
+    rolled_back_to_start(simulator)
+    world.path.write_text(world.text + UNNUMBERED)
+    state = simulator.run()
+    assert state.decision == "BLOCKED", "their words are read otherwise, so a person is asked"
+    assert state.stopped
+    assert "worded anew" in state.stopped.reason
+    assert world.text.startswith(NUMBERED), "and nothing says meanwhile that they are done"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 
@@ -63,7 +64,8 @@ def keep_names(plan: ImportedPlan, known: Mapping[Key, str]) -> ImportedPlan:
     count = Counter(entry.key.id for entry in plan.entries)
     names: dict[str, str] = {}
     for entry in plan.entries:
-        kept = known.get(entry.key) or (_named_by_id(entry.key, known) if count[entry.key.id] == 1 else "")
+        by_id = _named_by_id(entry.key, known) if count[entry.key.id] == 1 else ""
+        kept = known.get(entry.key) or by_id or _named_by_words(entry.key, known)
         if kept and kept not in names.values():
             names[entry.item.id] = kept
     taken = {*known.values(), *names.values()}
@@ -79,6 +81,23 @@ def keep_names(plan: ImportedPlan, known: Mapping[Key, str]) -> ImportedPlan:
 def _named_by_id(key: Key, known: Mapping[Key, str]) -> str:
     same = [name for other, name in known.items() if key.id and (other.id, other.part) == (key.id, key.part)]
     return same[0] if len(same) == 1 else ""
+
+
+def _named_by_words(key: Key, known: Mapping[Key, str]) -> str:
+    same = [name for other, name in known.items() if reads_alike(key, other)]
+    return same[0] if len(same) == 1 else ""
+
+
+def reads_alike(one: Key, other: Key) -> bool:
+    """Whether two keys are of the same words, of which only one reading took the first for an id.
+
+    Numbers are ids in a plain file only while most entries have one, so an edit of others can change that.
+    """
+    return bool(one.id) != bool(other.id) and one.part == other.part and _words(one) == _words(other)
+
+
+def _words(key: Key) -> list[str]:
+    return re.findall(r"\w+", f"{key.id} {key.text}")
 
 
 def _renamed(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:

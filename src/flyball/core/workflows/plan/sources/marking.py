@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from flyball.core.workflows.plan.sources import backlog_md, ralph, task_master
 from flyball.core.workflows.plan.sources.boxes import TICKED
 from flyball.core.workflows.plan.sources.json_text import Path, decoded, value_at, with_value
+from flyball.core.workflows.plan.sources.keys import reads_alike
 from flyball.core.workflows.plan.sources.markdown import mark_places
 from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, Key, Mark, PlanEntry
 
@@ -91,7 +92,8 @@ def ours(plan: ImportedPlan, written: Iterable[MarkChange]) -> dict[Key, MarkCha
 
 
 def _alike(one: Key, other: Key) -> bool:
-    return one.part == other.part and (one.id == other.id if one.id else one.text == other.text)
+    same = one.part == other.part and (one.id == other.id if one.id else one.text == other.text)
+    return same or reads_alike(one, other)
 
 
 def undoing(plan: ImportedPlan, written: Mapping[Key, MarkChange], undone: Iterable[str]) -> tuple[MarkChange, ...]:
