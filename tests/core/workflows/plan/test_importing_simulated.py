@@ -638,7 +638,7 @@ def test_entries_without_numbers_that_are_added_do_not_make_numbered_ones_others
     state = simulator.run()
     assert state.decision == "DONE", state.stopped
     begun = [item for f in simulator.of(BatchBegun) if isinstance(f, BatchBegun) for item in f.items]
-    assert len(begun) == len(set(begun)) == 5
+    assert len(begun) == len(set(begun)) == len(state.items) == 5
     assert "[ ]" not in world.text
 
 
