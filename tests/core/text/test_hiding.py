@@ -46,3 +46,8 @@ def test_values_are_hidden_as_they_are_and_as_json_spells_them() -> None:
     said = 'a quote"12345 b quote\\"12345 c first-line d second-line'
     assert hide(said, secrets) == f"a {HIDDEN} b {HIDDEN} c {HIDDEN} d {HIDDEN}"
     assert hide_in({"x second-line": ["first-line", 1]}, secrets) == {f"x {HIDDEN}": [HIDDEN, 1]}
+
+
+def test_the_password_in_an_address_is_a_secret_by_itself() -> None:
+    found = secrets_of({"DATABASE_URL": "postgres://bob:hunterhunter@host/db"}, ["url: amqp://a:rabbitrabbit@h\n"])
+    assert hide("hunterhunter rabbitrabbit bob host", found) == "[hidden] [hidden] bob host"

@@ -10,6 +10,7 @@ SHORTEST = 8
 """Characters of a value that is hidden: a shorter one stands in too much that is no secret."""
 _NAMED = re.compile(r"key|token|secret|passw|pwd|credential|auth|cookie|session|private|dsn|webhook", re.IGNORECASE)
 _ASSIGNED = re.compile(r"""^\s*(?:export\s+)?["']?([\w.-]+)["']?\s*[:=]\s*["']?(.+?)["']?,?\s*$""")
+_IN_ADDRESS = re.compile(r"[\w+.-]+://[^/@\s:]*:([^@/\s]+)@")
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_-]{40,}")
 
 
@@ -27,7 +28,9 @@ def is_secret(name: str, value: str) -> bool:
 def secrets_of(variables: Mapping[str, str], files: Iterable[str] = ()) -> tuple[str, ...]:
     """The secret values of variables and of carried files, whose lines give values to names or are encoded keys; longest first."""
     found = {line.strip() for name, value in variables.items() if is_secret(name, value) for line in value.splitlines()}
+    found |= {password for value in variables.values() for password in _IN_ADDRESS.findall(value)}
     for text in files:
+        found |= set(_IN_ADDRESS.findall(text))
         for line in text.splitlines():
             if (given := _ASSIGNED.match(line)) and is_secret(given[1], given[2]):
                 found.add(given[2])
