@@ -41,7 +41,7 @@ def read_track(name: str, root: Path) -> Track:
     folder = next((each for each in (root / name, root / TRACKS / name) if each.is_dir()), None)
     if folder is None:
         raise TrackUnreadable(
-            f"There is no track {name!r}: expected a folder with spec.md and metadata.json, or the name of one below {TRACKS}/."
+            f"There is no track {name!r}: expected a folder with spec.md or metadata.json, or the name of one below {TRACKS}/."
         )
     spec, metadata = folder / "spec.md", folder / METADATA
     if not spec.is_file() and not metadata.is_file():

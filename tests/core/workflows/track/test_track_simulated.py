@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
+from flyball.core.model.events import Moved, PersonSpoke, SessionStarted, SettingsChanged
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Limits, Source, Task
@@ -235,4 +235,9 @@ def test_a_track_ends_at_fifty_iterations() -> None:
     simulator, _ = played(track)
     state = simulator.run()
     assert state.stopped is not None
-    assert (state.stopped.kind, state.stopped.reason) == ("limit", "a track has at most 50 iterations")
+    assert state.stopped.kind == "limit"
+    assert "50 of 50" in state.stopped.reason
+    limits = replace(state.task.settings.limits, max_iterations=60)
+    simulator.append(SessionStarted(2, "simulated", "0"), SettingsChanged(limits))
+    track.measured = []
+    assert simulator.run().decision == "DONE", "a person's own limit takes its place"

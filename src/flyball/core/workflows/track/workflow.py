@@ -22,7 +22,7 @@ from flyball.core.workflows.track.facts import FACTS
 from flyball.core.workflows.track.fold import BEGUN, ENDED, FOLDS
 from flyball.core.workflows.track.percentages import overall_percent, stage_percent
 from flyball.core.workflows.track.prompts import CARDS, EVALUATORS, EXECUTOR, PLAN_EVALUATOR, ROLES, brief
-from flyball.core.workflows.track.record import EMPTY
+from flyball.core.workflows.track.record import EMPTY, record_of
 from flyball.core.workflows.track.story import story
 
 MOST_ITERATIONS = 50
@@ -62,9 +62,15 @@ def next_step(state: State, lane: Lane) -> Step:
         return questions.put(state, lane, lane.to_ask[0])
     if lane.loop.consent_wanted:
         return opening.consent(state, lane, brief, PLAN_EVALUATOR, "the evaluator")
-    if state.iterations >= MOST_ITERATIONS and lane.turn is None and lane.panel is None and lane.stage != "COMPLETE":
-        return halt(TaskStopped("limit", f"a track has at most {MOST_ITERATIONS} iterations"))
+    if _is_spent(state) and lane.turn is None and lane.panel is None and lane.stage != "COMPLETE":
+        told = f"iteration limit of a track reached ({state.iterations} of {MOST_ITERATIONS})"
+        return halt(TaskStopped("limit", f"{told}; to go on: flyball resume {state.task.id} --max-iterations N"))
     return STEPS[lane.stage](state, lane)
+
+
+def _is_spent(state: State) -> bool:
+    """Whether the iterations of a track are used up; a limit that a person set is seen to before every turn instead."""
+    return state.task.settings.limits.max_iterations is None and state.iterations >= MOST_ITERATIONS
 
 
 def _skipped(state: State, lane: Lane) -> Moved:
@@ -101,4 +107,5 @@ WORKFLOW = Workflow(
     overall=overall_percent,
     demo=Demo(__package__, "conductor/tracks/coupons_20260105"),
     story=story,
+    unverified=lambda state: record_of(state).unverified,
 )
