@@ -8,13 +8,20 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.web.conftest import Serve, asking, long_story, place, put
+from msgspec.structs import replace
+from tests.web.conftest import QUESTION, Serve, asking, long_story, place, put
 
 from flyball.clock import system_clock
 from flyball.config.home import known_repositories
-from flyball.core.model.events import TaskStopped
-from flyball.testing.builders import Story, short_tdd_run
+from flyball.core.model.effects import Measure, RunAgent
+from flyball.core.model.events import Begun, TaskStopped
+from flyball.core.model.task import EffectId, Item
+from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.pages.summary import Known, Place
+from flyball.projections.views.situation import Seen
+from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.web.live import Hub, regions
+from flyball.web.reading import measured_of
 from flyball.web.sites import Sites
 from flyball.wiring.site import Site
 
@@ -116,6 +123,50 @@ def test_five_hundred_iterations_weigh_within_their_limit_and_ten_thousand_are_p
 def test_before_its_first_verdict_a_task_says_what_it_waits_for(site: Site, serve: Serve) -> None:
     text = serve().get(place(site, put(site, Story()))).text
     assert "the first verdict comes when turn 1 is measured" in text
+
+
+@pytest.mark.req("V4")
+def test_between_a_turn_and_its_verdict_the_page_says_that_it_is_being_measured() -> None:
+    story = Story().start().turn()
+
+    def told(*, controlled: bool = True) -> str:
+        history = TaskHistory(story.events)
+        found = Known(Place("r", "r"), story.state, history, (), Seen(controlled), story.at)
+        return measured_of(found, history.turns[0])
+
+    assert told() == "nothing yet: its verdict is still to come"
+    assert told(controlled=False) == "nothing: the turn was not judged"
+    tree = story.state.checkpoints[-1].commit
+    story.add(Begun(Measure(EffectId("measure/1"), kind="gates", candidate=tree, base=tree, accepted=tree)))
+    assert told() == "nothing yet: it is being measured"
+
+
+def running_turn(item: str = "") -> RunAgent:
+    return RunAgent(EffectId("turn/1"), "tester", "RED", "scripted", "", prompt="do it", iteration=1, turn=1, item=item)
+
+
+def test_a_running_turn_is_linked_from_its_task(site: Site, serve: Serve) -> None:
+    begun = running_turn()
+    task = put(site, Story().start().add(Begun(begun)))
+    browser = serve()
+    assert f'<a href="{place(site, task)}/turn/1">turn 1, tester</a>' in browser.get(place(site, task)).text
+    assert browser.get(f"{place(site, task)}/turn/1").status_code == 200
+
+
+def test_an_aborted_task_asks_nothing_and_runs_nothing(site: Site, serve: Serve) -> None:
+    story = Story(replace(tdd_task(), items=(Item("AC-1", "rows", status="in-progress"),))).start().ask(QUESTION)
+    begun = running_turn("AC-1")
+    task = put(site, story.add(Begun(begun)).add(TaskStopped("aborted", "aborted by a person")))
+    browser, here = serve(), place(site, task)
+    text = browser.get(here).text
+    assert "<b>ABORTED.</b>" in text
+    assert "1 not finished" in text
+    for gone in ("BLOCKED", "waits for you", "Answer (a)", "running-turns", "1 running"):
+        assert gone not in text, gone
+    asked = browser.get(f"{here}/question/ask-1").text
+    assert "No answer is awaited any more" in asked
+    assert "answer-form" not in asked
+    assert "waits for an answer" not in browser.get(f"{here}/report").text
 
 
 def transcript(site: Site, task: str, lines: list[bytes], turn: int = 1) -> Path:

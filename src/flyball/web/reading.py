@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from flyball.agents.display.display import Shown
-from flyball.core.model.effects import RunAgent
+from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.model.events import Begun
 from flyball.core.model.task import TaskId
 from flyball.projections.history.records import Judgement, TurnRecord
@@ -111,7 +111,7 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str]) 
         says=_says(record),
         summary=record.summary,
         differs=bool(judged and (judged.false_claim or judged.disagreements)),
-        measured=_measured(mark),
+        measured=measured_of(found, record),
         measured_note="; ".join(judged.missing) if judged else "",
         verdict=verdict_chip(mark.kind) if mark else None,
         decision="COMPLETE" if judged and judged.can_exit else "CONTINUE",
@@ -189,6 +189,20 @@ def _says(record: TurnRecord) -> str:
     said += [f"verdict {record.verdict}"] if record.verdict else []
     said += ["signals exit"] if record.exit_signal else []
     return ", ".join(said) or ("nothing of its work" if record.outcome else "nothing yet")
+
+
+def measured_of(found: Known, record: TurnRecord) -> str:
+    """What was measured after a turn; while its task works on and no later turn has begun on the same thing, it may still come."""
+    mark = next((mark for mark in found.history.timeline.marks if mark.turn == record.number), None)
+    under_way = list(found.state.open.values())
+    later = any(each.number > record.number and each.item == record.item for each in found.history.turns)
+    still = bool(under_way) and all(isinstance(effect, Ask | Wait) for effect in under_way)
+    ended = found.state.stopped is not None or not found.seen.controlled
+    if mark or later or still or ended or record.set_aside:
+        return _measured(mark)
+    if any(isinstance(effect, Measure) for effect in under_way):
+        return "nothing yet: it is being measured"
+    return "nothing yet: its verdict is still to come"
 
 
 def _measured(mark: TimelineMark | None) -> str:

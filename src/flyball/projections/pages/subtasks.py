@@ -12,7 +12,7 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip
 from flyball.projections.plots.graph import GraphNode
-from flyball.projections.views.standing import forced_stages, live_items
+from flyball.projections.views.standing import finished, forced_stages, live_items
 from flyball.projections.wording import plain
 
 ACCEPTED = Chip("accepted", "accepted", "green")
@@ -21,6 +21,7 @@ ASKS = Chip("asks you", "asks", "brass")
 REJECTED = Chip("rejected, to redo", "rejected", "red")
 ROLLED_BACK = Chip("rolled back, to redo", "rolled-back", "violet")
 BLOCKED = Chip("blocked", "blocked", "red")
+UNFINISHED = Chip("not finished", "paused", "quiet")
 TO_COME = Chip("to come", "to-come", "quiet")
 SKIPPED = Chip("skipped, unverified", "skipped", "brass")
 _ORDER = {ASKS: 0, RUNNING: 1, BLOCKED: 2, REJECTED: 3, ROLLED_BACK: 4, TO_COME: 5, SKIPPED: 6, ACCEPTED: 7}
@@ -50,14 +51,17 @@ class RailStop(msgspec.Struct, frozen=True):
 
 def items_shown(state: State, history: TaskHistory) -> tuple[ItemShown, ...]:
     """In the order of the plan."""
+    over = finished(state) is not None
     working = _at_work(state)
     asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
+    if over:
+        working, asked = set(), set()
     last: dict[str, TimelineMark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
     return tuple(
         ItemShown(
             item.id,
             plain(item.text, 400),
-            _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked),
+            _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked, over=over),
             item.depends_on,
             tuple(plain(each, 300) for each in item.acceptance),
         )
@@ -71,7 +75,7 @@ def _at_work(state: State) -> set[str]:
     return (running | lanes) - {""}
 
 
-def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool) -> Chip:
+def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool, over: bool) -> Chip:
     if item.status == "completed":
         return ACCEPTED
     if asks:
@@ -84,7 +88,9 @@ def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool) -
         return ROLLED_BACK
     if mark is not None and mark.kind == "rejected":
         return REJECTED
-    return RUNNING if item.status == "in-progress" else TO_COME
+    if item.status != "in-progress":
+        return TO_COME
+    return UNFINISHED if over else RUNNING
 
 
 def by_need(items: tuple[ItemShown, ...]) -> tuple[ItemShown, ...]:

@@ -102,7 +102,7 @@ def task_page(known: Known) -> TaskPage:
     stops = subtasks.rail(state)
     return TaskPage(
         summary,
-        summary.status.decision,
+        "ABORTED" if summary.word == "ABORTED" else summary.status.decision,
         _sentence(summary, items),
         _agent(state),
         figures(known, items),

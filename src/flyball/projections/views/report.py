@@ -226,6 +226,8 @@ def _left(state: State, chronicle: TaskHistory) -> tuple[str, ...]:
     now = standing.known_failing(state, chronicle)
     if now:
         left.append(f"{plural(now, 'test')} failed before the task began and still {'fails' if now == 1 else 'fail'}")
+    if standing.finished(state) is not None:
+        return tuple(left)
     asked = [f"question {key} waits for an answer" for key, a in state.questions.items() if a.answer is None]
     working = [effect for effect in state.open.values() if isinstance(effect, RunAgent)]
     return (*left, *asked, *(f"turn {w.turn} is under way" for w in working))

@@ -224,7 +224,9 @@ def progress_percent(state: State) -> int:
 
 
 def open_questions(state: State, chronicle: TaskHistory) -> tuple[QuestionShown, ...]:
-    """Questions without an answer, oldest first."""
+    """Questions without an answer, oldest first; a task that is over for good awaits none."""
+    if standing.finished(state) is not None:
+        return ()
     return tuple(_question(key, state, chronicle) for key, asked in state.questions.items() if asked.answer is None)
 
 
@@ -257,7 +259,7 @@ def _running_turns(state: State) -> tuple[TurnShown, ...]:
     return tuple(
         TurnShown(effect.turn, effect.stage, effect.role, effect.agent, effect.model, effect.begun_at)
         for effect in state.open.values()
-        if isinstance(effect, RunAgent)
+        if isinstance(effect, RunAgent) and standing.finished(state) is None
     )
 
 
