@@ -57,7 +57,7 @@ def test_the_result_of_an_honest_agent_is_a_branch_that_merges_cleanly_and_holds
         outcome.repository, "log", "--reverse", "--format=%(trailers:key=Checkpoint,valueonly)", f"main..{branch}"
     )
     labels = [line.split(" - ")[0] for line in trailers.splitlines() if line]
-    assert labels[:4] == ["RED", "GREEN", "REFACTOR", "DOCUMENT"]
+    assert labels[:3] == ["RED", "GREEN", "DOCUMENT"], "its REFACTOR changes nothing and makes no commit"
     _git(outcome.repository, "merge", "--quiet", branch)
     assert "def multiply" in (outcome.repository / "calc" / "__init__.py").read_text()
     assert _git(outcome.repository, "status", "--porcelain") == "?? flyball.toml"

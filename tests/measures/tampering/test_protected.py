@@ -312,7 +312,7 @@ MAKINGS = {
         ("nice -n 5 pytest src/app.py", ""),
         ("if [ -e ci/more ]; then (cd ci; sh ./more); fi", "ci/more"),
         ("bash -ec 'sh ci/more'", "ci/more"),
-        ("sh vary.sh", "vary.sh ci/more build/step.sh"),
+        ("sh vary.sh", "vary.sh ci/more"),
         ("python -m tools.check", "tools/check.py tools/rules.py tools/less.py"),
         ("make check", "check Makefile pages/Makefile build/common.mk build/local.inc build/step.sh build/go.py"),
         ("make -s test", "Makefile pages/Makefile build/common.mk build/local.inc build/step.sh build/go.py"),

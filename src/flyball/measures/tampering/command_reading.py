@@ -55,9 +55,6 @@ def _with_values(text: str) -> str:
 
 def _of_command(words: list[str]) -> Iterator[Reference]:
     words = [word for word in words if word]
-    if words[:1] == ["for"]:
-        yield from (("configures", each) for each in words[3:] if _SETTINGS.fullmatch(each))
-        return
     while words and (_ASSIGNED.fullmatch(words[0]) or _BEFORE.fullmatch(words[0]) or _LAUNCHES.fullmatch(words[0])):
         if _LAUNCHES.fullmatch(words[0]):
             words = ["", *dropwhile(_OF_LAUNCHER.fullmatch, words[1:])]

@@ -88,15 +88,10 @@ def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> 
 def _referred(text: str, beside: str, files: frozenset[str], read: Read, *, linter: bool = False) -> Iterator[str]:
     """The files a shell text executes or is configured by; a test is what is run, and a product may be run by its own gate."""
     for how, word in references(text):
-        meant = _meant(word, how, beside, linter=linter)
-        for path in _matching(meant, files) if "*" in word else files & meant:
+        for path in files & _meant(word, how, beside, linter=linter):
             runs_product = how == "executes" and "{junit}" not in text and not linter and _is_product(path, files, read)
             if not looks_like_test(path) and not runs_product:
                 yield path
-
-
-def _matching(patterns: set[str], files: frozenset[str]) -> set[str]:
-    return {path for path in files if any(fnmatchcase(path, pattern) for pattern in patterns)}
 
 
 def _meant(word: str, how: str, beside: str, *, linter: bool) -> set[str]:
