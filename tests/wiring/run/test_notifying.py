@@ -29,6 +29,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notifying, "WAIT_S", 0.0)
 
 
+@pytest.mark.slow
 def test_each_notice_reaches_every_target_and_a_target_that_fails_is_tried_again(tmp_path: Path) -> None:
     got: list[str] = []
     failing = iter([OSError("down"), OSError("down"), None])
@@ -50,6 +51,7 @@ def test_each_notice_reaches_every_target_and_a_target_that_fails_is_tried_again
     assert got == ["flaky ended", "steady ended"]
 
 
+@pytest.mark.slow
 def test_a_target_that_never_answers_changes_nothing_and_is_written_down(tmp_path: Path) -> None:
     story = short_tdd_run()
     with Notifier([lambda _n: "down"], "r-1", log=tmp_path / "log") as notifier:
