@@ -6,7 +6,7 @@ from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_ta
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
 from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.batch_events import BatchBegun, BatchReviewed, SubtaskReturned
-from flyball.core.model.effects import Ask, Integrate, RunAgent, Save
+from flyball.core.model.effects import Ask, Effect, Integrate, OpenLane, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
     Event,
@@ -16,9 +16,10 @@ from flyball.core.model.events import (
     LearningRecorded,
     Moved,
     PersonSpoke,
+    SessionStarted,
     UndeclaredEditsFound,
 )
-from flyball.core.model.outcomes import Conflicted, TurnEnded
+from flyball.core.model.outcomes import Conflicted, Failed, Outcome, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.workflows.plan.effects import ReadDraft
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanReviewed
@@ -509,3 +510,21 @@ def test_the_report_names_the_commit_of_every_subtask() -> None:
     named = [commit.label.partition(": ")[2] for commit in commits if ": " in commit.label]
     assert sorted(named) == ALL
     assert len({commit.sha for commit in commits}) == len(commits)
+
+
+@pytest.mark.req("O51")
+def test_a_subtask_whose_workspace_cannot_be_made_is_parked_and_the_others_are_accepted() -> None:
+    class Broken(Team):
+        def perform(self, effect: Effect, state: State) -> Outcome:
+            if isinstance(effect, OpenLane) and effect.lane == "2.2":
+                return Failed(f"{effect.id}: no space left on device")
+            return super().perform(effect, state)
+
+    simulator = simulated(Broken())
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    done = {item.id for item in state.items if item.status == "completed"}
+    assert done == {"1.1", "2.1", "2.4"}, "2.3 waits for 2.2, everything else goes on"
+    simulator.world.__class__ = Team
+    simulator.append(SessionStarted(2, "simulated", "0"))
+    assert simulator.run().decision == "DONE"
