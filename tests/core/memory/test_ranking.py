@@ -247,3 +247,8 @@ def test_what_is_superseded_by_the_new_one_or_gone_is_no_contradiction_o42(
     assert [against(proposed(title="Money rounding", choice="truncate"), each) for each in gone] == [[], [], []]
     many = [entry(n, title="Money rounding", choice=f"way {n}") for n in range(1, 12)]
     assert len(against(proposed(title="Money rounding", choice="truncate"), *many)) == MOST
+
+
+@pytest.mark.req("O41")
+def test_a_prompt_holds_six_learnings_and_1200_characters_of_them_at_most() -> None:
+    assert (WEIGHTS.most, WEIGHTS.characters) == (6, 1200)
