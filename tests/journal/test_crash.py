@@ -41,11 +41,14 @@ while True:
     say(turn)
 """
 
-TAKE_EVERY_WORD = """
-for word in journal.pending(task):
+# A taker leaves after twenty words, so that one that outruns its kill does not take them all.
+TAKE_TWENTY_WORDS = """
+pending = list(journal.pending(task))
+for word in pending[:20]:
     journal.append(task, [MOVED, PersonSpoke(word.word, word.text, word.question, word.id)], epoch=lease.epoch, at=AT, taking=[word.id])
     say(word.id)
-say("all")
+if len(pending) <= 20:
+    say("all")
 """
 
 A_SHORT_LOOP = """
@@ -104,7 +107,7 @@ def test_a_word_reaches_its_task_exactly_once_however_often_the_taker_is_killed(
     chance, runs = random.Random(11), 0
     while True:
         runs += 1
-        acknowledged = killed_after(start(tmp_path, task, TAKE_EVERY_WORD), chance.randrange(1, 15))
+        acknowledged = killed_after(start(tmp_path, task, TAKE_TWENTY_WORDS), chance.randrange(1, 15))
         if "all" in acknowledged:
             break
     with SqliteJournal.open(tmp_path / "journal.db") as journal:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 from tests.live.conftest import Live
@@ -28,17 +29,24 @@ def export(live: Live, target: str, to: Path, *more: str) -> None:
 
 
 def run(live: Live, name: str, *words: str, env: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
-    """Run a program in the repository, with nothing on its standard input."""
-    return subprocess.run(
-        [str(live.program(name)), *words],
-        cwd=live.repository,
-        env=live.environment(env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    """Run a program in the repository, with nothing on its standard input.
+
+    It writes to a file: a program that leaves before its pipe is empty loses the rest.
+    """
+    with TemporaryFile("w+") as said:
+        done = subprocess.run(
+            [str(live.program(name)), *words],
+            cwd=live.repository,
+            env=live.environment(env),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        said.seek(0)
+        return subprocess.CompletedProcess(done.args, done.returncode, said.read(), done.stderr)
 
 
 def asked(server: ModelServer) -> str:
