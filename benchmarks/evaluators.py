@@ -7,6 +7,7 @@
 
 Only what needs no model is run. A planted defect is found if its pass has a finding on its line, or for a page, one that names it.
 A blind defect may name several files and texts, since who planted it could not know which of them a rule points at; "" is the page.
+A fifth entry of a defect says why no tool can tell it from good work: it is left to the judge of its pass, and counted apart.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def main() -> None:
     if asked.packages:
         look_at_packages(show=asked.list)
         return
-    print("| evaluator | planted | found | missed | false alarms | seconds |")
-    print("|---|---|---|---|---|---|")
+    print("| evaluator | planted | measured | found | missed | left to a judge | false alarms | seconds |")
+    print("|---|---|---|---|---|---|---|---|")
     notes: list[str] = []
     for name in asked.evaluators:
         notes += row(HERE / "blind" / name if asked.blind else HERE / name, show=asked.list)
@@ -63,12 +64,19 @@ def row(project: Path, *, show: bool) -> list[str]:
     found, seconds = evaluated(project, "planted")
     alarms, more = evaluated(project, "clean")
     root = project / "planted"
-    missed = [each for each in planted if not any(is_found(each, *one, root) for one in found)]
-    count = len(planted)
-    print(f"| {name} | {count} | {count - len(missed)} | {len(missed)} | {len(alarms)} | {seconds:.1f} + {more:.1f} |")
+    measured, judged = parted(planted)
+    missed = [each for each in measured if not any(is_found(each, *one, root) for one in found)]
+    counts = (len(planted), len(measured), len(measured) - len(missed), len(missed), len(judged), len(alarms))
+    print(f"| {name} | {' | '.join(map(str, counts))} | {seconds:.1f} + {more:.1f} |")
     lines = [f"{name}: missed: {each[0]}: {each[3]} ({each[1]}: {each[2]})" for each in missed]
+    lines += [f"{name}: left to a judge: {each[0]}: {each[3]}: {each[4]}" for each in judged]
     lines += [f"{name}: false alarm: {told(*one)}" for one in alarms]
     return lines + ([f"{name}: found: {told(*one)}" for one in found] if show else [])
+
+
+def parted(planted: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
+    """The defects that measuring has to find, and those that say why a judge must."""
+    return [each for each in planted if len(each) < 5], [each for each in planted if len(each) > 4]
 
 
 def told(pass_name: str, defect: TrackDefect) -> str:
