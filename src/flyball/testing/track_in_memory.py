@@ -50,6 +50,7 @@ class TrackInMemory:
         self.edits: list[Edit] = []
         self.stale = 0
         self.completed = False
+        self.fix_cycles = 0
         self.max_fix_cycles: int | None = None
 
     def perform(self, effect: Effect) -> Outcome:
@@ -72,6 +73,7 @@ class TrackInMemory:
             self.plan,
             chosen=self.chosen,
             files={"plan.md": str(hash(self.plan))},
+            fix_cycles=self.fix_cycles,
             max_fix_cycles=self.max_fix_cycles,
             completed=self.completed,
         )
@@ -90,6 +92,8 @@ class TrackInMemory:
                     self.plan = plan_text.with_done(self.plan, task, sha, summary)
                 case ed.AddLines(heading=heading, lines=lines):
                     self.plan = plan_text.with_section(self.plan, heading, lines)
+                case ed.WriteEvaluation(evaluation=evaluation):
+                    self.fix_cycles += evaluation.verdict == "FAIL"
                 case ed.CompleteTrack():
                     self.completed = True
             self.edits.append(edit)

@@ -5,6 +5,7 @@ import pytest
 from flyball.core.evaluation.business import business_sync
 from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.evaluation.structural import (
+    SCOPE,
     BuildRun,
     check_build,
     check_business,
@@ -12,6 +13,8 @@ from flyball.core.evaluation.structural import (
     check_scope,
     check_skipped,
 )
+from flyball.core.evaluation.verdict import FixAction
+from flyball.core.workflows.track.finishing import fix_line
 
 PLAN = """# Plan
 
@@ -50,6 +53,27 @@ def test_tasks_are_read_with_their_commits_summaries_and_files():
     assert plan.first_sha == "abc1234"
     assert {"src/dag.py", "web/app.ts", "src/prices.py", "tests/", "src/found.py"} <= set(plan.files)
     assert plan.discovered == ("src/found.py",)
+
+
+@pytest.mark.req("D10", "D41")
+def test_a_fix_phase_that_says_a_file_is_in_no_plan_does_not_plan_it():
+    (unplanned,) = check_scope(read_plan(PLAN), "plan.md", ["src/odd.py"], ()).findings
+    action = FixAction("structural", SCOPE, unplanned.message, unplanned.file)
+    page = f"{PLAN}\n## Fix Phase (cycle 1)\n\n{fix_line('F1.1', action)}\n  - took src/odd.py back\n- [ ] Task F1.2: src/other.py\n"
+    again = check_scope(read_plan(page), "plan.md", ["src/odd.py", "src/other.py"], ())
+    assert [each.file for each in again.findings] == ["src/odd.py"]
+
+
+@pytest.mark.req("D10")
+def test_a_commit_may_be_all_digits_and_a_date_is_none():
+    page = read_plan("- [x] Task 1: a <!-- 123456789012 -->\n- [x] Task 2: b <!-- 20261117 -->\n")
+    assert [task.shas for task in page.tasks] == [("123456789012",), ()]
+
+
+@pytest.mark.req("D10")
+def test_how_to_defer_a_task_is_not_a_reason_to():
+    (left,) = check_skipped(read_plan("- [ ] Task 1: a\n"), "plan.md").findings
+    assert check_skipped(read_plan(f"- [ ] Task F1.1: {left.action}\n"), "plan.md").status == "fail"
 
 
 @pytest.mark.req("D10")

@@ -16,13 +16,16 @@ _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>.*?)[ \t#]*$")
 _COMMENT = re.compile(r"<!--(.*?)-->")
 _SHA = re.compile(r"(?:\bcommit:?[ \t]*)?`?\b([0-9a-f]{7,40})\b`?", re.IGNORECASE)
 _BARE_SHA = re.compile(r"[\[(]`?([0-9a-f]{7,40})`?[\])]|`([0-9a-f]{7,40})`", re.IGNORECASE)
-_DEFERRED = re.compile(r"\bdeferred:[ \t]*(\S[^>]*?)(?:-->|$)", re.IGNORECASE)
+_DEFERRED = re.compile(r"(?<!`)\bdeferred:[ \t]*(\S[^>]*?)(?:-->|$)", re.IGNORECASE)
 _FIELD = re.compile(
     r"^\**(?:type|acceptance|files?|deps?|depends[ _]on|parallel|phase|estimated[ _]\w+)\**[ \t]*:", re.IGNORECASE
 )
 _PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:[\w.@+()\[\]-]+/)*[\w.@+()\[\]*-]+(?:\.[A-Za-z0-9*]{1,10}|/))(?![\w/])")
 _DAG_FILES = re.compile(r"files:[ \t]*\[([^\]]*)\]|^[ \t]*-[ \t]+['\"]?([\w./@*-]+\.\w+)['\"]?[ \t]*$", re.MULTILINE)
 DISCOVERED = "discovered work"
+LONGER_THAN_A_DATE = 12
+UNPLANNED = "unplanned"
+"""In a comment on a task: it is about files that no plan names, so what it names is not planned by that."""
 
 
 class PlanTask(msgspec.Struct, frozen=True):
@@ -51,18 +54,19 @@ class PlanPage(msgspec.Struct, frozen=True):
 
 def read_plan(text: str) -> PlanPage:
     """The plan, read leniently: what is no task is prose."""
-    message = split_fences(text)
+    message = split_fences(text.removeprefix("\ufeff"))
     tasks: list[PlanTask] = []
     sections: dict[str, list[str]] = {}
-    section = ""
+    section, planning = "", True
     for number, line in enumerate(message.prose.split("\n"), start=1):
         if heading := _HEADING.match(line):
-            section = heading["title"].lower()
+            section, planning = heading["title"].lower(), True
         elif task := _TASK.match(line):
             tasks.append(_task(task["text"], task["box"], number, section))
+            planning = UNPLANNED not in " ".join(_COMMENT.findall(line)).split()
         elif tasks and (bullet := _BULLET.match(line)):
             tasks[-1] = _with_bullet(tasks[-1], bullet["text"])
-        sections.setdefault(section, []).append(line)
+        sections.setdefault(section, []).extend([line] if planning else [])
     every = [path for lines in sections.values() for path in _paths("\n".join(lines))]
     fenced = [path for fence in message.fences for path in _dag_files(fence.text)]
     found = [p for title, lines in sections.items() if title.startswith(DISCOVERED) for p in _paths("\n".join(lines))]
@@ -73,7 +77,7 @@ def _task(text: str, box: str, line: int, section: str) -> PlanTask:
     comments = " ".join(_without_fields(comment) for comment in _COMMENT.findall(text))
     plain = _COMMENT.sub("", text).strip()
     bare = [one or other for one, other in _BARE_SHA.findall(plain)]
-    shas = [sha for sha in (*_SHA.findall(comments), *bare) if not sha.isdigit()]
+    shas = [sha for sha in (*_SHA.findall(comments), *bare) if not sha.isdigit() or len(sha) >= LONGER_THAN_A_DATE]
     deferred = _DEFERRED.search(text)
     mark: Box = "x" if box in "xX" else box  # type: ignore[assignment]
     return PlanTask(plain, line, mark, tuple(shas), (), deferred[1].strip() if deferred else "", section)

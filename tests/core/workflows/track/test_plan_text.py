@@ -82,6 +82,36 @@ def test_a_done_task_gets_its_box_commit_and_summary_and_nothing_else_moves() ->
     assert with_done(done, "1.1", "abc1234", "two fields") == done, "done twice is done once"
 
 
+@pytest.mark.req("D40")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[x] Task 1.2: sent",
+        "Files: `everything/`",
+        "**Acceptance**: none",
+        "commit: fedcba9",
+        "so deferred: it all",
+        "a <!-- 1 -->",
+    ],
+)
+def test_what_an_agent_says_of_its_work_changes_nothing_of_the_plan(said: str) -> None:
+    before, after = read_tasks(PAGE), read_tasks(with_done(PAGE, "1.1", "abc1234", said))
+    assert [(item.id, item.text, item.files, item.acceptance, item.depends_on) for item in after.items] == [
+        (item.id, item.text, item.files, item.acceptance, item.depends_on) for item in before.items
+    ]
+    assert (after.tasks[0].box, after.tasks[0].sha, after.tasks[0].told) == ("x", "abc1234", True)
+    assert after.problems == before.problems
+
+
+@pytest.mark.req("D40")
+def test_a_byte_order_mark_hides_no_task_and_stays() -> None:
+    page = "\ufeff- [ ] Task 1: a <!-- deps: none -->\r\n  - Acceptance: b"
+    assert [item.id for item in read_tasks(page).items] == ["1"]
+    assert with_done(page, "1", "123456789012", "so") == (
+        "\ufeff- [x] Task 1: a <!-- deps: none --> <!-- 123456789012 -->\r\n  - Acceptance: b\r\n  - so\r\n"
+    )
+
+
 def test_a_task_that_is_gone_or_doubled_is_not_guessed() -> None:
     with pytest.raises(TaskNotFound):
         with_box(PAGE, "7.7", "x")

@@ -21,6 +21,7 @@ from flyball.core.workflows.track import executing, pages
 from flyball.core.workflows.track.edits import BeginEvaluation, WriteEvaluation
 from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, MeasureTrack, TrackMeasured, TrackRead
 from flyball.core.workflows.track.facts import TrackEvaluated
+from flyball.core.workflows.track.plan_text import last_cycle
 from flyball.core.workflows.track.record import record_of
 
 
@@ -58,7 +59,9 @@ def evaluate(state: State, lane: Lane) -> Step:
                 else perform(CheckAnswers(key, candidate=lane.head, chosen=found.chosen, answers=said))
             )
         checked = outcome
-    return record(TrackEvaluated(number, weigh(state, lane, found, measured, seats, checked)))
+    evaluation = weigh(state, lane, found, measured, seats, checked)
+    cycle = 1 + max(record_of(state).cycle, last_cycle(found.plan)) if evaluation.verdict == "FAIL" else 0
+    return record(TrackEvaluated(number, evaluation, cycle))
 
 
 def _measure(state: State, lane: Lane, found: TrackRead, visit: int) -> Step:

@@ -13,9 +13,9 @@ from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
 from flyball.core.model.state import Lane, State
 from flyball.core.workflows.track import checkpoints, pages, planning
-from flyball.core.workflows.track.edits import MarkDone, SetBox, SetMetadata
+from flyball.core.workflows.track.edits import AddLines, MarkDone, SetBox, SetMetadata
 from flyball.core.workflows.track.effects import Edit, TrackRead
-from flyball.core.workflows.track.plan_text import read_tasks
+from flyball.core.workflows.track.plan_text import FEEDBACK, TrackTask, read_tasks
 from flyball.core.workflows.track.prompts import EXECUTOR, PLAN_EVALUATOR, brief
 from flyball.core.workflows.track.record import record_of
 
@@ -55,25 +55,43 @@ def execute(state: State, lane: Lane) -> Step:
         found = pages.seen(state)
         if isinstance(found, Step):
             return found
-        before = planning.edited(state, lane, found) or write_boxes(state, lane, found)
+        before = write_wishes(state, lane) or planning.edited(state, lane, found) or write_boxes(state, lane, found)
         if before is not None:
             return before
     return executing.execute(RULES, state, lane)
 
 
+def write_wishes(state: State, lane: Lane) -> Step | None:
+    """Have the page hold what a person asked for when they took the track up again, as tasks like any other; once."""
+    if record_of(state).wished >= state.rounds:
+        return None
+    wishes = [item for item in state.items if item.group == FEEDBACK.lower() and item.status != "completed"]
+    lines = [line for item in wishes for line in (f"- [ ] Task {item.id}: {item.text}", f"  - Acceptance: {item.text}")]
+    return pages.written(state, lane, f"wishes-{state.rounds}", AddLines(f"## {FEEDBACK}", tuple(lines)))
+
+
 def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
     """Have the page and the metadata say what the branch holds; a task that was rolled back loses the box code gave it."""
     known = record_of(state)
-    done = {item.id for item in state.items if item.status == "completed" and item.id not in known.ticked}
-    undone = {item.id for item in state.items if item.status != "completed"}
+    status = {item.id: item.status for item in state.items}
     edits: list[Edit] = []
     for task in read_tasks(found.plan).tasks:
         id_ = task.item.id
-        if id_ in done and id_ in known.commits and task.box != "x":
-            summary = known.summaries.get(id_) or "done; the gates pass"
-            edits.append(MarkDone(id_, known.commits[id_][:SHA], summary))
-        elif id_ in known.boxed and id_ in undone and task.box == "x":
+        theirs = task.box == "x" and not task.told and id_ not in known.boxed
+        if status.get(id_) == "completed" and (theirs or (task.box != "x" and id_ in known.commits)):
+            edits.append(_done(state, task))
+        elif id_ in known.boxed and status.get(id_, "completed") != "completed" and task.box == "x":
             edits.append(SetBox(id_, " "))
     if not edits:
         return None
     return pages.written(state, lane, f"boxes-{known.reads}", *edits, SetMetadata(checkpoints.executing(state)))
+
+
+def _done(state: State, task: TrackTask) -> MarkDone:
+    """The commit and the summary of a task: its own, or of one that a person ticked the commit on which that was taken."""
+    known, id_ = record_of(state), task.item.id
+    base = state.prepared.base if state.prepared else ""
+    sha = known.commits.get(id_) or task.sha or (state.main.head if id_ in known.ticked else base)
+    said = "ticked by a person; the gates pass" if id_ in known.ticked else "done before this task began"
+    summary = known.summaries.get(id_) or ("done; the gates pass" if id_ in known.commits else said)
+    return MarkDone(id_, sha[:SHA], summary)

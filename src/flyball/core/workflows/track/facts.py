@@ -42,10 +42,14 @@ class TaskTicked(Fact, frozen=True, omit_defaults=True, tag="track.task.ticked")
 
 
 class TrackEvaluated(Fact, frozen=True, omit_defaults=True, tag="track.evaluated"):
-    """Evaluators and structural checks together: PASS, or FAIL with everything that is to be mended."""
+    """Evaluators and structural checks together: PASS, or FAIL with everything that is to be mended in the fix cycle of that number.
+
+    The number is one that no fix phase of the plan has yet, whoever wrote those that stand there.
+    """
 
     number: int
     evaluation: TrackEvaluation
+    cycle: int = 0
 
 
 class TrackFixed(Fact, frozen=True, omit_defaults=True, tag="track.fixed"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
+from flyball.core.evaluation.plan_page import UNPLANNED
+from flyball.core.evaluation.structural import SCOPE
 from flyball.core.evaluation.verdict import FixAction
 from flyball.core.loop import gates, kernel, questions, shipping
 from flyball.core.loop.feedback import wishes
@@ -31,7 +31,7 @@ from flyball.core.workflows.track.edits import (
 )
 from flyball.core.workflows.track.effects import Edit
 from flyball.core.workflows.track.facts import BusinessSynced, TrackFixed
-from flyball.core.workflows.track.plan_text import FIX_PHASE
+from flyball.core.workflows.track.plan_text import FEEDBACK, FIX_PHASE
 from flyball.core.workflows.track.prompts import FIXER, WRITER, brief
 from flyball.core.workflows.track.record import record_of
 
@@ -61,12 +61,12 @@ def fix(state: State, lane: Lane) -> Step:
     if isinstance(found, Step):
         return found
     limit = found.max_fix_cycles if found.max_fix_cycles is not None else FIXES
-    if known.fixes > limit and not lane.loop.reset:
+    if found.fix_cycles - known.granted > limit and not lane.loop.reset:
         return questions.put(state, lane, _unfixed(state))
     actions = known.evaluation.fix_actions if known.evaluation else ()
-    heading = f"## {FIX_PHASE} (cycle {known.fixes})"
-    lines = tuple(f"- [ ] Task {key}: {action.text}" for key, action in _numbered(known.fixes, actions))
-    told = pages.written(state, lane, f"fix-phase-{known.fixes}", AddLines(heading, lines))
+    heading = f"## {FIX_PHASE} (cycle {known.cycle})"
+    lines = tuple(fix_line(key, action) for key, action in _numbered(known.cycle, actions))
+    told = pages.written(state, lane, f"fix-phase-{known.cycle}", AddLines(heading, lines))
     if told is not None:
         return told
     if not lane.loop.exiting:
@@ -75,9 +75,9 @@ def fix(state: State, lane: Lane) -> Step:
     if isinstance(saved, Step):
         return saved
     summary = _summary(state, lane)
-    told = pages.written(state, lane, f"fixed-{known.fixes}", *_fixed(state, actions, saved.commit, summary))
+    told = pages.written(state, lane, f"fixed-{known.cycle}", *_fixed(state, actions, saved.commit, summary))
     return told or record(
-        TrackFixed(known.fixes, lane.loop.judged.turn if lane.loop.judged else 0, summary),
+        TrackFixed(known.cycle, lane.loop.judged.turn if lane.loop.judged else 0, summary),
         Moved("EVALUATE_EXECUTION", lane.stage, kernel.why_left(lane)),
     )
 
@@ -92,13 +92,19 @@ def _work(state: State, lane: Lane, stage: Stage) -> Step:
     return measured._replace(effects=tuple(told))
 
 
+def fix_line(key: str, action: FixAction) -> str:
+    """The task of a fix phase; one that names a file for being in no plan says so, for naming it there plans it not."""
+    text = one_line(action.text).replace("<!--", "<! --")
+    return f"- [ ] Task {key}: {text}" + (f" <!-- {UNPLANNED} -->" if action.check == SCOPE else "")
+
+
 def _numbered(cycle: int, actions: tuple[FixAction, ...]) -> list[tuple[str, FixAction]]:
     return [(f"F{cycle}.{number}", action) for number, action in enumerate(actions[:FIXES_LISTED], 1)]
 
 
 def _fixed(state: State, actions: tuple[FixAction, ...], commit: str, summary: str) -> tuple[Edit, ...]:
     """Boxes with the commit behind them, and what was learnt."""
-    cycle = record_of(state).fixes
+    cycle = record_of(state).cycle
     numbered = _numbered(cycle, actions)
     found = record_of(state).seen
     track = found.track if found is not None else ""
@@ -200,7 +206,7 @@ def reopened(state: State, lane: Lane) -> Step:
     """Feedback is new tasks beside those that are done."""
     known = sum(item.id.startswith("R") for item in state.items)
     new = tuple(
-        Item(f"R{number}", one_line(wish), acceptance=(one_line(wish),))
+        Item(f"R{number}", one_line(wish), acceptance=(one_line(wish),), group=FEEDBACK.lower())
         for number, wish in enumerate(wishes(state.feedback), known + 1)
     )
     return record(
@@ -208,9 +214,3 @@ def reopened(state: State, lane: Lane) -> Step:
         ItemsSet((*state.items, *new), "person"),
         Moved("EXECUTE", lane.stage, "reopened by a person"),
     )
-
-
-def known_errors(entries: tuple[Mapping[str, str], ...], actions: tuple[FixAction, ...]) -> tuple[str, ...]:
-    """What was learnt earlier about what is to be mended now."""
-    found = [entry for action in actions for entry in registers.matching_errors(entries, action.text)]
-    return tuple(dict.fromkeys(f"{e.get('problem', '')}: {e.get('solution', '')}" for e in found))[:6]

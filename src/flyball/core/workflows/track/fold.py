@@ -14,8 +14,9 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.text.scrubbing import one_line
 from flyball.core.workflows.track import facts as fa
-from flyball.core.workflows.track.edits import MarkDone, SetBox, WritePlan
+from flyball.core.workflows.track.edits import AddLines, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
+from flyball.core.workflows.track.plan_text import FEEDBACK
 from flyball.core.workflows.track.record import record_of
 
 
@@ -24,7 +25,7 @@ def _keep(state: State, **changes: Any) -> None:
 
 
 def _read(state: State, _lane: Lane, _effect: Effect, outcome: TrackRead) -> None:
-    _keep(state, seen=outcome)
+    _keep(state, seen=outcome, counted=outcome.fix_cycles)
 
 
 def _edited(state: State, _lane: Lane, effect: Effect, outcome: TrackEdited | TrackStale) -> None:
@@ -34,9 +35,11 @@ def _edited(state: State, _lane: Lane, effect: Effect, outcome: TrackEdited | Tr
     known = record_of(state)
     boxed = {*known.boxed, *(edit.task for edit in made if isinstance(edit, MarkDone))}
     boxed -= {edit.task for edit in made if isinstance(edit, SetBox)}
+    wished = any(isinstance(edit, AddLines) and edit.heading == f"## {FEEDBACK}" for edit in made)
     _keep(
         state,
         seen=None,
+        wished=state.rounds if wished else known.wished,
         boxed=tuple(sorted(boxed)),
         stale=known.stale + 1 if isinstance(outcome, TrackStale) else 0,
         draft="" if wrote else known.draft,
@@ -54,7 +57,7 @@ def _session_started(state: State, _fact: SessionStarted) -> None:
 
 def _spoke(state: State, fact: PersonSpoke) -> None:
     if fact.word in {"reset", "modify"}:
-        _keep(state, stale=0, revisions=0, fixes=0, seen=None)
+        _keep(state, stale=0, revisions=0, granted=record_of(state).counted, seen=None)
 
 
 def _planned(state: State, fact: fa.TrackPlanned) -> None:
@@ -118,13 +121,9 @@ def _turn_ended(state: State, lane: Lane, _effect: Effect, outcome: TurnEnded) -
 
 
 def _evaluated(state: State, fact: fa.TrackEvaluated) -> None:
-    failed = fact.evaluation.verdict == "FAIL"
-    _keep(
-        state,
-        evaluation=fact.evaluation,
-        evaluations=fact.number,
-        fixes=record_of(state).fixes + failed,
-    )
+    known = record_of(state)
+    fixes = known.fixes + (fact.evaluation.verdict == "FAIL")
+    _keep(state, evaluation=fact.evaluation, evaluations=fact.number, fixes=fixes, cycle=max(known.cycle, fact.cycle))
 
 
 def _fixed(state: State, fact: fa.TrackFixed) -> None:

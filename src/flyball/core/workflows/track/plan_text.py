@@ -7,7 +7,7 @@ every other byte stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -20,32 +20,34 @@ from flyball.core.text.lines import line_end
 from flyball.core.text.scrubbing import one_line
 
 MOST_PROBLEMS = 12
-FIX_PHASE = "Fix Phase"
-DISCOVERED = "## Discovered Work"
+FIX_PHASE, FEEDBACK = "Fix Phase", "Feedback"
 _ID = re.compile(
     r"^(?:\*\*|`)?(?:task[ \t]+)?(?P<id>[A-Za-z]{0,8}-?[0-9]+(?:\.[0-9A-Za-z]+)*)(?:\*\*|`)?[:.)]?[ \t]*(?:\*\*)?",
     re.IGNORECASE,
 )
-_BOX = re.compile(r"^(?P<before>[ \t]*[-*+][ \t]+\[)(?P<box>[ xX~!])(?P<after>\].*)$")
+_BOX = re.compile(r"^(?P<before>\ufeff?[ \t]*[-*+][ \t]+\[)(?P<box>[ xX~!])(?P<after>\].*)$")
 _DEPS = re.compile(r"\bdeps?:[ \t]*(?P<ids>[^,>]*(?:,[ \t]*[0-9][^,:>]*)*)", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(.*?)-->")
 _FIELD = re.compile(
     r"^[ \t]*[-*+][ \t]+\**(?P<key>type|acceptance(?: criteria)?|files?|deps?|depends[ _]on)\**[ \t]*:\**[ \t]*(?P<value>.*)$",
     re.IGNORECASE,
 )
+_NO_SUMMARY = re.compile(r"\[|[-*+][ \t]|#|\**[\w -]{1,24}\**[ \t]*:")
 _WORD = re.compile(r"[A-Za-z0-9][\w.\-]*")
 _NONE = frozenset({"", "none", "-", "n/a"})
 Mark = Literal[" ", "x", "~", "!"]
 
 
 class TrackTask(msgspec.Struct, frozen=True):
-    """One task of the plan: what it is as work, and how the page has it."""
+    """One task of the plan: what it is as work, and how the page has it; `told`: with a commit and a summary."""
 
     item: Item
     line: int
     box: Box = " "
     deferred: str = ""
     section: str = ""
+    sha: str = ""
+    told: bool = False
 
 
 class TrackPlan(msgspec.Struct, frozen=True):
@@ -82,17 +84,20 @@ def read_tasks(text: str, elsewhere: Sequence[tuple[str, str]] = ()) -> TrackPla
 def _task(task: PlanTask, block: Sequence[str], nodes: dict[str, dict[str, Any]]) -> TrackTask:
     """A task with what its lines and its node in the graph say; the lines win where both speak."""
     found = _ID.match(task.text)
-    id_ = found["id"] if found else ""
+    id_ = _identified(task)
     node = nodes.get(id_, {})
     fields: dict[str, list[str]] = {}
     for line in block[1:]:
         if field := _FIELD.match(line):
             fields.setdefault(field["key"].lower().rstrip("s").split(" ")[0], []).append(field["value"])
-    comment = " ".join(_COMMENT.findall(block[0]))
-    deps = _DEPS.search(comment)
+    # Each comment by itself: a commit in the next one is no task.
+    deps = next(filter(None, map(_DEPS.search, _COMMENT.findall(block[0]))), None)
     named = [*([deps["ids"]] if deps else []), *fields.get("dep", []), *fields.get("depend", [])]
     depends = [each for text in named for each in _ids(text)] if named else _texts(node.get("depends_on"))
     files = [path for text in fields.get("file", []) for path in _paths(text)] or _texts(node.get("files"))
+    wanted = tuple(one_line(text) for text in fields.get("acceptance", []) if text.strip())
+    if not wanted and is_fix_phase(task.section):
+        wanted = (one_line(task.text),)
     status: Literal["completed", "not-started"] = "completed" if task.box == "x" else "not-started"
     return TrackTask(
         Item(
@@ -101,7 +106,7 @@ def _task(task: PlanTask, block: Sequence[str], nodes: dict[str, dict[str, Any]]
             status,
             tuple(dict.fromkeys(files)),
             tuple(dict.fromkeys(depends)),
-            tuple(one_line(text) for text in fields.get("acceptance", []) if text.strip()),
+            wanted,
             kind=one_line((fields.get("type") or [str(node.get("type") or "")])[0]).lower(),
             group=task.section,
         ),
@@ -109,6 +114,8 @@ def _task(task: PlanTask, block: Sequence[str], nodes: dict[str, dict[str, Any]]
         task.box,
         task.deferred,
         task.section,
+        task.shas[0] if task.shas else "",
+        bool(task.shas and task.summary),
     )
 
 
@@ -203,6 +210,34 @@ def _cycle(depends: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
         ring.append(following)
 
 
+def with_boxes_kept(text: str, before: str, completed: Collection[str]) -> str:
+    """A new plan with the boxes of an older one: a task that is completed keeps its commit and its summary, any other is open."""
+    old = {_identified(task): task for task in read_plan(before).tasks}
+    for task in read_tasks(text).tasks:
+        id_, known = task.item.id, old.get(task.item.id)
+        if id_ not in completed:
+            text = with_box(text, id_, " ") if task.box == "x" else text
+        elif known is not None and known.box == "x" and known.shas:
+            text = with_done(text, id_, known.shas[0], "; ".join(known.summary) or "done")
+    return text
+
+
+def is_fix_phase(section: str) -> bool:
+    """Whether the heading above a task, in lower case, is one of a fix phase; the finding is what such a task must meet."""
+    return section.startswith(FIX_PHASE.lower())
+
+
+def _identified(task: PlanTask) -> str:
+    found = _ID.match(task.text)
+    return found["id"] if found else ""
+
+
+def last_cycle(text: str) -> int:
+    """The highest number of a fix cycle whose tasks stand in the plan."""
+    ids = (re.fullmatch(r"F(\d+)\.\d+", task.item.id) for task in read_tasks(text).tasks)
+    return max((int(each[1]) for each in ids if each), default=0)
+
+
 class TaskNotFound(ValueError):
     """The page no longer holds the task, or holds it twice."""
 
@@ -222,7 +257,7 @@ def with_done(text: str, id_: str, sha: str, summary: str) -> str:
         body = f"{body.rstrip()} <!-- {sha} -->"
     marked = _BOX.sub(r"\g<before>x\g<after>", body) + end
     indent = re.match(r"[ \t]*", body)
-    bullet = f"{indent[0] if indent else ''}  - {one_line(summary)}{end}"
+    bullet = f"{indent[0] if indent else ''}  - {_as_summary(summary)}{end}"
     after = lines[place + 1 :]
     last = place + 1 + _depth_below(after)
     if bullet.strip() in (each.strip() for each in lines[place + 1 : last]):
@@ -231,6 +266,12 @@ def with_done(text: str, id_: str, sha: str, summary: str) -> str:
     if kept and not kept[-1].endswith(("\n", "\r")):
         kept = [*kept[:-1], kept[-1] + end]
     return "".join((*lines[:place], marked, *kept, bullet, *lines[last:]))
+
+
+def _as_summary(text: str) -> str:
+    """What an agent says as one line that is nothing but a summary: no box, field, commit or reason to defer the task."""
+    said = re.sub(r"\b(deferred)[ \t]*:", r"\1,", one_line(text), flags=re.IGNORECASE).replace("<!--", "<! --")
+    return f"Done: {said}" if _NO_SUMMARY.match(said) else said
 
 
 def _depth_below(lines: Sequence[str]) -> int:

@@ -23,7 +23,7 @@ from flyball.core.workflows.track import checkpoints, pages
 from flyball.core.workflows.track.edits import SetMetadata, WritePlan
 from flyball.core.workflows.track.effects import TrackRead
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanEvaluated, TrackPlanned
-from flyball.core.workflows.track.plan_text import CHECKS, TrackPlan, read_tasks
+from flyball.core.workflows.track.plan_text import CHECKS, is_fix_phase, read_tasks, with_boxes_kept
 from flyball.core.workflows.track.prompts import PLAN_EVALUATOR, PLANNER, brief
 from flyball.core.workflows.track.record import record_of
 
@@ -66,9 +66,11 @@ def _read(state: State, number: int, turn: TurnEnded, found: TrackRead) -> tuple
         said = TrackPlanned("planner", version, number, problems=problems)
         return (said, TurnSetAside(number, "planned", plural(len(problems), "problem")))
     items = merged(state.items, page.items)
+    # A box that a planner ticks says nothing: only what the branch holds is done.
+    draft = with_boxes_kept(text, found.plan, {item.id for item in items if item.status == "completed"})
     return (
         ItemsSet(items, "planner"),
-        TrackPlanned("planner", version, number, draft=text),
+        TrackPlanned("planner", version, number, draft=draft),
         TurnSetAside(number, "planned", plural(len(items), "task")),
     )
 
@@ -83,13 +85,11 @@ def edited(state: State, lane: Lane, found: TrackRead) -> Step | None:
     """What a person changed in the page since it was read: boxes they ticked, or a new version of the plan."""
     page = read_tasks(found.plan, found.elsewhere)
     mine = {item.id: item for item in state.items}
-    fixes = {key for key in mine if key.startswith("F")}
-    theirs = {item.id: item for item in page.items if not item.id.startswith("F")}
-    same = {key: _content(item) for key, item in mine.items() if key not in fixes} == {
-        key: _content(item) for key, item in theirs.items()
-    }
+    # Fixes that code wrote below the plan are no edit of a person's.
+    theirs = {item.id: item for item in page.items if item.id in mine or not is_fix_phase(item.group)}
+    same = {key: _content(item) for key, item in mine.items()} == {key: _content(item) for key, item in theirs.items()}
     if not same and theirs:
-        items = (*merged(state.items, theirs.values()), *(mine[key] for key in fixes))
+        items = merged(state.items, theirs.values())
         version = record_of(state).version + 1
         told = f"a person edited plan.md: version {version}"
         return record(
@@ -155,9 +155,3 @@ def _unsettled(state: State) -> Question:
     why = known.problems or tuple(f.message for f in known.findings)
     text = f"The plan was sent back {plural(known.revisions, 'time')}: {why[0] if why else 'no reason was given'}"
     return Question("plan-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
-
-
-def open_tasks(state: State) -> TrackPlan:
-    """The plan as the branch has it; what a person deferred is not in it."""
-    found = record_of(state).seen
-    return read_tasks(found.plan, found.elsewhere) if found else TrackPlan()
