@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -26,13 +27,16 @@ from flyball import process
 from flyball.config.home import environment
 from flyball.core.evaluation.findings import Changes, TrackDefect
 from flyball.core.evaluation.options import EvaluatorOptions
-from flyball.measures.evaluators.ground import TrackGround
+from flyball.measures.evaluators.ground import CoverageLines, TrackGround
 from flyball.measures.evaluators.running import run_evaluator
+from flyball.measures.gates.coverage import PLACEHOLDER, read_coverage
+from flyball.measures.gates.junit import TreeIndex
 from flyball.workspace.sandbox import Unconfined
 
 HERE = Path(__file__).parent / "evaluators"
 CACHE = Path(tempfile.gettempdir()) / "flyball-benchmark-cache"
 EVALUATORS = ("code-quality", "integration", "business-logic", "ui-ux")
+TYPESCRIPT = "typescript@5.9.3"
 PACKAGES = (
     ("itsdangerous", ["pip", "download", "--no-deps", "--only-binary", ":all:", "itsdangerous==2.2.0"]),
     ("click", ["pip", "download", "--no-deps", "--only-binary", ":all:", "click==8.1.8"]),
@@ -111,11 +115,41 @@ def evaluated(project: Path, kind: str) -> tuple[list[tuple[str, TrackDefect]], 
         shutil.copytree(project / kind, head, dirs_exist_ok=True)
         settings = project / "track.json"
         options = json.loads(settings.read_text()) if settings.is_file() else {}
-        return run(project.name, base, head, Path(made), EvaluatorOptions(**options))
+        gate = options.pop("gate", "")
+        coverage = covered(gate, head, Path(made)) if gate else None
+        for tree in (base, head):
+            install_compiler(tree)
+        return run(project.name, base, head, Path(made), EvaluatorOptions(**options), coverage)
+
+
+def covered(gate: str, head: Path, folder: Path) -> CoverageLines:
+    """What the project's tests run, by its gate with {coverage}, as a track's evaluation learns it."""
+    files, report = tuple(files_of(head)), folder / "coverage.xml"
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    variables = {**os.environ, "PATH": path, "COVERAGE_FILE": str(folder / "coverage"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = gate.replace(PLACEHOLDER, str(report))
+    subprocess.run(["/bin/sh", "-c", command], cwd=head, env=variables, check=True, capture_output=True)
+    shutil.rmtree(head / ".pytest_cache", ignore_errors=True)
+    return CoverageLines(read_coverage(report, TreeIndex(files)))
+
+
+def install_compiler(tree: Path) -> None:
+    """The compiler that a project with a tsconfig.json has among its packages."""
+    if (tree / "tsconfig.json").is_file():
+        packages = CACHE / "packages"
+        if not (packages / "node_modules" / "typescript").is_dir():
+            command = ["npm", "install", "--prefix", str(packages), "--no-audit", "--no-fund", TYPESCRIPT]
+            subprocess.run(command, check=True, capture_output=True)
+        (tree / "node_modules").symlink_to(packages / "node_modules")
 
 
 def run(
-    name: str, base: Path, head: Path, folder: Path, options: EvaluatorOptions
+    name: str,
+    base: Path,
+    head: Path,
+    folder: Path,
+    options: EvaluatorOptions,
+    coverage: CoverageLines | None = None,
 ) -> tuple[list[tuple[str, TrackDefect]], float]:
     product = head / "conductor" / "product.md"
     before = base / "conductor" / "product.md"
@@ -130,6 +164,7 @@ def run(
         product=product.read_text() if product.is_file() else "",
         product_file="conductor/product.md" if product.is_file() else "",
         base_product=before.read_text() if before.is_file() else "",
+        coverage=coverage,
         shots=str(folder / "shots"),
         cache=str(CACHE),
     )

@@ -11,6 +11,7 @@ from flyball.measures.evaluators import commented_code, cycles, duplication, typ
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product, not_applicable
 from flyball.measures.evaluators.linters import Linters
+from flyball.measures.evaluators.strictness import not_asked_for
 from flyball.measures.evaluators.syntax import Syntax
 
 OVERALL, BUSINESS, API = 70, 90, 80
@@ -18,7 +19,7 @@ OVERALL, BUSINESS, API = 70, 90, 80
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every pass of code quality."""
-    linters, syntax = Linters(trees.toolbox), Syntax(trees.toolbox)
+    linters, syntax = Linters(trees.toolbox, not_asked_for(trees)), Syntax(trees.toolbox)
     if not trees.changed(*PYTHON, *SCRIPTS):
         reason = "the track changed no Python, TypeScript or JavaScript"
         yield together("build and type check", _build(trees) or [not_applicable("build and type check", reason)])
@@ -84,7 +85,7 @@ def _patterns(trees: TrackTrees, linters: Linters) -> Iterator[PassResult]:
 
 def _dead(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassResult]:
     name = "dead code"
-    yield trees.compare(name, lambda tree: linters.defects(tree, name))
+    yield trees.compare(name, lambda tree: [*linters.defects(tree, name), *syntax.defects(tree, name)])
     yield trees.compare(name, lambda tree: duplication.unused(trees.toolbox, tree))
     yield trees.compare(name, lambda tree: commented_code.commented_scripts(syntax, tree))
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, is_product
+from flyball.measures.evaluators.strictness import ANY, UNTYPED
 from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
 
+UNUSED_IMPORT = "unused-import"
+"""What oxlint calls an unused variable like any other."""
 RUFF = {
-    "type safety": ("ANN401", "PGH003"),
-    "patterns": ("F401", "F811", "F841"),
+    "type safety": (*ANY, *UNTYPED, "PGH003"),
+    "patterns": ("F401", "F811"),
     "error handling": ("S110", "S112", "E722"),
-    "dead code": ("ERA001", "FIX001", "FIX002", "FIX003", "T201", "T203", "T100"),
+    "dead code": ("ERA001", "F841", "FIX001", "FIX002", "FIX003", "T201", "T203", "T100"),
+    "auth flow": ("S324",),
     "error recovery": ("S113",),
 }
 OXLINT = {
     "type safety": ("no-explicit-any", "ban-ts-comment", "no-non-null-assertion"),
-    "patterns": ("no-unused-vars", "no-cycle"),
+    "patterns": (UNUSED_IMPORT, "no-cycle"),
     "error handling": ("no-empty", "no-unsafe-finally"),
     "dead code": (
+        "no-unused-vars",
         "no-console",
         "no-debugger",
         "no-alert",
@@ -33,7 +38,7 @@ OXLINT = {
     ),
     "accessibility": ("jsx-a11y",),
 }
-IN_TESTS_TOO = frozenset({"F401", "F811", "F841", "E722", "ERA001", "FIX001", "FIX002", "FIX003", "T100", "no-unused-vars", "no-debugger", "no-warning-comments", "no-unreachable"})  # fmt: skip
+IN_TESTS_TOO = frozenset({"F401", "F811", "F841", "E722", "ERA001", "FIX001", "FIX002", "FIX003", "T100", "no-unused-vars", UNUSED_IMPORT, "no-debugger", "no-warning-comments", "no-unreachable"})  # fmt: skip
 """What counts in tests as well; the rest is about the product."""
 _SETTINGS: dict[str, Any] = {
     "plugins": ["typescript", "unicorn", "import", "jsx-a11y", "react", "promise", "oxc"],
@@ -56,9 +61,11 @@ _SETTINGS: dict[str, Any] = {
     },
 }
 _ACTIONS = {
-    "ANN401": "give it the type it has",
+    **dict.fromkeys((*ANY, *UNTYPED), "give it the type it has"),
     "PGH003": "name the code that is ignored, and why",
     "F401": "remove the import",
+    "F841": "remove it",
+    "S324": "use scrypt, argon2 or bcrypt",
     "no-unused-vars": "remove it",
     "no-cycle": "move what both need into a third module",
     "S113": "give it a timeout",
@@ -66,8 +73,12 @@ _ACTIONS = {
     "no-console": "remove it, or log it",
     "no-explicit-any": "give it the type it has",
 }
+_ANNOTATIONS = "lint.flake8-annotations={allow-star-arg-any=true,mypy-init-return=true,suppress-dummy-args=true,suppress-none-returning=true}"
 _BESIDE = ("package.json", "tsconfig.json", "jsconfig.json", "tsconfig.base.json", "tsconfig.app.json")
 """What says how modules are named."""
+AROUND = 30
+"""Lines of a function that are read above a finding."""
+_PASSWORD = re.compile(r"passw(?:or)?d|passphrase|\bpwd\b|credential", re.IGNORECASE)
 _ENTRY = re.compile(
     r"__name__ == ['\"]__main__['\"]|^#!|^\s*(?:import|from) (?:argparse|click|typer|fire)\b", re.MULTILINE
 )
@@ -77,29 +88,28 @@ _ENTRY_PATH = re.compile(
 
 
 class Linters:
-    """Runs each linter once for each tree."""
+    """Runs each linter once for each tree; `without` are rules that the project does not ask for."""
 
-    def __init__(self, toolbox: Toolbox) -> None:
+    def __init__(self, toolbox: Toolbox, without: frozenset[str] = frozenset()) -> None:
         self._toolbox = toolbox
+        self._without = without
         self._ruff: dict[str, list[tuple[str, TrackDefect]]] = {}
         self._oxlint: dict[str, list[tuple[str, TrackDefect]]] = {}
 
     def defects(self, tree: SourceTree, pass_name: str) -> list[TrackDefect]:
         """What both linters say for a pass."""
-        entries = entry_files(tree)
-        found: list[TrackDefect] = []
-        if tree.of(*PYTHON):
-            found += _wanted(self._python(tree), RUFF.get(pass_name, ()), entries)
-        if tree.of(*SCRIPTS):
-            found += _wanted(self._scripts(tree), OXLINT.get(pass_name, ()), entries)
-        return found
+        wanted = {*RUFF.get(pass_name, ()), *OXLINT.get(pass_name, ())} - self._without
+        found = self._python(tree) if tree.of(*PYTHON) and pass_name in RUFF else []
+        found = found + (self._scripts(tree) if tree.of(*SCRIPTS) and pass_name in OXLINT else [])
+        excused = _Excuses(tree)
+        return [defect for name, defect in found if name in wanted and not excused(name, defect)]
 
     def _python(self, tree: SourceTree) -> list[tuple[str, TrackDefect]]:
         key = str(tree.root)
         if key not in self._ruff:
             codes = ",".join(code for some in RUFF.values() for code in some)
             options = ("check", "--isolated", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
-            known = ("--target-version", _target(tree), "--config", "lint.flake8-annotations.allow-star-arg-any=true")
+            known = ("--target-version", _target(tree), "--config", _ANNOTATIONS)
             self._ruff[key] = []
             for files in _portions(tree.of(*PYTHON)):
                 raw = self._toolbox.run("ruff", [*options, *known, "--select", codes, "--", *files], cwd=tree.root)
@@ -159,28 +169,39 @@ def _of_oxlint(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect
     line = int(labels[0]["span"]["line"])
     text = said["message"]
     plugin, rule = found[1].removeprefix("eslint-plugin-"), found[2]
-    name = plugin if plugin == "jsx-a11y" else rule
+    imported = rule == "no-unused-vars" and "is imported" in text
+    name = plugin if plugin == "jsx-a11y" else UNUSED_IMPORT if imported else rule
     shown = f"jsx-a11y/{rule}" if plugin == "jsx-a11y" else rule
     return name, tree.defect(shown, text, said["filename"].removeprefix("./"), line, action=_ACTIONS.get(rule, ""))
 
 
-def _wanted(
-    found: Sequence[tuple[str, TrackDefect]], names: Sequence[str], entries: frozenset[str]
-) -> list[TrackDefect]:
-    kept = []
-    for name, defect in found:
-        talks = name in {"T201", "T203", "no-console"} and (defect.file in entries or "file=sys.stderr" in defect.text)
-        fixed = name == "ANN401" and re.search(r"`__\w+__`", defect.message)  # the language gives these their signature
-        reexport = name == "F401" and defect.file.endswith("__init__.py")
-        if (
-            name in names
-            and not talks
-            and not reexport
-            and not fixed
-            and (name in IN_TESTS_TOO or is_product(defect.file))
-        ):
-            kept.append(defect)
-    return kept
+class _Excuses:
+    """What a linter reports and nobody should have to change, by rule; and what is about the product only."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self._tree = tree
+        self._by_rule: dict[str, Callable[[TrackDefect], bool]] = {
+            **dict.fromkeys(("T201", "T203", "no-console"), self._talks),
+            "F401": lambda defect: defect.file.endswith("__init__.py"),
+            # The language gives these their signature.
+            "ANN401": lambda defect: bool(re.search(r"`__\w+__`", defect.message)),
+            "S324": self._is_no_password,
+        }
+
+    def __call__(self, name: str, defect: TrackDefect) -> bool:
+        aside = name not in IN_TESTS_TOO and not is_product(defect.file)
+        return aside or (name in self._by_rule and self._by_rule[name](defect))
+
+    def _talks(self, defect: TrackDefect) -> bool:
+        return "file=sys.stderr" in defect.text or defect.file in entry_files(self._tree)
+
+    def _is_no_password(self, defect: TrackDefect) -> bool:
+        """A quick hash is right for a checksum; the function around it says what is hashed."""
+        lines = self._tree.text(defect.file).split("\n")
+        first = defect.line - 1
+        while first > 0 and not re.match(r"\s*(?:async )?def ", lines[first]) and defect.line - first < AROUND:
+            first -= 1
+        return not _PASSWORD.search("\n".join(lines[first : max(defect.line, defect.end_line)]))
 
 
 def entry_files(tree: SourceTree) -> frozenset[str]:

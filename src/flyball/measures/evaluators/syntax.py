@@ -31,6 +31,7 @@ class SyntaxRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     languages: tuple[str, ...] = ()
     message: str = ""
     action: str = ""
+    utils: dict[str, Any] = {}
     rule: dict[str, Any] = {}
     tests: bool = False
 
@@ -66,10 +67,12 @@ class Syntax:
             self._roots[key] = ast_grep_py.SgRoot(text, language).root() if language and text else None
         return self._roots[key]
 
-    def find(self, tree: SourceTree, path: str, rule: dict[str, Any]) -> Iterator[Any]:
+    def find(
+        self, tree: SourceTree, path: str, rule: dict[str, Any], utils: dict[str, Any] | None = None
+    ) -> Iterator[Any]:
         root = self.root(tree, path)
         if root is not None:
-            yield from root.find_all({"rule": rule})
+            yield from root.find_all({"rule": rule, "utils": utils or {}})
 
     def defects(self, tree: SourceTree, pass_name: str, files: Sequence[str] | None = None) -> list[TrackDefect]:
         """What the rules of a pass find in the product's files."""
@@ -84,7 +87,7 @@ class Syntax:
     def _in_file(self, tree: SourceTree, path: str, rules: Sequence[SyntaxRule]) -> Iterator[TrackDefect]:
         for rule in rules:
             if language_of(path) in rule.languages and (rule.tests or is_product(path)):
-                for node in self.find(tree, path, rule.rule):
+                for node in self.find(tree, path, rule.rule, rule.utils):
                     first, last = lines_of(node)
                     yield tree.defect(rule.id, rule.message, path, first, end_line=last, action=rule.action)
 
