@@ -16,7 +16,7 @@ import msgspec
 
 from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, Spoken
 from flyball.core.model.task import TaskId
-from flyball.core.text.hiding import hide, hide_in
+from flyball.core.text.hiding import hide_in
 from flyball.core.vocabulary import event_type
 from flyball.journal.errors import FactUnstorable, JournalCorrupt, JournalNewer
 from flyball.journal.records import in_utc
@@ -146,8 +146,8 @@ def _stored(event: Event, secrets: tuple[str, ...]) -> tuple[bytes, Event]:
     """A body, and what it says when read: constructors check nothing, and an unreadable fact would end its task for ever."""
     try:
         body = _encoder.encode(event)
-        if secrets and hide(body.decode(), secrets) != body.decode():
-            body = _encoder.encode(hide_in(msgspec.json.decode(body), secrets))
+        if secrets and (hidden := hide_in(said := msgspec.json.decode(body), secrets)) != said:
+            body = _encoder.encode(hidden)
         return body, _decoder().decode(body)
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
         raise FactUnstorable(f"The fact {kind(event.fact)} cannot be stored: {error}. Nothing was written.") from error

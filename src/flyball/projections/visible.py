@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
+from flyball.core.text.scrubbing import INVISIBLE
+
+_BLANK = re.compile(f"[{INVISIBLE}]")
 
 
 def visible(text: str) -> str:
-    """The same text; a control character is shown by its picture (`␛`) or its number (`⟨202E⟩`), and does nothing."""
-    return text if text.isprintable() else _STEERING.sub(_sign, text)
+    """The same text; what steers or shows nothing, by its category, is shown by its picture (`␛`) or its number (`⟨202E⟩`)."""
+    if not text.isprintable():
+        text = "".join(letter if _is_plain(letter) else _sign(letter) for letter in text)
+    return text if text.isascii() else _BLANK.sub(lambda found: _sign(found[0]), text)
 
 
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _is_plain(letter: str) -> bool:
+    return letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs"
+
+
+def _sign(letter: str) -> str:
+    code = ord(letter)
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else f"⟨{code:04X}⟩"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from flyball.core.text.scrubbing import _UNSAFE, decode, one_line, scrub, storable
+from flyball.projections.visible import visible
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -38,6 +39,17 @@ def test_scrub_leaves_only_what_a_screen_may_show(raw: str, clean: str) -> None:
     assert scrub(raw) == clean
 
 
+@pytest.mark.req("C47")
+def test_whatever_shows_nothing_or_steers_is_kept_from_screens_and_signed_on_pages_by_its_category() -> None:
+    every = [chr(code) for code in range(sys.maxunicode + 1)]
+    steering = [c for c in every if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} and c not in "\n\t"]
+    steering += ["\u034f", "\u115f", "\u3164", "\uffa0", "\u180b", "\U000e0100"]
+    assert not [hex(ord(c)) for c in steering if c in scrub(f"a{c}b") or c in visible(f"a{c}b")]
+    kept = "café ❤️ 日本語 e\u0301 الع"
+    assert (scrub(kept), visible(kept)) == (kept, kept)
+    assert scrub("a\u2028b\u00a0c\udce9") == "a b c\\udce9"
+
+
 def test_an_unterminated_title_cannot_hide_the_text_after_it() -> None:
     assert scrub("\x1b]0;rm -rf was run") == "0;rm -rf was run"
 
@@ -45,7 +57,7 @@ def test_an_unterminated_title_cannot_hide_the_text_after_it() -> None:
 @given(st.text(alphabet=st.one_of(st.sampled_from("\x1b[]P\\;m\x07\x9b\x9d\x9c\n\t\r0a"), st.characters())))
 def test_scrubbed_text_has_no_control_left_and_does_not_change_again(text: str) -> None:
     clean = scrub(text)
-    assert not [c for c in clean if unicodedata.category(c) == "Cc" and c not in "\n\t"]
+    assert not [c for c in clean if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} and c not in "\n\t"]
     assert not [c for c in clean if unicodedata.bidirectional(c) in BIDI]
     assert scrub(clean) == clean
 

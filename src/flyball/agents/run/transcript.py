@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -21,6 +22,9 @@ from flyball.process import Exit
 
 SHARED = "shared"
 REPORT_FILE = "report.json"
+HIDDEN_AT_ONCE = 1024 * 1024
+LONGEST_SPLIT = 4096
+"""Letters in which a value that goes over line ends is looked for."""
 
 
 class TranscriptExists(Refusal):
@@ -101,15 +105,15 @@ class Transcript(msgspec.Struct, frozen=True):
             self.shared.unlink() if self.shared.is_symlink() else shutil.rmtree(self.shared)
 
     def hide(self, secrets: tuple[str, ...]) -> None:
-        """Take secret values out of what the program printed and reported, as far as they stand on one line."""
+        """Take secret values out of what the program printed and reported."""
         for path in (self.stdout, self.stderr, self.folder / REPORT_FILE):
-            if secrets and path.is_file() and not path.is_symlink() and _holds(path, secrets):
+            if secrets and path.is_file() and not path.is_symlink():
                 fresh = path.with_name(f"{path.name}.hidden")
                 with path.open("rb") as old, fresh.open("wb") as new:
-                    for line in old:
-                        new.write(
-                            hide(line.decode("utf-8", "surrogateescape"), secrets).encode("utf-8", "surrogateescape")
-                        )
+                    changed = _copy_hidden(old, new, secrets)
+                if not changed:
+                    fresh.unlink()
+                    continue
                 fresh.chmod(0o600)
                 fresh.replace(path)
 
@@ -135,6 +139,15 @@ class Transcript(msgspec.Struct, frozen=True):
         faults.point("transcript.close.after")
 
 
-def _holds(path: Path, secrets: tuple[str, ...]) -> bool:
-    with path.open("rb") as file:
-        return any(hide(text := line.decode("utf-8", "replace"), secrets) != text for line in file)
+def _copy_hidden(old: BinaryIO, new: BinaryIO, secrets: tuple[str, ...]) -> bool:
+    """Copy a file without secrets, some lines at a time; the last ones are looked at with the next, for a value may go on there."""
+    held, changed = "", False
+    while lines := old.readlines(HIDDEN_AT_ONCE):
+        read = held + b"".join(lines).decode("utf-8", "surrogateescape")
+        text = hide(read, secrets)
+        changed = changed or text != read
+        keep = text.rfind("\n", 0, max(0, len(text) - LONGEST_SPLIT)) + 1
+        new.write(text[:keep].encode("utf-8", "surrogateescape"))
+        held = text[keep:]
+    new.write(held.encode("utf-8", "surrogateescape"))
+    return changed

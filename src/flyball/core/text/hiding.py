@@ -2,7 +2,10 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from html import escape
 from typing import Any
 
 HIDDEN = "[hidden]"
@@ -11,6 +14,14 @@ SHORTEST = 8
 _NAMED = re.compile(r"key|token|secret|passw|pwd|credential|auth|cookie|session|private|dsn|webhook", re.IGNORECASE)
 _ASSIGNED = re.compile(r"""^\s*(?:export\s+)?["']?([\w.-]+)["']?\s*[:=]\s*["']?(.+?)["']?,?\s*$""")
 _IN_ADDRESS = re.compile(r"[\w+.-]+://[^/@\s:]*:([^@/\s]+)@")
+_UNSEEN = r"\x1b\[[0-?]*[ -/]*[@-~]|\\(?:u001b|x1b|033|e)\[[0-9;]*m|\\u[0-9a-fA-F]{4}|\\[nrt]|%[0-9a-fA-F]{2}"
+"""Colours, line ends and marks as a terminal, JSON, a source or an address has them."""
+LONGEST_GAP = 60
+_GAP = rf"(?:{_UNSEEN}|[^\w\s!-~]|\s*[\r\n][\s+>|#*/\"'`-]*|[\"'`*_~]\s?[+.]?\s?[\"'`]?){{0,{LONGEST_GAP}}}?"
+"""What may stand within a word and leaves it readable: a line end with what begins the next, colours, marks of emphasis."""
+_STRANGE = re.compile(r"[^\w\x00-\x7f]+")
+_MARKS = bytes(code for code in range(128) if not chr(code).isalnum())
+_URLSAFE = str.maketrans("+/", "-_")
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_-]{40,}")
 
 
@@ -40,12 +51,52 @@ def secrets_of(variables: Mapping[str, str], files: Iterable[str] = ()) -> tuple
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
-    """The text without secrets, as they are or as JSON spells them."""
+    """The text without secrets: as they are, encoded, in letters of another case, or with what shows nothing in between."""
+    bare = b""
     for value in secrets:
-        text = text.replace(value, HIDDEN)
-        if (spelt := json.dumps(value)[1:-1]) != value:
-            text = text.replace(spelt, HIDDEN)
+        for each in _spellings(value):
+            text = text.replace(each, HIDDEN)
+        wanted = _bare(value)
+        if len(wanted) >= SHORTEST:
+            bare = bare or _bare(text)
+            # To look for letters and digits alone is quick; where they are not in a row nothing else needs looking for.
+            text = _scattered(value).sub(HIDDEN, text) if wanted in bare else text
     return text
+
+
+def _bare(text: str) -> bytes:
+    """The letters and digits of a text, in one case; of a long text in little time."""
+    if any(mark in text for mark in "\x1b\\%"):
+        text = re.sub(_UNSEEN, "", text)
+    if not text.isascii():
+        text = _STRANGE.sub("", text).casefold()
+    return text.encode("utf-8", "surrogatepass").translate(None, _MARKS).lower()
+
+
+@lru_cache(maxsize=256)
+def _spellings(value: str) -> tuple[str, ...]:
+    """A value as it is, and as JSON, HTML and base64 have it; the longest first."""
+    raw = value.encode("utf-8", "surrogateescape")
+    found = {value, json.dumps(value)[1:-1], escape(value)}
+    for ahead in range(3):
+        # Of a value within a longer one, base64 tells all but the letters at its ends, in one of three ways.
+        whole = len(raw) + ahead - (len(raw) + ahead) % 3
+        coded = b64encode((b"\0" * ahead + raw)[:whole])[(ahead * 8 + 5) // 6 :].decode()
+        found |= {coded, coded.translate(_URLSAFE)} if len(coded) >= SHORTEST else set()
+    return tuple(sorted(found, key=lambda each: (-len(each), each)))
+
+
+@lru_cache(maxsize=256)
+def _scattered(value: str) -> re.Pattern[str]:
+    """Finds a value in letters of any case, over line ends and colours; between its words anything but letters may stand."""
+    parts, between = list[str](), ""
+    for word in re.findall(r"[^\W_]|[\W_]+", value):
+        if not word[0].isalnum():
+            between = rf"(?:{_UNSEEN}|[\W_]){{0,{len(word) + LONGEST_GAP}}}?"
+        else:
+            parts += [between or (_GAP if parts else ""), re.escape(word)]
+            between = ""
+    return re.compile("".join(parts), re.IGNORECASE)
 
 
 def hide_in(value: Any, secrets: tuple[str, ...]) -> Any:

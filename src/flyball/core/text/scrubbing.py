@@ -1,6 +1,7 @@
 """Turns the raw bytes of a program into text that no screen can be tricked by."""
 
 import re
+import unicodedata
 from typing import Any
 
 MAX_TEXT = 4_000
@@ -11,9 +12,11 @@ _UNSAFE = (
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x90\x98\x9c\x9d\x9e\x9f]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS …
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor, screen
     r"|\x1b[ -/]*[0-~]"  # every other escape sequence
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # what is left of C0 and C1
-    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]"  # bidirectional controls
 )
+_NOT_ASCII = re.compile(r"[^ -~\n\t]")
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\U000e0100-\U000e01ef"
+"""What Unicode counts among marks and letters, and yet shows nothing of."""
+_BLANK = re.compile(f"[{INVISIBLE}]")
 
 
 def decode(raw: bytes) -> str:
@@ -31,11 +34,21 @@ def spelt(value: Any) -> Any:
 
 
 def scrub(text: str) -> str:
-    """Remove control characters but newline and tab, escape sequences and bidirectional controls."""
+    """Leave newline, tab and what Unicode calls printable; whatever steers a screen or shows nothing goes, by its category."""
     # Nothing unsafe is printable; to look is far quicker than to search.
-    if text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    return re.sub(_UNSAFE, "", text)
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        text = _NOT_ASCII.sub(lambda found: _shown(found[0]), re.sub(_UNSAFE, "", text))
+    return text if text.isascii() else _BLANK.sub("", text)
+
+
+def _shown(letter: str) -> str:
+    """A character as a screen may have it: blanks of other widths and line ends become a blank, half characters their number."""
+    if letter.isprintable() or letter in "\n\t":
+        return letter
+    category = unicodedata.category(letter)
+    if category == "Cs":
+        return f"\\u{ord(letter):04x}"
+    return " " if category.startswith("Z") else ""
 
 
 def storable(text: str) -> str:
