@@ -42,3 +42,16 @@ def environment_folders(root: Path, names: Collection[str]) -> tuple[str, ...]:
         found += [str(at / name) for name in folders if name in names and not Path(above, name).is_symlink()]
         folders[:] = [name for name in folders if name not in names and name != ".git"]
     return tuple(sorted(found))
+
+
+def users_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:
+    """The environments in a tree that nobody but its user has written: also those that are links, and where in the tree they lead."""
+    found = set(environment_folders(root, names))
+    top = root.resolve()
+    for above, folders, _ in walk(root):
+        linked = [Path(above, name) for name in folders if name in names and Path(above, name).is_symlink()]
+        found |= {str(link.relative_to(root)) for link in linked}
+        real = (link.resolve() for link in linked)
+        found |= {str(place.relative_to(top)) for place in real if place != top and place.is_relative_to(top)}
+        folders[:] = [name for name in folders if name not in names and name != ".git"]
+    return tuple(sorted(found))

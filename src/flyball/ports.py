@@ -83,8 +83,9 @@ class Blobs(Protocol):
     def get(self, ref: str) -> bytes: ...
 
 
-EnvironmentUse = Literal["lent", "pristine", "writable"]
-"""What a command may do to installed dependencies: change those of its own tree, not the user's; none at all; install them."""
+EnvironmentUse = Literal["pristine", "disposable", "writable"]
+"""What a command may do to installed dependencies: use them; write those of its own tree, or a copy of the user's that is made anew
+for each run; install them."""
 
 
 class Confine(Protocol):
@@ -103,7 +104,7 @@ class Confine(Protocol):
         writable: Sequence[Path] = (),
         read_only: Sequence[Path] = (),
         read_only_tree: bool = False,
-        environments: EnvironmentUse = "lent",
+        environments: EnvironmentUse = "pristine",
     ) -> tuple[list[str], Path, dict[str, str]]: ...
 
 

@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from flyball.core.model.task import Settings
-from flyball.folders import environment_folders
+from flyball.folders import environment_folders, users_environments
 from flyball.ports import Confine
+from flyball.workspace.mounts import Mount
 from flyball.workspace.sandbox import (
     Confined,
-    Mount,
     Unavailable,
     Unconfined,
     _Real,
@@ -95,6 +95,7 @@ def confine(place):
         shown=(place / "person" / ".claude",),
         environments=environment_folders(place / "project", Settings().environment_folders),
         environment_names=Settings().environment_folders,
+        copies=lambda tree: place / "home" / f"{tree.name}.environments",
     )
 
 
@@ -201,7 +202,10 @@ def test_the_environment_of_the_repository_is_there_and_read_only(confine, place
 def test_an_environment_of_the_trees_own_is_used_instead(confine, place):
     (tree_in(place) / ".venv").mkdir()
     (tree_in(place) / ".venv" / "installed").write_text("by setup")
-    assert run(confine, tree_in(place), "cat .venv/installed; touch .venv/new").stdout == "by setup"
+    assert (
+        run(confine, tree_in(place), "cat .venv/installed; touch .venv/new", environments="disposable").stdout
+        == "by setup"
+    )
     assert (tree_in(place) / ".venv" / "new").exists()
 
 
@@ -444,7 +448,7 @@ def test_environment_folders_are_found_at_any_depth_and_not_within_each_other(tm
 
 @works
 @pytest.mark.req("C43")
-@pytest.mark.parametrize("more", [0, 1500])
+@pytest.mark.parametrize("more", [0, 60])
 @pytest.mark.parametrize("folder", [".venv", "packages/a/node_modules"])
 def test_a_gate_cannot_write_the_environment_of_its_own_tree_but_may_keep_caches_there(confine, place, folder, more):
     own = tree_in(place) / folder
@@ -491,6 +495,55 @@ def test_in_place_only_set_up_writes_the_users_environment(confine, place):
     assert (root / "beside").exists()
     run(confine, root, "echo -n anew > .venv/installed", environments="writable")
     assert (root / ".venv" / "installed").read_text() == "anew"
+
+
+@works
+@pytest.mark.req("C43")
+def test_set_up_installs_into_its_own_tree_though_the_user_has_an_environment_of_that_name(confine, place):
+    done = run(confine, tree_in(place), "ls -A .venv; mkdir .venv; echo own > .venv/installed", environments="writable")
+    assert done.stdout == ""
+    assert (tree_in(place) / ".venv" / "installed").read_text() == "own\n"
+    assert (place / "project" / ".venv" / "installed").read_text() == "by the user"
+
+
+@works
+@pytest.mark.req("C43")
+@pytest.mark.parametrize("where", ["checkout", "in place"])
+@pytest.mark.parametrize("folder", [".venv", "packages/a/node_modules"])
+def test_an_agent_writes_a_copy_of_the_users_environment_and_nobody_sees_it_afterwards(confine, place, where, folder):
+    root = place / "project"
+    tree = root if where == "in place" else tree_in(place)
+    (tree_in(place) / folder).parent.mkdir(parents=True, exist_ok=True)
+    (root / folder / "lib").mkdir(parents=True)
+    (root / folder / "lib" / "runner.py").write_text("as installed")
+    confine = msgspec.structs.replace(confine, environments=(".venv", folder))
+    seen = f"cat {folder}/lib/* {folder}/tried 2>/dev/null"
+    script = f"echo tried > {folder}/tried; echo worse > {folder}/lib/runner.py; {seen}"
+    done = run(confine, tree, script, environments="disposable")
+    assert done.stdout == "worse\ntried\n"
+    assert run(confine, tree, seen, environments="disposable").stdout == "as installed", "the next turn begins anew"
+    assert run(confine, tree_in(place), seen).stdout == "as installed"
+    assert sorted(path.name for path in (root / folder / "lib").iterdir()) == ["runner.py"]
+    assert not (root / folder / "tried").exists()
+
+
+@works
+@pytest.mark.req("C43")
+@pytest.mark.parametrize("where", ["checkout", "in place"])
+@pytest.mark.parametrize("kept", ["project/env/dev", "elsewhere"])
+def test_an_environment_reached_through_a_link_is_lent_and_out_of_reach(confine, place, where, kept):
+    root = place / "project"
+    (place / kept / "lib").mkdir(parents=True)
+    (place / kept / "lib" / "runner.py").write_text("as installed")
+    (root / "venv").symlink_to(place / kept)
+    tree = root if where == "in place" else tree_in(place)
+    found = users_environments(root, Settings().environment_folders)
+    assert found == (".venv", *(["env/dev"] if "project" in kept else []), "venv")
+    confine = msgspec.structs.replace(confine, environments=found)
+    script = f"cat venv/lib/runner.py; echo worse > venv/lib/runner.py; echo worse > {place / kept}/lib/runner.py"
+    for use in ("disposable", "pristine"):
+        assert run(confine, tree, script, environments=use).stdout == "as installed"
+    assert (place / kept / "lib" / "runner.py").read_text() == "as installed"
 
 
 def test_no_folder_is_made_through_a_link_that_an_agent_planted(tmp_path):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from flyball.workspace.errors import SettingsInReach
 from flyball.workspace.git import records
+from flyball.workspace.mounts import Mount
 from flyball.workspace.nested import GIT
 from flyball.workspace.repository import Repository
-from flyball.workspace.sandbox import Mount
 
 _NAMES = r"^(core\.hookspath|include\.path|includeif\..*\.path)$"
 _HOOKS = "core.hookspath"

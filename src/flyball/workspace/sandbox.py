@@ -10,16 +10,15 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from flyball import process
-from flyball.folders import CACHES, environment_folders
 from flyball.ports import EnvironmentUse
+from flyball.workspace.environment_mounts import EnvironmentMounts
+from flyball.workspace.mounts import Mount
 
 _SECRETS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".docker", ".kube", ".password-store", ".terraform.d", ".mozilla"),
@@ -46,27 +45,6 @@ _PROFILE = (
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
     *(word for folder in _PRIVATE for word in ("--tmpfs", folder)),
 )
-
-
-class Mount(msgspec.Struct, frozen=True):
-    """What is seen at `target`: `source` read-only or writable, an empty folder, a link to `source`, or nothing readable."""
-
-    kind: Literal["read-only", "writable", "empty", "link", "nothing"]
-    target: Path
-    source: Path | None = None
-
-    def options(self) -> list[str]:
-        match self.kind:
-            case "empty":
-                return ["--tmpfs", str(self.target)]
-            case "link":
-                return ["--symlink", str(self.source), str(self.target)]
-            case "nothing":
-                return ["--ro-bind", "/dev/null", str(self.target)]
-            case "read-only":
-                return ["--ro-bind", str(self.source or self.target), str(self.target)]
-            case "writable":
-                return ["--bind", str(self.source or self.target), str(self.target)]
 
 
 class Unavailable(msgspec.Struct, frozen=True):
@@ -110,37 +88,6 @@ def secret_paths(home: Path) -> tuple[Path, ...]:
     return (*(home / name for name in _SECRETS), *(Path(name) for name in _SOCKETS))
 
 
-_MOST_MOUNTS = 40
-"""Entries of a folder that are mounted one by one: each costs bubblewrap a look at all before it."""
-
-
-def pristine(target: Path, source: Path) -> list[Mount]:
-    """An environment as it is, read-only, with room for a run's caches; what is written there ends with it.
-
-    A small one stands in an empty folder of the run's own. A large one is mounted as a whole; the empty folders that tools want for their
-    caches are made in it, for nothing can be mounted where there is nothing.
-    """
-    with os.scandir(source) as found:
-        inside = sorted((entry for entry in found if entry.name not in CACHES), key=lambda entry: entry.name)
-    if len(inside) > _MOST_MOUNTS:
-        caches = [source / name for name in sorted(CACHES) if name.startswith(".") and not (source / name).is_symlink()]
-        for cache in caches:
-            with suppress(OSError):
-                cache.mkdir(exist_ok=True)
-        emptied = (Mount("empty", target / cache.name) for cache in caches if cache.is_dir())
-        return [Mount("read-only", target, source), *emptied]
-    # A link is made again: followed here it would lead to the user's own files and not to the candidate's.
-    return [
-        Mount("empty", target),
-        *(
-            Mount("link", target / entry.name, Path(os.readlink(entry.path)))
-            if entry.is_symlink()
-            else Mount("read-only", target / entry.name, source / entry.name)
-            for entry in inside
-        ),
-    ]
-
-
 class Unconfined(msgspec.Struct, frozen=True):
     """No sandbox: the command runs as it is, in the tree where it really lies."""
 
@@ -153,7 +100,7 @@ class Unconfined(msgspec.Struct, frozen=True):
         writable: Sequence[Path] = (),  # noqa: ARG002 - the port's word
         read_only: Sequence[Path] = (),  # noqa: ARG002 - the port's word
         read_only_tree: bool = False,  # noqa: ARG002 - the port's word
-        environments: EnvironmentUse = "lent",  # noqa: ARG002 - the port's word
+        environments: EnvironmentUse = "pristine",  # noqa: ARG002 - the port's word
     ) -> tuple[list[str], Path, dict[str, str]]:
         return list(argv), tree, dict(env)
 
@@ -165,7 +112,8 @@ class Confined(msgspec.Struct, frozen=True):
     names they can be read even below /tmp, which is private otherwise. `hidden` is covered (flyball's home must be in it),
     then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` says
     which extra mounts the `.git` of a tree needs. `nested` is asked before each run in the user's own tree for what else in it is
-    git's. `environments` are the user's installed dependencies, `environment_names` what a tree's own are called.
+    git's. `environments` are the user's installed dependencies, `environment_names` what a tree's own are called, and `copies` says
+    where those who may write the user's have a copy of them, for each tree.
     """
 
     program: str
@@ -178,6 +126,7 @@ class Confined(msgspec.Struct, frozen=True):
     nested: Callable[[], tuple[Mount, ...]] = tuple
     environments: tuple[str, ...] = ()
     environment_names: tuple[str, ...] = ()
+    copies: Callable[[Path], Path] | None = None
     network: bool = True
 
     def __call__(
@@ -189,7 +138,7 @@ class Confined(msgspec.Struct, frozen=True):
         writable: Sequence[Path] = (),
         read_only: Sequence[Path] = (),
         read_only_tree: bool = False,
-        environments: EnvironmentUse = "lent",
+        environments: EnvironmentUse = "pristine",
     ) -> tuple[list[str], Path, dict[str, str]]:
         """The command, the folder to start it in and its whole environment.
 
@@ -205,7 +154,9 @@ class Confined(msgspec.Struct, frozen=True):
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
             *(mount for mount in own if mount.kind == "writable" and not read_only_tree),
-            *self._environments(tree, environments),
+            *EnvironmentMounts(self.root, self.environments, self.environment_names, self.copies).of(
+                tree, environments
+            ),
             *self._git(tree),
             *(mount for mount in own if mount.kind != "writable"),
             *(Mount("writable", path) for path in writable),
@@ -213,30 +164,6 @@ class Confined(msgspec.Struct, frozen=True):
         ]
         inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")} | _CACHES
         return command(self.program, mounts, argv, folder=self.root, network=self.network), tree, inner
-
-    def _environments(self, tree: Path, use: EnvironmentUse) -> list[Mount]:
-        """Installed dependencies that nobody may write: the user's always, but for set-up in place; a tree's own for gates."""
-        if tree == self.root:
-            lent = () if use == "writable" else self.environments
-            return [mount for name in lent if (tree / name).is_dir() for mount in pristine(tree / name, tree / name)]
-        own = environment_folders(tree, self.environment_names) if use == "pristine" else ()
-        filled = [name for name in own if any((tree / name).iterdir())]
-        mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name)]
-        for name in self.environments:
-            if name not in filled:
-                mounts += self._lent(tree, name)
-        return mounts
-
-    def _lent(self, tree: Path, name: str) -> list[Mount]:
-        """The user's installed dependencies where the tree has none of its own."""
-        source, own = self.root / name, tree / name
-        if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
-            return []
-        # An agent may have put a link there, through which the mount's folder would be made outside the tree.
-        if not own.parent.is_dir() or not own.parent.resolve().is_relative_to(tree.resolve()):
-            return []
-        own.mkdir(exist_ok=True)
-        return pristine(self.root / name, source)
 
     def _git(self, tree: Path) -> list[Mount]:
         """The tree's own .git is read-only as a whole: guarding only parts of it is got round by moving it away."""

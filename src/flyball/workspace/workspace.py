@@ -36,10 +36,10 @@ from flyball.workspace.ground import Ground
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.modes import Modes
+from flyball.workspace.mounts import Mount
 from flyball.workspace.nested import Nested, refuse_links
 from flyball.workspace.overlooked import LeftOut, reveal
 from flyball.workspace.repository import LINK, Repository
-from flyball.workspace.sandbox import Mount
 from flyball.workspace.slots import Slots
 from flyball.workspace.trees import Lines
 from flyball.workspace.vault import RefUpdate, Vault
@@ -117,6 +117,11 @@ class GitWorkspace:
         inside = folder.relative_to(self.checkout.folder).parts
         own = self.checkout.folder.joinpath(*inside[:2]) if inside[0] == "lanes" else self.checkout.folder
         return (Mount("writable", folder), Mount("read-only", own / "history", self.repository.objects))
+
+    def environment_copies(self, tree: Path) -> Path:
+        """Where an agent's copies of the user's environments lie, for turns in one tree."""
+        place = self.checkout.tree if tree == self.root else tree
+        return place.with_name(f"{place.name}.environments")
 
     def guard_nested(self) -> tuple[Mount, ...]:
         """What below the user's own tree is git's, or named by its settings, and must not be written by the run to come."""
@@ -212,7 +217,7 @@ class GitWorkspace:
     def removable(self) -> dict[str, tuple[Path, ...]]:
         """What can be made again from the vault, in the order it may be removed in; in place the tree is the user's."""
         own = self.checkout
-        copies: dict[str, tuple[Path, ...]] = {"copies": (own.copies, own.exports)}
+        copies: dict[str, tuple[Path, ...]] = {"copies": (own.copies, own.exports, self.environment_copies(self.root))}
         checkout = (own.ready, own.tree, own.index, checkouts.agent_git(own.tree), own.history)
         copies |= {"lanes": (*own.lanes.glob("*/ready"), own.lanes)}
         return copies if self.in_place else {"checkout": checkout, **copies}

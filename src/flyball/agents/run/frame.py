@@ -109,6 +109,7 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             writable=(*writable, transcript.shared),
             read_only=read_only,
             read_only_tree=turn.request.access == "read",
+            environments="pristine" if turn.request.access == "read" else "disposable",
         )
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
         end = self._ended(started, cwd, env, prompt, transcript, stop, on_output)

@@ -25,7 +25,7 @@ from flyball.documents.backlog_folder import BacklogFolders
 from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.driver import Driver, Listener
 from flyball.engine.performer import Performer
-from flyball.folders import environment_folders
+from flyball.folders import users_environments
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.measurer import TreeMeasurer
@@ -224,8 +224,9 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
         programs=program_folders(environment),
         git_dirs=workspace.git_dirs,
         nested=workspace.guard_nested,
-        environments=environment_folders(root, settings.environment_folders),
+        environments=users_environments(root, settings.environment_folders),
         environment_names=settings.environment_folders,
+        copies=workspace.environment_copies,
         network=settings.network,
     )
 
