@@ -16,6 +16,8 @@ from flyball.config.home import known_repositories
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Begun, TaskStopped
 from flyball.core.model.task import EffectId, Item
+from flyball.journal.leases import Lease, this_process
+from flyball.journal.records import task_scope
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import Seen
@@ -275,3 +277,20 @@ def test_the_page_can_be_installed(serve: Serve) -> None:
     assert manifest["display"] == "standalone"
     assert manifest["start_url"] == "/"
     assert serve().get("/static/../app.py").status_code in {403, 404}
+
+
+@pytest.mark.req("V8")
+def test_no_clock_of_a_page_stands_still(site: Site, serve: Serve) -> None:
+    task = put(site, Story().start().iterate())
+    lease = Lease.take(site.journal, site.home.locks, task_scope(task), this_process(Story().at))
+    browser = serve()
+    try:
+        page, home = browser.get(place(site, task)).text, browser.get("/").text
+    finally:
+        lease.release()
+    assert re.search(r'<dt>Time</dt><dd class="[a-z]*"><time data-took="', page)
+    assert re.search(r'<b><time data-took="[^"]*">[^<]*</time></b>at work', home)
+    assert "facts, the last of <time" in regions(page)["facts"], "and told anew with each fact"
+    assert "As of" not in page.partition("<footer>")[2]
+    stopped = browser.get(place(site, put(site, short_tdd_run()))).text
+    assert "data-took" not in stopped

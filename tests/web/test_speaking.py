@@ -135,9 +135,10 @@ def test_a_form_starts_a_task_with_trusted_settings_and_installed_agents_only(
     assert found is not None
     trust.record(site.home, found)
     assert "mine" in browser.get("/start").text
-    assert say(browser, "/start", agent="mine", document="plan.md", **fields).status_code == 303
+    assert say(browser, "/start", agent="mine", document="plan.md", attended="yes", **fields).status_code == 303
     words = [
         "run",
+        "--attended",
         "--from",
         "plan.md",
         "--workflow",
@@ -150,6 +151,8 @@ def test_a_form_starts_a_task_with_trusted_settings_and_installed_agents_only(
         "--detach",
     ]
     assert commands.run == [[*words, "--", "--sandbox none; rm -rf /"]]
+    assert say(browser, "/start", attended="no", **fields).status_code == 303
+    assert commands.run[-1][:2] == ["run", "--unattended"]
 
 
 @pytest.mark.req("V7")

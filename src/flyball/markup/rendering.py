@@ -18,7 +18,8 @@ from flyball.markup.highlight import code
 from flyball.projections.history.spend import Spend
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.summary import short_time
-from flyball.projections.plots.failing import failing_story, spark
+from flyball.projections.plots.failing import spark
+from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.governor import governor
 from flyball.projections.plots.spending import dollars
 from flyball.projections.visible import cut, visible

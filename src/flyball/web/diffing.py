@@ -10,7 +10,7 @@ from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import decode
 from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
-from flyball.projections.pages.diffs import FileDiff, files_of, found_line
+from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
 from flyball.projections.pages.guidance import Comment, guidance, sent
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
@@ -107,7 +107,7 @@ def _sides(request: Request, site: Site, found: Known) -> tuple[str, str, str, s
 
 def _files(site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
     patch = site.workspace(found.state.task).diff(older, newer)[:LARGEST_PATCH]
-    return files_of(decode(patch))
+    return theirs_first(files_of(decode(patch)))
 
 
 def _verdict(found: Known, summary: Summary) -> str:

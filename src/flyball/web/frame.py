@@ -57,12 +57,15 @@ class PageFrame(msgspec.Struct):
 
 
 MESSAGES = {
-    "kept": "Kept. It is taken in with the next step.",
-    "waits": "Kept. It takes effect with:",
+    "kept": "The task has your word.",
+    "pausing": "The task stops after the step that is under way; then this page says PAUSED.",
+    "waits": "Your word is kept. It takes effect when the task is resumed:",
     "resumed": "The task was taken up, apart from this page.",
     "started": "The task has begun, apart from this page.",
     "ended": "The task has ended. Its checkpoints remain.",
-    "rolled": "The tree stands at that checkpoint again; what was undone is kept as a checkpoint too.",
+    "rolled": "Rolled back. The task is paused and goes on from there when you resume it. What was undone is kept as a checkpoint.",
+    "rolled-merged": "Rolled back. The task is paused and goes on from there when you resume it. What was merged already stays merged.",
+    "rolled-marked": "Rolled back. The task is paused. A plan of yours still marks undone work as done; resuming the task takes the marks back.",
     "sent": "Sent as guidance. Each comment is marked as delivered once a turn has had it.",
     "reopened": "Reopened with your feedback, apart from this page.",
 }
@@ -104,6 +107,14 @@ def refusal(request: Request, title: str, text: str, *, status: int = 403, comma
     return page(
         "message.html", framed, status=status, title=title, text=text, command=command, preview="", form=None, back="/"
     )
+
+
+def read_only(request: Request, command: str) -> Response | None:
+    """The page in place of a form that this server would not take; None where it would."""
+    gate: AccessRules = request.app.state.gate
+    if not gate.read_only:
+        return None
+    return refusal(request, "Read-only", "This page takes no words. Say it in a terminal:", command=command)
 
 
 def redirect(path: str) -> RedirectResponse:

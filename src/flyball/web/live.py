@@ -15,6 +15,8 @@ from flyball.clock import system_clock
 
 LOOK_S = 0.5
 BEAT_S = 4.0
+AGAIN_S = 60.0
+"""A page is made anew this often though nothing was added: what it says of time goes on."""
 _REGION = re.compile(r"<!--live:([a-z]+)-->(.*?)<!--/live:\1-->", re.DOTALL)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
@@ -72,7 +74,8 @@ async def stream(request: Request, make: Make, mark: Callable[[], object]) -> Re
         try:
             yield "retry: 1500\n\n"
             while True:
-                now = (await hub.version(), await asyncio.to_thread(mark))
+                minute = int(system_clock.monotonic() // AGAIN_S)
+                now = (await hub.version(), await asyncio.to_thread(mark), minute)
                 if now != last:
                     last = now
                     found = await hub.page(path, now, lambda: make(request))

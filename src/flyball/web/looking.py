@@ -13,6 +13,7 @@ from flyball.projections.history.spend import spend, total
 from flyball.projections.pages.chips import state_chip
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.report_page import report_page
+from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import Known, answers_of, summarize
 from flyball.projections.pages.task_page import PAGE, iterations_shown, task_page
 from flyball.projections.views.standing import finished
@@ -59,6 +60,7 @@ def task(request: Request) -> Response:
         found = known_of(request)
         shown = task_page(found)
         framed = _task_frame(request, found, crumbs_of(shown.summary))
+        framed.message = "" if found.said else framed.message
         return page("task.html", framed, task=shown)
 
 
@@ -68,7 +70,7 @@ def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: obj
         request,
         crumbs,
         controlled=found.seen.controlled,
-        waiting=tuple(found.said),
+        waiting=tuple(said_shown(word, controlled=found.seen.controlled) for word in found.said),
         spend=spend(turns),
         total=total(turns),
         progress=found.history.timeline.progress,

@@ -19,7 +19,7 @@ from flyball.ports import Refusal
 from flyball.process import capture
 from flyball.projections.pages.summary import Place
 from flyball.projections.visible import visible
-from flyball.web.frame import frame, page, redirect, sites_of
+from flyball.web.frame import frame, page, read_only, redirect, sites_of
 from flyball.wiring.site import Site
 from flyball.wiring.tools.roster import roster
 
@@ -56,6 +56,9 @@ class StartForm(msgspec.Struct, frozen=True):
 
 def start(request: Request, *, refused: str = "", values: Mapping[str, str] | None = None) -> Response:
     """`/start`."""
+    shut = read_only(request, 'flyball run "…" --detach')
+    if shut is not None:
+        return shut
     sites = sites_of(request).all()
     places = tuple(Place(name, site.repository.root.name) for name, site in sites.items())
     limits = tuple(msgspec.structs.replace(each, hint="Default: as configured.") for each in LIMITS)
@@ -98,9 +101,12 @@ def begin(request: Request, form: Mapping[str, str]) -> Response:
         return start(request, refused=str(error), values=form)
 
 
+_ATTENDED = {"yes": ("--attended",), "no": ("--unattended",)}
+
+
 def _run_words(site: Site, form: Mapping[str, str]) -> list[str]:
     """The options a form may set; none of them is a command."""
-    words = []
+    words = [*_ATTENDED.get(form.get("attended", ""), ())]
     document = form.get("document", "").strip()
     if document:
         path = PurePosixPath(document)

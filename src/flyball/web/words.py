@@ -14,7 +14,7 @@ from flyball.core.model.task import TaskId
 from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
 from flyball.projections.pages.summary import Summary, limit_option, summarize
-from flyball.web.frame import crumbs_of, frame, page, redirect, sites_of
+from flyball.web.frame import crumbs_of, frame, page, read_only, redirect, sites_of
 from flyball.web.looking import question
 from flyball.web.starting import LIMITS, Field, detached, limit_words
 from flyball.wiring.presence import controller_of
@@ -111,6 +111,9 @@ def _fits(word: str, summary: Summary) -> bool:
 
 def words(request: Request) -> Response:
     """`/t/REPO/TASK/say`: all of them."""
+    shut = read_only(request, "flyball --help")
+    if shut is not None:
+        return shut
     sites = sites_of(request)
     summary = summarize(sites.known(*sites.find(request.path_params["repo"], request.path_params["task"])))
     shown = [_form(request, summary, word) for word in WORDS if _fits(word, summary)]
@@ -123,6 +126,9 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
     found = sites.known(*sites.find(request.path_params["repo"], request.path_params["task"]))
     summary = summarize(found)
     form = _form(request, summary, request.path_params["word"])
+    shut = read_only(request, form.command)
+    if shut is not None:
+        return shut
     if form.word == "resume":
         name = limit_option(found.state)
         raised = summary.command.rpartition(" ")[2] if name else ""
@@ -162,8 +168,9 @@ def _said(request: Request, site: Site, task: TaskId, spoken: str, form: dict[st
             case "reopen":
                 return detached(site, ["reopen", task, text], f"{here}?said=reopened")
             case "rollback":
-                history.rollback(site, task, form.get("to", "last-good"))
-                return redirect(f"{here}?said=rolled")
+                done = history.rollback(site, task, form.get("to", "last-good"))
+                more = "-marked" if done.unmarked else "-merged" if done.merged_into else ""
+                return redirect(f"{here}?said=rolled{more}")
             case "pause":
                 require_open(site.state(task))
                 if controller_of(site, task) is None:
@@ -171,7 +178,8 @@ def _said(request: Request, site: Site, task: TaskId, spoken: str, form: dict[st
         heard = speak(site, task, _SPOKEN[spoken], text=text)
     if heard.taken == "now":
         return redirect(f"{here}?said=ended")
-    return redirect(f"{here}?said={'kept' if heard.taken == 'by the running controller' else 'waits'}")
+    kept = "pausing" if spoken == "pause" else "kept"
+    return redirect(f"{here}?said={kept if heard.taken == 'by the running controller' else 'waits'}")
 
 
 _SPOKEN: dict[str, Spoken] = {"pause": "pause", "modify": "modify", "reset": "reset", "skip": "skip", "abort": "abort"}

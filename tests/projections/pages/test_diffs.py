@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from flyball.projections.history.records import TurnRecord, WordRecord
-from flyball.projections.pages.diffs import files_of, found_line
+from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
 from flyball.projections.pages.guidance import Comment, comments_in, guidance, sent
 
 PATCH = """diff --git a/src/a b.py b/src/a b.py
@@ -91,3 +91,8 @@ def test_a_comment_is_delivered_with_the_first_turn_that_begins_after_it() -> No
     turn = TurnRecord(7, "S", 1, "implementer", "claude", "", 1, "", "", at + timedelta(minutes=1))
     assert [each.turn for each in sent([word], [])] == [0]
     assert [each.turn for each in sent([word], [turn])] == [7]
+
+
+def test_the_files_flyball_keeps_come_after_the_work() -> None:
+    names = [".loop/001-a/report.md", "README.md", "src/a.py", ".loopy/b.py"]
+    assert [file.path for file in theirs_first([FileDiff(name) for name in names])] == [*names[1:], names[0]]

@@ -41,13 +41,13 @@ def stopped(kind: str, reason: str = "so it is") -> Story:
 CASES = {
     "RUNNING": (Story().start, {}, "RED 1 · between steps", "under way"),
     "NEEDS YOU": (asking, {}, "ask/1 waits for you", "needs"),
-    "PAUSED": (lambda: stopped("paused", "paused by a person"), {}, "flyball resume 007-parse-rows", "under way"),
-    "DONE": (short_tdd_run, {}, "git merge flyball/007-parse-rows", "finished"),
+    "PAUSED": (lambda: stopped("paused", "paused by a person"), {}, "paused by a person", "under way"),
+    "DONE": (short_tdd_run, {}, "check changelog was not made; 12 passed, 0 failed", "finished"),
     "MERGED": (short_tdd_run, {"merged": "main"}, "merged into main", "finished"),
     "BLOCKED": (lambda: stopped("blocked", "every cure was tried"), {}, "every cure was tried", "needs"),
     "LIMIT": (lambda: stopped("limit", "the budget is used up"), {}, "the budget is used up", "needs"),
     "ABORTED": (lambda: stopped("aborted"), {}, "by a person after 1 iteration; 2 checkpoints stay", "finished"),
-    "LOST CONTACT": (Story().start, {"controlled": False}, "nothing acknowledged is lost; flyball resume", "needs"),
+    "LOST CONTACT": (Story().start, {"controlled": False}, "nothing acknowledged is lost", "needs"),
 }
 
 
@@ -58,7 +58,23 @@ def test_each_state_has_its_word_its_line_and_its_group(word: str) -> None:
     assert shown.word == word
     assert shown.chips[0].word == word
     assert line in shown.line
+    assert "flyball " not in shown.line, "a command stands on a line of its own"
     assert shown.group == group
+
+
+def test_the_next_command_stands_apart_from_the_sentence() -> None:
+    commands = {word: summarize(known(make(), **around)).command for word, (make, around, _, _) in CASES.items()}  # type: ignore[arg-type]
+    assert commands["RUNNING"] == ""
+    assert commands["PAUSED"] == commands["LOST CONTACT"] == "flyball resume 007-parse-rows"
+    assert commands["DONE"] == "git merge flyball/007-parse-rows"
+
+
+def test_nothing_is_said_to_run_in_a_task_that_stopped_or_that_nobody_controls() -> None:
+    story = Story().start().iterate(failing=("a::b",))
+    words = {item.chip.word for item in task_page(known(story)).items}
+    assert "running" in words
+    for still in (known(story, controlled=False), known(stopped("paused"))):
+        assert "running" not in {item.chip.word for item in task_page(still).items}
 
 
 def test_a_wait_says_for_what_and_until_when() -> None:
@@ -132,7 +148,7 @@ def test_a_task_page_has_figures_rail_plots_and_iterations_with_their_change() -
     assert page.failing is not None
     assert len(page.failing.pictures) == 3
     assert [row.delta for row in page.iterations] == ["−1", ""]
-    assert page.rail_words == "RED, stage 1 of 6"
+    assert page.rail_words.name == "RED, stage 1 of 6"
 
 
 def test_before_the_first_verdict_there_is_no_plot_and_no_number() -> None:

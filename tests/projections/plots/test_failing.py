@@ -7,7 +7,8 @@ import pytest
 
 from flyball.core.model.measurement import Counts
 from flyball.projections.history.timeline import Kind, TimelineMark
-from flyball.projections.plots.failing import WIDTHS, bins, failing_plot, failing_story, spark
+from flyball.projections.plots.failing import WIDTHS, bins, failing_plot, spark
+from flyball.projections.plots.failing_story import failing_story
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

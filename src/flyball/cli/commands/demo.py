@@ -88,7 +88,7 @@ def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool, o
     if shown.answer:
         code = _answered(site, task, code, shown.answer, seat)
     if not seat.as_json:
-        put("\n".join(_seen(site, task, keep=keep)))
+        put("\n".join(_seen(site, task, keep=keep, open_=open_)))
     if open_:
         _stay()
     return code
@@ -204,7 +204,7 @@ def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     )
 
 
-def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
+def _seen(site: Site, task: TaskId, *, keep: bool, open_: bool = False) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
     from flyball.core.text.quantities import plural
     from flyball.core.workflows.registry import workflow_of
@@ -226,7 +226,7 @@ def _seen(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
     yield f"The branch {made.branch}"
     yield from (f"  {line}" for line in _log(site, made.branch))
     yield ""
-    yield from _left(site, task, keep=keep)
+    yield from _left(site, task, keep=keep, open_=open_)
 
 
 def _judged(chronicle: TaskHistory, conditions: Mapping[str, str]) -> Iterator[str]:
@@ -257,11 +257,12 @@ def _log(site: Site, branch: str) -> list[str]:
     return done.stdout.decode("utf-8", "backslashreplace").splitlines()
 
 
-def _left(site: Site, task: TaskId, *, keep: bool) -> Iterator[str]:
+def _left(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:
     root = site.repository.root
     path = root / ".loop" / task / "report.md"
     if not keep:
-        yield "The sample was removed again. To look around in it: flyball demo --keep"
+        gone = "is removed when you end this" if open_ else "was removed again"
+        yield f"The sample {gone}. To keep it and look around in it: flyball demo --keep"
         yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
         return
     yield f"report: {path}"

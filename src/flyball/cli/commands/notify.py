@@ -11,6 +11,16 @@ import typer
 from flyball.cli.support.exits import USAGE, exit_on_refusal
 from flyball.cli.support.output import put
 
+NOBODY = """\
+Nobody is told: flyball.toml has no [notify]. Write there whom to tell, for example:
+
+  [notify]
+  targets = ["ntfy://my-topic"]     # or mailto://, slack://, tgram://, json://: services of Apprise; env:NAME takes it from a variable
+  command = ["notify-send", "flyball"]
+  quiet_hours = "22:00-07:00"
+
+Then type: flyball trust && flyball notify --test"""
+
 
 def notify(
     test: Annotated[
@@ -32,7 +42,7 @@ def notify(
         trust.require(site.home, file)
         settings = from_table(file.notify) if file is not None else None
         if settings is None or not (settings.targets or settings.command):
-            put("Nobody is told: flyball.toml has no [notify]. See: docs/how-to/be-told.md")
+            put(NOBODY)
             return
         names = [*([settings.command[0]] if settings.command else []), *map(_named, settings.targets)]
         if not test:

@@ -85,7 +85,7 @@ def _rows(rows: Sequence[Summary], looked: Looked, room: int) -> list[Text]:
             (f"{task.number} {task.title}", "bold" if place == looked.selected else ""),
             (f"  {task.place.name} · {task.spent} · {since}", "dim"),
         )
-        told = task.headline if task.group == "needs" else task.line
+        told = task.headline if task.group == "needs" else "; ".join(filter(None, (task.line, task.command)))
         lines += [head, Text(f"    {told}", "dim")]
     if not rows:
         lines.append(Text('  No task. Start one with: flyball run "…"', "dim"))

@@ -14,6 +14,7 @@
     if (s < 86400) return Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min";
     var d = Math.floor(s / 86400); return d + (d === 1 ? " day" : " days");
   }
+  function took(s) { return s < 60 ? s + " s" : s < 3600 ? Math.floor(s / 60) + " min " + s % 60 + " s" : Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min"; }
   function tick() {
     var now = utc();
     if (!lost && body.hasAttribute("data-live") && $("clock"))
@@ -22,6 +23,7 @@
       var at = new Date(t.dataset.until), left = Math.max(0, Math.round((at - now) / 1000));
       t.textContent = lost ? pad(at.getUTCHours()) + ":" + pad(at.getUTCMinutes()) : left < 3600 ? Math.floor(left / 60) + ":" + pad(left % 60) : span(left);
     });
+    if (!lost) all("time[data-took]").forEach(function (t) { t.textContent = took(Math.max(0, Math.round((now - new Date(t.dataset.took)) / 1000))); });
     if (!lost) all("time[data-since]").forEach(function (t) { t.textContent = span(Math.max(0, Math.round((now - new Date(t.dataset.since)) / 1000))); });
     if (!lost && body.hasAttribute("data-live") && Date.now() - lastHeard > 10000) lose();
     if (lost) { $("lost-in").textContent = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000)); if (Date.now() >= retryAt) connect(); }
@@ -45,11 +47,12 @@
     if (el.hasAttribute("data-grows")) return grow(el, html);
     put(el, html);
   }
+  function figure(d) { return d.querySelector("time") ? "" : d.textContent; }
   function put(el, html) {
-    var before = all(".figure dd", el).map(function (d) { return d.textContent; });
+    var before = all(".figure dd", el).map(figure);
     var state = el.querySelector("[data-state]"), was = state && state.dataset.state;
     el.innerHTML = html; el.dataset.html = html;
-    all(".figure dd", el).forEach(function (d, n) { if (before[n] !== d.textContent) d.classList.add("fresh"); });
+    all(".figure dd", el).forEach(function (d, n) { if (before[n] !== figure(d)) d.classList.add("fresh"); });
     state = el.querySelector("[data-state]");
     if (was && state && state.dataset.state !== was) speak(state.textContent + ": " + state.dataset.state.toLowerCase());
     ready(el);
@@ -78,8 +81,8 @@
     if (source) { source.close(); source = null; }
   }
   function heard() {
-    lastHeard = Date.now();
-    if (lost) { lost = false; $("lost").hidden = true; $("live").classList.remove("lost"); $("live-word").textContent = "Live"; }
+    lastHeard = Date.now(); $("live-word").textContent = "Live";
+    if (lost) { lost = false; $("lost").hidden = true; $("live").classList.remove("lost"); }
   }
   function connect() {
     if (source) source.close();

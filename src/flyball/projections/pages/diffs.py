@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from flyball.core.model.naming import LOOP
+
 MANY_LINES = 400
 """A file of which more is changed is folded."""
 LONGEST_LINE = 2000
@@ -75,6 +77,11 @@ def files_of(patch: str) -> list[FileDiff]:
             _header(here, line)
             old = 0
     return files
+
+
+def theirs_first(files: list[FileDiff]) -> list[FileDiff]:
+    """The work first; the files flyball itself keeps beside it last."""
+    return sorted(files, key=lambda file: file.path.startswith(f"{LOOP}/"))
 
 
 def _line(here: FileDiff, line: str, old: int, new: int, left: int) -> tuple[int, int, int]:

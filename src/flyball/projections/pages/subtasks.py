@@ -24,7 +24,17 @@ BLOCKED = Chip("blocked", "blocked", "red")
 UNFINISHED = Chip("not finished", "paused", "quiet")
 TO_COME = Chip("to come", "to-come", "quiet")
 SKIPPED = Chip("skipped, unverified", "skipped", "brass")
-_ORDER = {ASKS: 0, RUNNING: 1, BLOCKED: 2, REJECTED: 3, ROLLED_BACK: 4, TO_COME: 5, SKIPPED: 6, ACCEPTED: 7}
+_ORDER = {
+    ASKS: 0,
+    RUNNING: 1,
+    BLOCKED: 2,
+    REJECTED: 3,
+    ROLLED_BACK: 4,
+    UNFINISHED: 5,
+    TO_COME: 6,
+    SKIPPED: 7,
+    ACCEPTED: 8,
+}
 
 
 class ItemShown(msgspec.Struct, frozen=True):
@@ -49,19 +59,20 @@ class RailStop(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-def items_shown(state: State, history: TaskHistory) -> tuple[ItemShown, ...]:
-    """In the order of the plan."""
+def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) -> tuple[ItemShown, ...]:
+    """In the order of the plan; nothing runs in a task that stopped or that nobody controls."""
     over = finished(state) is not None
-    working = _at_work(state)
+    still = state.stopped is not None or not controlled
+    working = set() if still else _at_work(state)
     asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
     if over:
-        working, asked = set(), set()
+        asked = set()
     last: dict[str, TimelineMark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
     return tuple(
         ItemShown(
             item.id,
             plain(item.text, 400),
-            _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked, over=over),
+            _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked, still=still),
             item.depends_on,
             tuple(plain(each, 300) for each in item.acceptance),
         )
@@ -71,11 +82,11 @@ def items_shown(state: State, history: TaskHistory) -> tuple[ItemShown, ...]:
 
 def _at_work(state: State) -> set[str]:
     running = {effect.item for effect in state.open.values() if isinstance(effect, RunAgent)}
-    lanes = {lane.item for lane in state.lanes.values() if lane.name != MAIN} if state.stopped is None else set()
+    lanes = {lane.item for lane in state.lanes.values() if lane.name != MAIN}
     return (running | lanes) - {""}
 
 
-def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool, over: bool) -> Chip:
+def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool, still: bool) -> Chip:
     if item.status == "completed":
         return ACCEPTED
     if asks:
@@ -90,12 +101,12 @@ def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool, o
         return REJECTED
     if item.status != "in-progress":
         return TO_COME
-    return UNFINISHED if over else RUNNING
+    return UNFINISHED if still else RUNNING
 
 
 def by_need(items: tuple[ItemShown, ...]) -> tuple[ItemShown, ...]:
     """What asks first, what is accepted last."""
-    return tuple(sorted(items, key=lambda item: _ORDER.get(item.chip, 5)))
+    return tuple(sorted(items, key=lambda item: _ORDER[item.chip]))
 
 
 def nodes(items: tuple[ItemShown, ...], base: str) -> list[GraphNode]:
@@ -115,28 +126,29 @@ def nodes(items: tuple[ItemShown, ...], base: str) -> list[GraphNode]:
     ]
 
 
-def rail(state: State) -> tuple[RailStop, ...]:
-    """The stages of the workflow in order."""
+def rail(state: State, *, controlled: bool = True) -> tuple[RailStop, ...]:
+    """The stages of the workflow in order; one that lies before the task again is to come, though it was done once."""
     names = workflow_of(state.task).stages
+    here = names.index(state.main.stage) if state.main.stage in names else 0
     done = {visit.stage: visit.iterations for visit in state.main.visits if visit.completed_at is not None}
     forced = set(forced_stages(state))
     over = state.decision == "DONE"
     stops = []
-    for name in names:
+    for place, name in enumerate(names):
         if name == state.main.stage and not over:
-            stopped = state.stopped is not None
+            stopped = state.stopped is not None or not controlled
             chip = Chip("stopped here", "paused", "grey") if stopped else RUNNING
             stops.append(RailStop(name, chip, str(state.main.loop.iteration or 1)))
         elif name in forced:
             stops.append(RailStop(name, SKIPPED, "skipped, unverified"))
-        elif name in done or over:
+        elif over or (name in done and place < here):
             stops.append(RailStop(name, ACCEPTED, str(done.get(name) or "") if name in done else ""))
         else:
             stops.append(RailStop(name, TO_COME))
     return tuple(stops)
 
 
-def place_on_rail(stops: tuple[RailStop, ...]) -> str:
+def place_on_rail(stops: tuple[RailStop, ...]) -> RailStop:
     """The rail in words, for narrow pages: `EXECUTE, stage 2 of 4`."""
     here = next((n for n, stop in enumerate(stops) if stop.chip.glyph in {"running", "paused"}), len(stops) - 1)
-    return f"{stops[here].name}, stage {here + 1} of {len(stops)}"
+    return RailStop(f"{stops[here].name}, stage {here + 1} of {len(stops)}", stops[here].chip)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import msgspec
@@ -16,10 +16,11 @@ from flyball.core.text.quantities import plural
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, state_chip
+from flyball.projections.pages.gone_back import gone_back
 from flyball.projections.plots.spending import dollars
 from flyball.projections.views.situation import Seen, Word
 from flyball.projections.views.status import QuestionShown, Status, status
-from flyball.projections.wording import clock_time, duration, guard_name, plain
+from flyball.projections.wording import clock_time, guard_name, plain
 
 Group = Literal["needs", "under way", "finished"]
 NEARLY = 0.9
@@ -86,12 +87,17 @@ class Summary(msgspec.Struct, frozen=True):
     spent_usd: float
     cap: float | None
     at_work_s: float
+    at_work: bool
     since: datetime
     updated_at: datetime
 
     @property
     def path(self) -> str:
         return self.place.path(self.task)
+
+    def at_work_since(self, now: datetime) -> datetime:
+        """When a clock began that goes on now and shows the time at work."""
+        return now - timedelta(seconds=self.at_work_s)
 
     @property
     def used(self) -> float:
@@ -123,20 +129,29 @@ def summarize(known: Known) -> Summary:
         headline=headline,
         evidence=evidence,
         line=line_beside(known, shown),
-        command=shown.next_command or f"flyball resume {shown.task}",
+        command=shown.next_command or (f"flyball resume {shown.task}" if shown.state == "LOST CONTACT" else ""),
         status=shown,
         question=question,
         answers=answers_of(question) if question else (),
         marks=history.timeline.marks,
-        failing=counts[-1] if counts else None,
+        failing=_failing_now(history, counts),
         failing_was=counts[0] if counts else None,
         spent=spent(state),
         spent_usd=state.known_usd,
         cap=state.task.settings.limits.budget_usd,
         at_work_s=at_work(known),
+        at_work=state.stopped is None and known.seen.controlled,
         since=history.last_activity or state.now,
         updated_at=state.now,
     )
+
+
+def _failing_now(history: TaskHistory, counts: Sequence[int]) -> int | None:
+    """As last measured; after a rollback by a person, as the older tree was measured."""
+    back = gone_back(history)
+    if back is not None:
+        return back.counts.failing if back.counts else None
+    return counts[-1] if counts else None
 
 
 def at_work(known: Known) -> float:
@@ -267,8 +282,7 @@ def line_beside(known: Known, shown: Status) -> str:
             return f"{guard_name(held.guard)}: {held.reason}; no call is made before then"
         case "DONE" | "MERGED":
             told = f"{_weakness(shown)}{_measured(known)}" or "gates passed"
-            where = f"merged into {shown.merged_into}" if shown.merged_into else shown.next_command
-            return f"{told}; {where}"
+            return f"{told}; merged into {shown.merged_into}" if shown.merged_into else told
         case "ABORTED":
             kept = plural(len(shown.checkpoints), "checkpoint")
             stays = "stays" if len(shown.checkpoints) == 1 else "stay"
@@ -276,9 +290,8 @@ def line_beside(known: Known, shown: Status) -> str:
         case "LOST CONTACT":
             last = known.history.last_activity or state.now
             held_by = f"{known.holder}, " if known.holder else ""
-            return f"{held_by}last fact {last:%H:%M:%S}; nothing acknowledged is lost; flyball resume {shown.task}"
-    reason = shown.stopped.reason if shown.stopped else shown.reason
-    return f"{plain(reason)}; {shown.next_command}" if shown.next_command else plain(reason)
+            return f"{held_by}last fact {last:%H:%M:%S}; nothing acknowledged is lost"
+    return plain(shown.stopped.reason if shown.stopped else shown.reason)
 
 
 def _doing(known: Known) -> str:
@@ -289,11 +302,10 @@ def _doing(known: Known) -> str:
     place = f"{state.main.stage} {state.main.loop.iteration + 1}"
     if turns:
         turn = turns[0]
-        since = duration((known.now - turn.begun_at).total_seconds())
         more = f" · and {plural(len(turns) - 1, 'more turn')}" if turns[1:] else ""
-        return f"{turn.stage} {turn.iteration} · turn {turn.turn} {turn.role} ({turn.agent}) · {since}{more}"
+        return f"{turn.stage} {turn.iteration} · turn {turn.turn} {turn.role} ({turn.agent}) · since {clock_time(turn.begun_at, known.now)}{more}"
     if working:
-        return f"{place} · {working[0].id.partition('/')[0]} · {duration((known.now - working[0].begun_at).total_seconds())}"
+        return f"{place} · {working[0].id.partition('/')[0]} · since {clock_time(working[0].begun_at, known.now)}"
     return f"{place} · between steps"
 
 

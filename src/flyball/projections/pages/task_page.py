@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -16,9 +16,11 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
+from flyball.projections.pages.gone_back import GoneBack, gone_back
 from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
 from flyball.projections.pages.weaknesses import Weakness, weaknesses
-from flyball.projections.plots.failing import WIDTHS, failing_plot, failing_story, lane_name
+from flyball.projections.plots.failing import WIDTHS, failing_plot, lane_name
+from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.graph import graph
 from flyball.projections.plots.spending import Course, QuestionSpan, coarse, course_plot, dollars, waited
 from flyball.projections.views.standing import stuck
@@ -39,6 +41,8 @@ class Figure(msgspec.Struct, frozen=True):
     note: str = ""
     meter: float | None = None
     gauge: float | None = None
+    counts_from: datetime | None = None
+    """Where the value is a time that goes on: when it began to count."""
 
 
 class IterationShown(msgspec.Struct, frozen=True):
@@ -78,7 +82,7 @@ class TaskPage(msgspec.Struct, frozen=True):
     agent: str
     figures: tuple[Figure, ...]
     rail: tuple[subtasks.RailStop, ...]
-    rail_words: str
+    rail_words: subtasks.RailStop
     items: tuple[subtasks.ItemShown, ...]
     graph: str
     failing: Plot | None
@@ -98,12 +102,12 @@ def task_page(known: Known) -> TaskPage:
     summary = summarize(known)
     state, history = known.state, known.history
     rows = iterations_shown(history, last=FEW)
-    items = subtasks.items_shown(state, history)
-    stops = subtasks.rail(state)
+    items = subtasks.items_shown(state, history, controlled=known.seen.controlled)
+    stops = subtasks.rail(state, controlled=known.seen.controlled)
     return TaskPage(
         summary,
         "ABORTED" if summary.word == "ABORTED" else summary.status.decision,
-        _sentence(summary, items),
+        _sentence(summary, items, gone_back(history)),
         _agent(state),
         figures(known, items),
         stops,
@@ -123,7 +127,7 @@ def task_page(known: Known) -> TaskPage:
     )
 
 
-def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
+def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...], back: GoneBack | None) -> str:
     """One line of evidence beside the decision; what weakens it first."""
     if summary.group != "under way":
         return summary.headline if summary.group == "needs" else summary.line
@@ -131,7 +135,8 @@ def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
     if items:
         parts.append(f"{sum(item.done for item in items)} of {plural(len(items), 'item')} accepted")
     if summary.failing is not None:
-        parts.append(f"{plural(summary.failing, 'test')} {'fails' if summary.failing == 1 else 'fail'}")
+        verb = "failed when it was measured" if back else "fails" if summary.failing == 1 else "fail"
+        parts.append(f"{plural(summary.failing, 'test')} {verb}")
     return "; ".join([*parts, summary.line]) + "."
 
 
@@ -147,7 +152,7 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...]) -> tuple[Figure
     marks = [mark for mark in history.timeline.marks if mark.failing is not None]
     lane = _worst(state)
     return (
-        _failing_figure(marks, history),
+        _failing_figure(marks, history, gone_back(history)),
         _items_figure(items),
         Figure(
             "Iterations",
@@ -155,12 +160,24 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...]) -> tuple[Figure
             note=f"{plural(state.turns, 'turn')}, {plural(state.false_claims, 'false claim')}",
         ),
         _money_figure(state),
-        Figure("Time", duration(at_work(known)), note=_waiting(known)),
+        _time_figure(known),
         _breaker_figure(state, lane),
     )
 
 
-def _failing_figure(marks: list[TimelineMark], history: TaskHistory) -> Figure:
+def _time_figure(known: Known) -> Figure:
+    seconds = at_work(known)
+    running = known.state.stopped is None and known.seen.controlled
+    begun = known.now - timedelta(seconds=seconds) if running else None
+    return Figure("Time", duration(seconds), note=_waiting(known), counts_from=begun)
+
+
+def _failing_figure(marks: list[TimelineMark], history: TaskHistory, back: GoneBack | None) -> Figure:
+    if back is not None:
+        told = (
+            f"of {back.counts.total}, as measured at {back.label}" if back.counts else f"{back.label} was not measured"
+        )
+        return Figure("Failing tests", str(back.counts.failing) if back.counts else "–", note=told)
     if not marks:
         note = "the gate counts no tests" if history.timeline.marks else "not measured yet"
         return Figure("Failing tests", "–", note=note)
@@ -227,9 +244,12 @@ def failing_of(known: Known) -> Plot | None:
     marks = known.history.timeline.marks
     if not marks:
         return None
-    pictures = tuple(failing_plot(marks, width, label="failing-story") for width in WIDTHS)
+    back = gone_back(known.history)
+    returned = (back.label, back.counts.failing if back.counts else None) if back else None
+    pictures = tuple(failing_plot(marks, width, label="failing-story", returned=returned) for width in WIDTHS)
     baseline = known.state.baseline
-    return Plot("failing", pictures, failing_story(marks, baseline.counts.known_failing if baseline else 0))
+    story = failing_story(marks, baseline.counts.known_failing if baseline else 0, returned)
+    return Plot("failing", pictures, story)
 
 
 def course_of(known: Known) -> Plot | None:

@@ -7,10 +7,9 @@ from math import ceil
 
 import msgspec
 
-from flyball.core.model.measurement import Counts
 from flyball.core.model.task import MAIN
-from flyball.core.text.quantities import plural
 from flyball.projections.history.timeline import GRAVITY, Kind, TimelineMark
+from flyball.projections.plots.failing_story import GRAVE, Returned
 from flyball.projections.plots.scale import steps
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
 from flyball.projections.wording import duration
@@ -28,7 +27,6 @@ GLYPHS: dict[Kind, str] = {
     "asks you": "asks",
     "continue": "dot",
 }
-_GRAVE = GRAVITY[:4]
 
 
 class Bin(msgspec.Struct, frozen=True):
@@ -60,7 +58,7 @@ def _bin(marks: Sequence[TimelineMark]) -> Bin:
         min(counted, default=0),
         max(counted, default=0),
         gravest,
-        sum(mark.kind in _GRAVE for mark in marks),
+        sum(mark.kind in GRAVE for mark in marks),
         max(mark.wait_s for mark in marks),
     )
 
@@ -83,17 +81,20 @@ class Frame(msgspec.Struct, frozen=True):
         return self.bottom - (self.bottom - self.top) * value / self.highest
 
 
-def failing_plot(marks: Sequence[TimelineMark], width: int, *, label: str) -> str:
+def failing_plot(marks: Sequence[TimelineMark], width: int, *, label: str, returned: Returned | None = None) -> str:
     """The picture; nothing is averaged, and no rollback can hide in it."""
     left, right = (46.0, width - 22.0) if width > 400 else (30.0, width - 16.0)
     found = bins(marks, right - left)
     counted = any(each.value is not None for each in found)
     top, bottom = 34.0, (34.0 + (150.0 if width > 400 else 110.0)) if counted else 34.0
-    step = min(WIDEST_STEP, (right - left) / len(found))
+    step = min(WIDEST_STEP, (right - left) / (len(found) + (returned is not None)))
     axis = steps(max((each.high for each in found), default=1))
     frame = Frame(width, left, right, top, bottom, step, axis[-1])
-    parts = [_axes(frame, axis), *_notches(frame, found), *_line(frame, found)] if counted else []
+    parts = (
+        [_axes(frame, axis), *_notches(frame, found), *_line(frame, found, at_end=returned is None)] if counted else []
+    )
     parts += _strip(frame, found)
+    parts += _returned(frame, len(found), *returned) if returned and counted else []
     lanes = list(_brackets(frame, found, marks))
     height = frame.bottom + 50 + 15 * max((row for row, _ in lanes), default=0) + (18 if lanes else 0)
     parts += [part for _, part in lanes]
@@ -109,7 +110,7 @@ def spark(marks: Sequence[TimelineMark], *, label: str, width: int = 176, height
     frame = Frame(width, 2, width - 10, 10, height - 8, (width - 12) / len(found), highest)
     parts = [*_line(frame, found, marks_shown=False)]
     gravest = min(found, key=lambda each: GRAVITY.index(each.mark.kind))
-    if gravest.mark.kind in _GRAVE and gravest.value is not None:
+    if gravest.mark.kind in GRAVE and gravest.value is not None:
         where = frame.x(found.index(gravest)) + frame.step / 2
         parts.append(glyph(GLYPHS[gravest.mark.kind], where, frame.y(gravest.value), 12))
     last = next(each for each in reversed(found) if each.value is not None)
@@ -143,7 +144,18 @@ def _notches(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
             yield words(x + 6, frame.bottom - 5, name, "p-note")
 
 
-def _line(frame: Frame, found: Sequence[Bin], *, marks_shown: bool = True) -> Iterator[str]:
+def _returned(frame: Frame, place: int, label: str, failing: int | None) -> Iterator[str]:
+    """A person went back: no line leads there, for no iteration did."""
+    x = frame.x(place) + min(frame.step / 2, frame.right - frame.x(place))
+    y = frame.y(failing) if failing is not None else frame.bottom - 12
+    yield element("path", d=f"M{number(frame.x(place))} {number(frame.top)}V{number(frame.bottom)}", cls="p-leader")
+    yield glyph(GLYPHS["rolled back"], x, y, 14, f"rolled back to {label} by a person")
+    told = f"back to {label}" if failing is None else f"{failing}, back to {label}"
+    fits = x + 12 + wide(told) < frame.width
+    yield words(x + 12 if fits else frame.width - 2, y + 4 if fits else y - 11, told, "p-item", None if fits else "end")
+
+
+def _line(frame: Frame, found: Sequence[Bin], *, marks_shown: bool = True, at_end: bool = True) -> Iterator[str]:
     runs: list[list[tuple[int, Bin]]] = [[]]
     for place, each in enumerate(found):
         if each.value is None:
@@ -167,7 +179,7 @@ def _line(frame: Frame, found: Sequence[Bin], *, marks_shown: bool = True) -> It
         yield element("path", d=path, cls="p-line")
         if marks_shown:
             yield from _marks(frame, run)
-            if run[-1][0] == len(found) - 1:
+            if at_end and run[-1][0] == len(found) - 1:
                 y = frame.y(run[-1][1].value or 0)
                 yield words(
                     min(last + 4, frame.width - 2),
@@ -180,7 +192,7 @@ def _line(frame: Frame, found: Sequence[Bin], *, marks_shown: bool = True) -> It
 
 def _marks(frame: Frame, run: Sequence[tuple[int, Bin]]) -> Iterator[str]:
     taken: list[tuple[float, float, float]] = []
-    ranked = sorted((p for p in run if p[1].mark.kind in _GRAVE), key=lambda p: GRAVITY.index(p[1].mark.kind))
+    ranked = sorted((p for p in run if p[1].mark.kind in GRAVE), key=lambda p: GRAVITY.index(p[1].mark.kind))
     labels = 0
     for place, each in ranked:
         if labels == MOST_LABELS:
@@ -271,27 +283,3 @@ def _runs(marks: Iterable[TimelineMark]) -> Iterator[tuple[str, int, int]]:
 def lane_name(lane: str, place: int) -> str:
     """A letter for each lane; the one every task has keeps its name."""
     return lane if lane == MAIN else chr(65 + place % 26)
-
-
-def failing_story(marks: Sequence[TimelineMark], known_before: int = 0) -> str:
-    """What the picture tells, in one sentence with its numbers; tests that failed before the task are told apart."""
-    counted = [mark.counts for mark in marks if mark.counts.total]
-    told = _told(counted, known_before) if counted else "The gate counts no tests."
-    many = {kind: sum(mark.kind == kind for mark in marks) for kind in _GRAVE}
-    names = {
-        "rolled back": ("rollback", "rollbacks"),
-        "rejected": ("rejection", "rejections"),
-        "false claim": ("false claim", "false claims"),
-        "asks you": ("question", "questions"),
-    }
-    parts = [f"{count} {names[kind][count > 1]}" for kind, count in many.items() if count]
-    return f"{told} {', '.join(parts)}." if parts else told
-
-
-def _told(counted: Sequence[Counts], known_before: int) -> str:
-    first, last = counted[0].failing, counted[-1]
-    before = max(known_before, *(counts.known_failing for counts in counted))
-    if not before:
-        return f"{first} failing at the start, {last.failing} now."
-    still = f"{last.known_failing} of {plural(before, 'test')} that failed before the task"
-    return f"{first} newly failing at the start, {last.failing} now; {still} still {'fails' if last.known_failing == 1 else 'fail'}."

@@ -1,0 +1,47 @@
+"""What the plot of failing tests tells, in one sentence with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyball.core.model.measurement import Counts
+from flyball.core.text.quantities import plural
+from flyball.projections.history.timeline import GRAVITY, TimelineMark
+
+GRAVE = GRAVITY[:4]
+"""Verdicts that somebody wants to see at once."""
+Returned = tuple[str, int | None]
+"""The checkpoint a person went back to after the last iteration, and how many tests failed in it, if that was measured."""
+
+
+def failing_story(marks: Sequence[TimelineMark], known_before: int = 0, returned: Returned | None = None) -> str:
+    """What the picture tells, in one sentence with its numbers; tests that failed before the task are told apart."""
+    counted = [mark.counts for mark in marks if mark.counts.total]
+    now = "at the last iteration" if returned else "now"
+    told = _told(counted, known_before, now) if counted else "The gate counts no tests."
+    many = {kind: sum(mark.kind == kind for mark in marks) for kind in GRAVE}
+    names = {
+        "rolled back": ("rollback", "rollbacks"),
+        "rejected": ("rejection", "rejections"),
+        "false claim": ("false claim", "false claims"),
+        "asks you": ("question", "questions"),
+    }
+    parts = [f"{count} {names[kind][count > 1]}" for kind, count in many.items() if count]
+    told = f"{told} {', '.join(parts)}." if parts else told
+    return f"{told} {_gone_back(*returned)}" if returned else told
+
+
+def _gone_back(label: str, failing: int | None) -> str:
+    measured = (
+        "which was not measured" if failing is None else f"where {plural(failing, 'test')} failed when it was measured"
+    )
+    return f"Then a person went back to {label}, {measured}."
+
+
+def _told(counted: Sequence[Counts], known_before: int, now: str) -> str:
+    first, last = counted[0].failing, counted[-1]
+    before = max(known_before, *(counts.known_failing for counts in counted))
+    if not before:
+        return f"{first} failing at the start, {last.failing} {now}."
+    still = f"{last.known_failing} of {plural(before, 'test')} that failed before the task"
+    return f"{first} newly failing at the start, {last.failing} {now}; {still} still {'fails' if last.known_failing == 1 else 'fail'}."
