@@ -56,6 +56,7 @@ I looked at the order.
 {"evaluator": "business-logic", "passes": [
   {"name": "correctness", "status": "%s", "findings": [%s],
    "evidence": [{"file": "shop.py", "line": 1, "quote": "PRICE_CENTS = 900", "what": "the price"}]},
+  {"name": "edge cases", "status": "n/a", "reason": "a constant takes no value"},
   {"name": "data flow", "status": "pass", "evidence": [{"file": "shop.py", "line": 1, "quote": "PRICE_CENTS", "what": "x"}]},
   {"name": "user journey", "status": "n/a", "reason": "no page"}
 ]}

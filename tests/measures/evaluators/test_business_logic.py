@@ -16,7 +16,7 @@ STATES = "| From | To | Why |\n|---|---|---|\n| draft | placed, dropped | x |\n|
 def test_rules_with_and_without_ids_are_read_and_quoted_ones_are_not():
     rules = product_rules(RULES)
     assert [(each.id, each.line) for each in rules] == [("BR-1", 2), ("R2", 3), ("", 4)]
-    assert rules[0].is_limit
+    assert rules[0].limits == (20.0,)
     assert rules[1].numbers == ((15.0, True),)
 
 
@@ -24,10 +24,14 @@ def look(tmp_path, files, product=RULES, **more):
     return list(measure(trees_of(tmp_path, files, product=product, product_file="product.md", **more)))
 
 
+def rules_of(results, name):
+    return [each.rule for result in results if result.name == name for each in result.findings]
+
+
 def test_each_rule_is_matched_by_a_test_or_named(tmp_path):
     files = {
         "product.md": RULES,
-        "tests/test_a.py": "def test_br_1():\n    assert fits(19) and fits(20) and not fits(21)\n\n\ndef test_name_never_empty():\n    ...\n",
+        "tests/test_a.py": "def test_br_1():\n    assert fits(19) and fits(20) and not fits(21)\n\n\ndef test_name_never_empty():\n    assert refuses('')\n",
         "web/a.test.ts": 'it("R2: fifteen off", () => { expect(price(100)).toBe(85 * 1.0 + 0.85); });\n',
     }
     assert found(look(tmp_path / "a", files), "product rules") == []
@@ -43,7 +47,7 @@ def test_each_rule_is_matched_by_a_test_or_named(tmp_path):
 )
 def test_a_limit_is_tried_at_below_and_above(tmp_path, values, missing):
     files = {"product.md": RULES, "tests/test_a.py": f"def test_br_1():\n    assert all(map(fits, {list(values)}))\n"}
-    edge = next(each for each in look(tmp_path, files) if each.name == "edge cases")
+    edge = next(each for each in look(tmp_path, files) if each.name == "edge cases" and each.status != "n/a")
     told = [each.message for each in edge.findings]
     assert bool(told) == bool(missing)
     assert not missing or f"tries it {missing} 20" in told[0]
@@ -89,12 +93,145 @@ def test_state_tables_and_arrows_are_read():
             [],
         ),
         ("a.ts", 'export const f = (o) => { o.state = "gone"; }; // draft, paid\n', ["state-undeclared"]),
+        ("a.ts", 'type S =\n  | "draft"\n  | "placed"\n  | "lost";\n', ["state-undeclared"]),
+        ("a.ts", 'type S = "draft" | "placed" | "paid" | "dropped";\n', []),
+        ("a.ts", 'type Colour = "draft" | "placed" | "red" | "green" | "blue";\n', []),
+        ("a.ts", "enum S {\n  Draft,\n  Placed,\n  Frozen = 9,\n}\n", ["state-undeclared"]),
+        ("a.js", 'const states = ["draft", "placed", "lost"];\n', []),
+        (
+            "a.py",
+            "from enum import Enum\n\n\nclass S(Enum):\n    DRAFT = 1\n    PLACED = 2\n    LOST = 3\n",
+            ["state-undeclared"],
+        ),
+        ("a.py", 'S = Literal["draft", "placed", "paid"]\n', []),
+        ("a.py", 'S = Literal["draft", "placed", "lost"]\n', ["state-undeclared"]),
     ],
 )
 def test_transitions_of_the_code_are_held_against_the_declared_ones(tmp_path, name, text, rules):
-    result = look(tmp_path, {name: text, "product.md": STATES}, product=STATES)[2]
-    assert [each.rule for each in result.findings] == rules
+    assert rules_of(look(tmp_path, {name: text, "product.md": STATES}, product=STATES), "state transitions") == rules
 
 
 def test_without_a_product_there_is_nothing_to_check(tmp_path):
-    assert {each.status for each in look(tmp_path, {"a.py": "x = 1\n"}, product="")} == {"n/a"}
+    assert {each.status for each in look(tmp_path, {"a.md": "x\n"}, product="")} == {"n/a"}
+
+
+SKIPS = [
+    ("tests/test_a.py", "@pytest.mark.skip(reason='later')\ndef test_br_1():\n    assert not fits(21) and fits(20) and fits(19)\n", "is skipped"),
+    ("tests/test_a.py", "@pytest.mark.xfail\ndef test_br_1():\n    assert fits(20)\n", "is expected to fail"),
+    ("tests/test_a.py", "pytestmark = [pytest.mark.skip]\n\n\ndef test_br_1():\n    assert fits(20)\n", "is skipped"),
+    ("tests/test_a.py", "@unittest.skip('later')\nclass TestRules:\n    def test_br_1(self):\n        assert fits(20)\n", "is skipped"),
+    ("tests/test_a.py", "def test_br_1():\n    pytest.skip('later')\n    assert fits(20)\n", "is skipped"),
+    ("tests/test_a.py", "def test_br_1():\n    fits(20)\n", "asserts nothing"),
+    ("web/a.test.js", "describe.skip('orders', () => { it('BR-1 fits', () => { expect(fits(20)).toBe(true); }); });\n", "is skipped"),
+    ("web/a.test.js", "test('BR-1 fits', { skip: 'later' }, () => { assert.ok(fits(20)); });\n", "is skipped"),
+    ("web/a.test.js", "xit('BR-1 fits', () => { expect(fits(20)).toBe(true); });\n", "is skipped"),
+    ("web/a.test.js", "it('BR-1 fits', () => { fits(20); });\n", "asserts nothing"),
+    ("tests/test_a.py", "@pytest.mark.skipif(sys.platform == 'win32', reason='posix')\ndef test_br_1():\n    assert fits(20)\n", ""),
+    ("tests/test_a.py", "def holds(n):\n    assert fits(n)\n\n\ndef test_br_1():\n    holds(20)\n", ""),
+    ("tests/test_a.py", "class TestRules:\n    def test_br_1(self):\n        self.assertTrue(fits(20))\n", ""),
+    ("web/a.test.js", "const holds = (n) => expect(fits(n)).toBe(true);\nit('BR-1 fits', () => { holds(20); });\n", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "text", "idle"), SKIPS)
+def test_a_test_that_cannot_fail_covers_no_rule(tmp_path, path, text, idle):
+    rule = "# Rules\n- BR-1: At most 20 fit.\n"
+    told = look(tmp_path, {"product.md": rule, path: text}, product=rule)[0].findings
+    assert [each.message for each in told] == ([f"every test of BR-1 {idle}"] if idle else [])
+
+
+def test_a_number_that_neither_code_nor_tests_have_is_named(tmp_path):
+    rule = "# Rules\n- BR-1: A parcel above 30 kg costs 12 EUR more, for 48 hours.\n"
+    test = "def test_br_1():\n    assert price(30) == 5 and price(31) == 17\n"
+    for number, rules in (("12", []), ("1200", []), ("15", ["rule-number-nowhere"])):
+        code = f"HOURS = 2 * 24\nMORE = {number}\nLONG = 2880\n"
+        files = {"product.md": rule, "tests/test_a.py": test, "shop/prices.py": code}
+        assert rules_of(look(tmp_path / number, files, product=rule), "product rules") == rules
+
+
+@pytest.mark.parametrize(
+    ("test", "missing"),
+    [
+        ("assert fee(9) == 90\n    assert fee(10) == 100\n    assert fee(11) == 100", ""),
+        ("assert fee(9) == 90\n    assert fee(10) == 100", "above"),
+        ("assert fee(10) == 100\n    assert fee(11) == 100\n    assert fee(120) == 100", ""),
+        ("assert fee(3) == 30", "at or above"),
+    ],
+)
+def test_a_cap_is_tried_by_two_inputs_that_reach_it(tmp_path, test, missing):
+    rule = "# Rules\n- BR-1: Each day costs 10 EUR, never more than 100 EUR.\n"
+    files = {"product.md": rule, "tests/test_a.py": f"def test_br_1():\n    {test}\n"}
+    told = [each.message for result in look(tmp_path, files, product=rule) if result.name == "edge cases" for each in result.findings]  # fmt: skip
+    assert told == ([f"BR-1: no test tries it {missing} 100"] if missing else [])
+
+
+@pytest.mark.parametrize(
+    ("texts", "rules"),
+    [(("''", "'a'", "'a' * 29", "'a' * 30", "'a' * 31"), []), (("'Ada'",), ["limit-untried", "limit-untried"])],
+)
+def test_a_limit_of_characters_is_tried_by_texts_of_that_length(tmp_path, texts, rules):
+    rule = "# Rules\n- BR-1: A title has at least 1 and at most 30 characters.\n"
+    checks = "\n".join(f"    assert is_title({text}) is not None" for text in texts)
+    files = {"product.md": rule, "tests/test_a.py": f"def test_br_1():\n{checks}\n"}
+    assert rules_of(look(tmp_path, files, product=rule), "edge cases") == rules
+
+
+BOUNDARIES = [
+    ("shop/a.py", "MOST = 12\n\n\ndef may_add(seats):\n    return seats < MOST\n", ["shop/a.py:5 limit-undecided"]),
+    ("shop/a.py", "def may_add(seats):\n    if 12 <= seats:\n        raise ValueError\n", ["shop/a.py:2 limit-undecided"]),
+    ("shop/a.py", "def may_add(seats):\n    return seats < 13\n", []),
+    ("shop/a.py", "def parse(words):\n    return len(words) > 12\n", []),
+    ("web/a.ts", "export const mayAdd = (seats: number) => seats <= 12;\n", ["web/a.ts:1 limit-undecided"]),
+    ("web/a.js", "const MOST = 12;\nfunction mayAdd(table) { return table.seats.length >= MOST; }\n", ["web/a.js:2 limit-undecided"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "rules"), BOUNDARIES)
+def test_a_comparison_with_a_limit_that_no_test_tries_there_is_named(tmp_path, path, code, rules):
+    rule = "# Rules\n- BR-1: A table has at most 12 seats.\n"
+    near = "def test_br_1():\n    assert may_add(3) and not may_add(40)\n"
+    files = {"product.md": rule, path: code, "tests/test_a.py": near}
+    assert found(look(tmp_path / "far", files, product=rule), "edge cases") == ["product.md:2 limit-untried", *rules]
+    tried = near + "\n\ndef test_br_1_at_the_limit():\n    assert may_add(11) and not may_add(12) and not may_add(13)\n"
+    files["tests/test_a.py"] = tried
+    assert found(look(tmp_path / "near", files, product=rule), "edge cases") == []
+
+
+EMPTIES = [
+    ("a.py", "def mean(xs: list[int]) -> float:\n    return sum(xs) / len(xs)\n", "division-by-zero"),
+    ("a.py", "def mean(xs):\n    if not xs:\n        return 0\n    return sum(xs) / len(xs)\n", ""),
+    ("a.py", "def mean(xs):\n    return sum(xs) / len(xs) if xs else 0\n", ""),
+    ("a.py", "def mean(xs):\n    return sum(xs) / max(1, len(xs))\n", ""),
+    ("a.py", "def shares(xs):\n    return [x / len(xs) for x in xs]\n", ""),
+    ("a.py", "def per_head(total: int, guests: int) -> int:\n    return total // guests\n", "division-by-zero"),
+    ("a.py", "def per_head(total, guests):\n    if guests < 1:\n        raise ValueError\n    return total / guests\n", ""),
+    ("a.py", "def per_head(total, guests):\n    try:\n        return total / guests\n    except ZeroDivisionError:\n        return 0\n", ""),
+    ("a.py", "def under(folder: Path, name: str) -> Path:\n    return folder / name\n", ""),
+    ("a.py", "def _half(total: int, parts: int) -> int:\n    return total // parts\n", ""),
+    ("a.py", "def newest(orders: list[Order]) -> Order:\n    return orders[0]\n", "end-of-nothing"),
+    ("a.py", "class Cart:\n    lines: list[str]\n\n\ndef last(cart: Cart) -> str:\n    return cart.lines[-1]\n", "end-of-nothing"),
+    ("a.py", "def last(cart):\n    assert cart.lines\n    return cart.lines[-1]\n\n\nclass Cart:\n    lines: list[str]\n", ""),
+    ("a.py", "def year(text: str) -> str:\n    return text.split('-')[0]\n", ""),
+    ("a.py", "def best(xs: list[int]) -> int:\n    return max(xs)\n", "fold-of-nothing"),
+    ("a.py", "def best(xs: list[int]) -> int:\n    return max(xs, default=0)\n", ""),
+    ("a.py", "def total(xs):\n    return reduce(add, xs)\n", "fold-of-nothing"),
+    ("a.py", "def total(xs):\n    return reduce(add, xs, 0)\n", ""),
+    ("a.ts", "export const sum = (xs: number[]) => xs.reduce((a, b) => a + b);\n", "fold-of-nothing"),
+    ("a.ts", "export const sum = (xs: number[]) => xs.reduce((a, b) => a + b, 0);\n", ""),
+    ("a.ts", "export function mean(c: Cart) { return c.total / c.lines.length; }\n", "division-by-zero"),
+    ("a.ts", "export function mean(c: Cart) { return c.lines.length > 0 ? c.total / c.lines.length : 0; }\n", ""),
+    ("a.ts", "export function first(xs: Line[]) { return xs[0].name; }\n", "end-of-nothing"),
+    ("a.ts", "export function first(xs: Line[]) { return xs[0]?.name; }\n", ""),
+    ("a.ts", "export const most = (xs: number[]) => Math.max(...xs);\n", "fold-of-nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "rule"), EMPTIES)
+def test_what_fails_on_nothing_is_named_unless_something_looks_first(tmp_path, path, code, rule):
+    assert rules_of(look(tmp_path, {path: code}, product=""), "edge cases") == ([rule] if rule else [])
+
+
+def test_what_a_test_tries_without_any_is_not_named(tmp_path):
+    code = "def mean(xs):\n    return sum(xs) / len(xs)\n"
+    test = "def test_mean():\n    with pytest.raises(ZeroDivisionError):\n        mean([])\n"
+    assert rules_of(look(tmp_path, {"a.py": code, "tests/test_a.py": test}, product=""), "edge cases") == []

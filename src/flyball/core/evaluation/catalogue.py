@@ -135,15 +135,24 @@ BUSINESS_LOGIC = EvaluatorCard(
     ("business-logic", "business", "logic", "generator", "core-feature"),
     (
         Pass(
-            "product rules", measured="rules of product.md against the tests that name them and the numbers those use"
+            "product rules",
+            measured="rules of product.md against tests that name them, can fail and use their numbers; numbers nobody uses",
         ),
         Pass(
             "correctness",
             judged="Does the code compute what the specification and the product rules say, in every case they name?",
             evidence="for each rule the line that implements it; for a violation the input, the expected and the real result",
         ),
-        Pass("edge cases", measured="limits in the rules against the values the tests use: at, below and above"),
-        Pass("state transitions", measured="the table of states in product.md against transitions in the code"),
+        Pass(
+            "edge cases",
+            measured="limits of the rules and comparisons with them against the values tests use; code that fails on nothing or zero",
+            judged="Which values may a caller give that no rule forbids and the code takes wrongly: negative ones, more than there is, twice?",
+            evidence="for each new function that takes an amount, a count or a date its line, and what it does with such a value",
+        ),
+        Pass(
+            "state transitions",
+            measured="the table of states in product.md against transitions and types of states in the code",
+        ),
         Pass(
             "data flow",
             judged="Does every field that is new or changed reach its storage and its display unharmed?",

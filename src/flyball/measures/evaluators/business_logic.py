@@ -9,16 +9,12 @@ import msgspec
 
 from flyball.core.evaluation.catalogue import BUSINESS_LOGIC
 from flyball.core.evaluation.findings import PassResult, TrackDefect
+from flyball.measures.evaluators.boundaries import undecided_limits
 from flyball.measures.evaluators.contract import Evaluator
-from flyball.measures.evaluators.ground import SourceTree, TrackTrees, not_applicable
-from flyball.measures.evaluators.product_rules import (
-    ProductRule,
-    RuleTest,
-    product_rules,
-    rule_tests,
-    uncovered,
-    untried_limits,
-)
+from flyball.measures.evaluators.empties import fails_on_nothing
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
+from flyball.measures.evaluators.product_rules import ProductRule, product_rules, uncovered, untried_limits
+from flyball.measures.evaluators.rule_tests import RuleTest, rule_tests
 from flyball.measures.evaluators.states import state_tables, transition_defects
 from flyball.measures.evaluators.syntax import Syntax
 
@@ -29,7 +25,8 @@ def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of business logic."""
     syntax = Syntax(trees.toolbox)
     yield _rules(trees, syntax, "product rules", uncovered)
-    yield _rules(trees, syntax, "edge cases", untried_limits)
+    yield _rules(trees, syntax, "edge cases", lambda *given: [*untried_limits(*given), *undecided_limits(syntax, given[0], *given[2:])])  # fmt: skip
+    yield _empties(trees, syntax)
     yield _states(trees, syntax)
 
 
@@ -44,9 +41,20 @@ def _rules(trees: TrackTrees, syntax: Syntax, name: str, check: Checking) -> Pas
         head = tree is trees.head
         stated = rules if head else product_rules(ground.base_product)
         found = check(tree, ground.product_file, stated, rule_tests(syntax, tree))
-        return [msgspec.structs.replace(each, new=head and each.line in named) for each in found]
+        return [
+            msgspec.structs.replace(each, new=head and each.file == ground.product_file and each.line in named)
+            for each in found
+        ]
 
     return trees.compare(name, look)
+
+
+def _empties(trees: TrackTrees, syntax: Syntax) -> PassResult:
+    name = "edge cases"
+    files = trees.changed(*PYTHON, *SCRIPTS)
+    if not files:
+        return not_applicable(name, "the track changed no Python and no script")
+    return trees.compare(name, lambda tree: list(fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))))
 
 
 def _states(trees: TrackTrees, syntax: Syntax) -> PassResult:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
-from flyball.measures.evaluators.syntax import Syntax
-from flyball.measures.sources import looks_like_test
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
+from flyball.measures.evaluators.rule_tests import RuleTest
 
 _RULE = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\||#+)?\s*\**(?P<id>[A-Z]{1,8}-?\d{1,4})\**\s*[:|.)—–-]+\s*(?P<text>\S.*)$")
-_LIMIT = re.compile(
-    r"\b(?:at most|at least|or more|or less|or fewer|above|below|more than|less than|fewer than|under|over|up to|maximum|minimum|"
-    r"max|min|within|valid for|no longer than|exceed\w*|between|from \d|until \d)\b",
+_LIMIT_BEFORE = re.compile(
+    r"\b(?:at most|at least|above|below|more than|less than|fewer than|older than|younger than|longer than|shorter than|under|over|up to|"
+    r"maximum|minimum|max|min|within|valid for|exceed\w*|between)\b[^,;:.]{0,24}$|\b(?:from|until|after|only)\s+$",
     re.IGNORECASE,
 )
+_LIMIT_AFTER = re.compile(r"^[^,;:.]{0,24}?\b(?:or (?:more|less|fewer|older|younger|longer)|and (?:more|over|above))\b", re.IGNORECASE)  # fmt: skip
+_OF_TEXT = re.compile(r"\b(?:characters?|letters?|digits?|signs?|symbols?)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?![\w])(\s*%)?")
 _STOP = frozenset(
     "a an and are as at be by for from has have in is it its of on or per than that the their to was with every each".split()
 )
 ENOUGH = 0.7
+TRIVIAL = 2
+"""Numbers up to this one stand in every code."""
+_UNITS = (
+    (re.compile(r"second|minute|hour|day|week|month|year", re.IGNORECASE), (7, 12, 24, 60, 1000, 3600, 86400)),
+    (re.compile(r"\bEUR\b|\bUSD\b|euro|dollar|cent|pound|[€$£]", re.IGNORECASE), (100,)),
+    (re.compile(r"\b[KMG]i?B\b|byte", re.IGNORECASE), (1000, 1024, 1024**2)),
+)
+"""Other units code may count in, for rules that speak of time, money or size."""
+_DATA = (".sql", ".json", ".toml", ".yaml", ".yml")
+_IN_CODE = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d+)?)(?![\w.]*\w)")
 
 
 class ProductRule(msgspec.Struct, frozen=True):
@@ -39,15 +49,23 @@ class ProductRule(msgspec.Struct, frozen=True):
         return tuple((float(number.replace(",", ".")), bool(percent)) for number, percent in _NUMBER.findall(self.text))
 
     @property
-    def is_limit(self) -> bool:
-        return bool(_LIMIT.search(self.text))
+    def limits(self) -> tuple[float, ...]:
+        """Those numbers of the rule that part what is allowed from what is not."""
+        return tuple(
+            float(each[1].replace(",", "."))
+            for each in _NUMBER.finditer(self.text)
+            if not each[2]
+            and (_LIMIT_BEFORE.search(self.text[: each.start()]) or _LIMIT_AFTER.search(self.text[each.end() :]))
+        )
 
+    @property
+    def is_of_text(self) -> bool:
+        """Whether its numbers count characters."""
+        return bool(_OF_TEXT.search(self.text))
 
-class RuleTest(msgspec.Struct, frozen=True):
-    """A test: the words it is known by, and the numbers its code uses."""
-
-    words: str
-    numbers: frozenset[float]
+    @property
+    def name(self) -> str:
+        return self.id or f"“{self.text[:50]}”"
 
 
 def product_rules(text: str) -> tuple[ProductRule, ...]:
@@ -65,52 +83,6 @@ def product_rules(text: str) -> tuple[ProductRule, ...]:
         elif in_rules and (item := re.match(r"\s*(?:[-*+]|\d+[.)])\s+(\S.*)", line)):
             found.append(ProductRule("", item[1], number))
     return tuple(found)
-
-
-def rule_tests(syntax: Syntax, tree: SourceTree) -> list[RuleTest]:
-    """Every test of the tree, in both languages."""
-    found: list[RuleTest] = []
-    for path in tree.files:
-        if not looks_like_test(path) or not tree.text(path):
-            continue
-        if path.endswith(".py"):
-            found += _python_tests(tree.text(path))
-        elif path.endswith(SCRIPTS):
-            found += _script_tests(syntax, tree, path)
-    return found
-
-
-def _python_tests(text: str) -> Iterator[RuleTest]:
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    constants = {target.id: node.value for node in module.body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            words = f"{node.name} {ast.get_docstring(node) or ''} {' '.join(ast.unparse(each) for each in node.decorator_list)}"
-            own = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
-            for name in (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in constants):
-                own |= {each.value for each in ast.walk(constants[name]) if isinstance(each, ast.Constant)}
-            yield RuleTest(words, frozenset(_values(own)))
-
-
-def _values(constants: Iterable[object]) -> Iterator[float]:
-    for value in constants:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            yield float(value)
-        elif isinstance(value, str) and (number := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%?\s*", value)):
-            yield float(number[1])
-
-
-def _script_tests(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[RuleTest]:
-    rule = {"kind": "call_expression", "has": {"field": "function", "regex": r"^(test|it)(\.\w+)*(\(|$)"}}
-    for node in syntax.find(tree, path, rule):
-        text = node.text()
-        name = re.search(r"[\"'`]((?:[^\"'`\\]|\\.)*)[\"'`]", text)
-        above = " ".join(re.findall(r"^\s*//.*$", text, re.MULTILINE))
-        numbers = frozenset(float(each.text().replace("_", "")) for each in node.find_all(kind="number") if re.fullmatch(r"[\d_]+(\.\d+)?", each.text()))  # fmt: skip
-        yield RuleTest(f"{name[1] if name else ''} {above}", numbers)
 
 
 def matching(rule: ProductRule, tests: Sequence[RuleTest]) -> list[RuleTest]:
@@ -133,33 +105,49 @@ def _share(wanted: set[str], words: str) -> float:
 def uncovered(
     tree: SourceTree, file: str, rules: Sequence[ProductRule], tests: Sequence[RuleTest]
 ) -> list[TrackDefect]:
-    """Rules that no test names, or whose numbers no test of theirs uses."""
-    found = []
-    for rule in rules:
-        own = matching(rule, tests)
-        name = rule.id or f"“{rule.text[:50]}”"
-        unused = [
-            number
-            for number, percent in rule.numbers
-            if not any(_forms(number, percent=percent) & test.numbers for test in own)
-        ]
-        if not own:
-            found.append(
-                tree.defect(
-                    "rule-untested", f"no test names {name}", file, rule.line, action=f"test it, and name {name}"
-                )
-            )
-        elif unused and len(unused) == len(rule.numbers):
-            text = f"the tests of {name} use none of its numbers ({', '.join(f'{one:g}' for one in unused)})"
-            found.append(
-                tree.defect("rule-numbers", text, file, rule.line, action="test the rule with the numbers it states")
-            )
-    return found
+    """Rules that no test can fail for, whose numbers no test of theirs uses, or whose number is nowhere at all."""
+    in_code = _code_numbers(tree)
+    return [
+        tree.defect(name, text, file, rule.line, action=action)
+        for rule in rules
+        for name, text, action in _gaps(rule, matching(rule, tests), in_code)
+    ]
+
+
+def _gaps(rule: ProductRule, own: Sequence[RuleTest], in_code: frozenset[float]) -> Iterator[tuple[str, str, str]]:
+    able = [test for test in own if not test.idle]
+    if not able:
+        told = f"no test names {rule.name}" if not own else f"every test of {rule.name} {own[0].idle}"
+        yield ("rule-idle" if own else "rule-untested"), told, f"test it, and name {rule.name}"
+        return
+    used = frozenset(value for test in able for value in _values(test, rule))
+    unused = [number for number, percent in rule.numbers if not _forms(number, percent=percent) & used]
+    if unused and len(unused) == len(rule.numbers):
+        listed = ", ".join(f"{one:g}" for one in unused)
+        yield "rule-numbers", f"the tests of {rule.name} use none of its numbers ({listed})", "test the rule with the numbers it states"  # fmt: skip
+    percents = dict(rule.numbers)
+    for number in unused:
+        if in_code and number > TRIVIAL and not _written(number, rule.text, percent=percents[number]) & in_code:
+            told = f"{rule.name} says {number:g}, and neither the code nor a test of the rule has that number"
+            yield "rule-number-nowhere", told, "make the code say what the rule says, or change the rule"
 
 
 def _forms(number: float, *, percent: bool) -> frozenset[float]:
     share = {round(number / 100, 6), round(1 - number / 100, 6), round(1 + number / 100, 6)} if percent else set()
     return frozenset({number, number * 100, *share})
+
+
+def _written(number: float, text: str, *, percent: bool) -> frozenset[float]:
+    """How code may write a number of a rule: as it stands, one off for another comparison, as a share, in another unit."""
+    near = re.search(rf"\S?{number:g}(?:[.,]0+)?\s*\S+", text)  # €20, 20 hours
+    units = [unit for words, some in _UNITS if near and words.search(near[0]) for unit in some]
+    other = {number * unit for unit in units} | {number / unit for unit in units if number % unit == 0}
+    return _forms(number, percent=percent) | other | {number + 1, number - 1}
+
+
+def _code_numbers(tree: SourceTree) -> frozenset[float]:
+    texts = (tree.text(path) for path in tree.product(*PYTHON, *SCRIPTS, *_DATA))
+    return frozenset(float(each.replace("_", "")) for text in texts for each in _IN_CODE.findall(text))
 
 
 def untried_limits(
@@ -168,16 +156,24 @@ def untried_limits(
     """Limits of tested rules that their tests do not try at, below and above."""
     found = []
     for rule in rules:
-        used = frozenset(value for test in matching(rule, tests) for value in test.numbers)
-        for number, percent in rule.numbers if rule.is_limit else ():
-            tried = {
-                "at": number in used,
-                "below": any(0 <= v < number for v in used),
-                "above": any(v > number for v in used),
-            }
-            missing = [word for word, done in tried.items() if not done]
-            if missing and used and not percent:
-                text = f"{rule.id or rule.text[:50]}: no test tries it {' or '.join(missing)} {number:g}"
-                action = f"test {number:g}, one less and one more"
+        able = [test for test in matching(rule, tests) if not test.idle]
+        for limit in rule.limits if able else ():
+            if missing := _missing(limit, able, rule):
+                text = f"{rule.name}: no test tries it {' or '.join(missing)} {limit:g}"
+                action = f"test {limit:g}, one less and one more"
                 found.append(tree.defect("limit-untried", text, file, rule.line, action=action))
     return found
+
+
+def _values(test: RuleTest, rule: ProductRule) -> frozenset[float]:
+    """What a test tries a rule with: its numbers, and where the rule counts characters the lengths of its texts."""
+    return test.numbers | test.lengths if rule.is_of_text else test.numbers
+
+
+def _missing(limit: float, able: Sequence[RuleTest], rule: ProductRule) -> list[str]:
+    """Where a limit was not tried. A result stops at its cap: two inputs that give the cap try it at and beyond."""
+    used = frozenset(value for test in able for value in _values(test, rule))
+    tried = {"at": limit in used, "below": any(0 <= v < limit for v in used), "above": any(v > limit for v in used)}
+    missing = [word for word, done in tried.items() if not done]
+    capped = [result for test in able for result in test.results].count(limit) > 1
+    return [] if capped and len(missing) == 1 else missing

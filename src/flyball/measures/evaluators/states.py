@@ -19,6 +19,21 @@ _IS = re.compile(rf"\.{_FIELD}\s*(?:===?|==)\s*[\"'\w.]*?[\"'.](\w+)[\"']?")
 _IN = re.compile(rf"\.{_FIELD}\s+in\s*[(\[{{]([^)\]}}]*)[)\]}}]|[(\[]([^)\]]*)[)\]]\.includes\([\w.]*\.{_FIELD}\)")
 _IS_NOT = re.compile(rf"\.{_FIELD}\s*(?:!==?)\s*[\"'\w.]*?[\"'.](\w+)[\"']?|\.{_FIELD}\s+not in\s*[(\[{{]([^)\]}}]*)")
 
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+_TYPES_PYTHON = {
+    "any": [
+        {"kind": "class_definition", "has": {"field": "superclasses", "regex": "Enum"}},
+        {"kind": "assignment", "regex": r"=\s*(typing\.)?Literal\["},
+        {"kind": "type_alias_statement", "regex": r"Literal\["},
+    ]
+}
+_TYPES_SCRIPT = {
+    "any": [
+        {"kind": "type_alias_declaration", "has": {"stopBy": "end", "kind": "union_type"}, "not": {"has": {"stopBy": "end", "kind": "object_type"}}},
+        {"kind": "enum_declaration"},
+    ]
+}  # fmt: skip
+
 
 class StateTable(msgspec.Struct, frozen=True):
     """Declared transitions; `line` is where the table begins."""
@@ -72,6 +87,7 @@ def transition_defects(syntax: Syntax, tree: SourceTree, tables: tuple[StateTabl
             if sum(bool(re.search(rf"\b{state}\b", text, re.IGNORECASE)) for state in table.states) >= 2:
                 found += _maps(syntax, tree, path, table)
                 found += _assignments(syntax, tree, path, table)
+                found += _members(syntax, tree, path, table)
     return found
 
 
@@ -149,6 +165,32 @@ def _assignments(syntax: Syntax, tree: SourceTree, path: str, table: StateTable)
         if not starts and allowed and not _is_construction(node):
             text = f"{to} is set whatever the state was; declared: from {', '.join(sorted(allowed))}"
             yield tree.defect("transition-unguarded", text, path, line, action="look at the state first")
+
+
+def _members(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> Iterator[TrackDefect]:
+    """Members of a type that lists states: a union, a Literal, an Enum. It is about the table if most of it is declared there."""
+    rule = _TYPES_PYTHON if path.endswith(PYTHON) else _TYPES_SCRIPT
+    for node in syntax.find(tree, path, rule) if path.endswith((*PYTHON, *_TYPED)) else ():
+        members = [(plain(name), line) for name, line in _named(node)]
+        known = [name for name, _ in members if name in table.states]
+        if len(known) < 2 or 2 * len(known) <= len(members):
+            continue
+        for name, line in members:
+            if name not in table.states:
+                text = f"{name} is no declared state"
+                yield tree.defect("state-undeclared", text, path, line, action="declare it, or take it out")
+
+
+def _named(node: Any) -> Iterator[tuple[str, int]]:
+    """The names a type lists, each with its line: literals, or the members of an Enum by what they are called."""
+    lines = node.text().split("\n")
+    for number, line in enumerate(lines, start=lines_of(node)[0]):
+        if node.kind() in ("class_definition", "enum_declaration"):
+            member = re.match(r"\s*([A-Za-z]\w*)\s*(?:=|,|$)", line)
+            found = [member[1]] if member and number > lines_of(node)[0] else []
+        else:
+            found = re.findall(r"[\"'](\w[\w -]*)[\"']", line)
+        yield from ((name, number) for name in found)
 
 
 def guards(node: Any) -> set[str]:

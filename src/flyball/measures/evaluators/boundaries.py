@@ -1,0 +1,95 @@
+"""Comparisons with a limit of a product rule that no test tries at the limit: nothing tells `<` from `<=` there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
+from flyball.measures.evaluators.product_rules import ProductRule, matching
+from flyball.measures.evaluators.rule_tests import RuleTest
+from flyball.measures.evaluators.syntax import Syntax, lines_of
+
+FUNCTIONS = frozenset({"function_definition", "function_declaration", "method_definition", "arrow_function", "function_expression"})  # fmt: skip
+_ORDERS = ("<", "<=", ">", ">=")
+_CONSTANT = re.compile(r"^(?:export\s+)?(?:const\s+)?([A-Z][A-Z0-9_]*)\s*(?::[^=]+)?=\s*(\d[\d_]*(?:\.\d+)?)\s*;?\s*(?:[#/].*)?$", re.MULTILINE)  # fmt: skip
+_COUNTS_TEXT = re.compile(r"\.length\b|\blen\(")
+_STEM = 4
+"""Letters that two words must share at their beginning to be about the same thing."""
+
+
+def undecided_limits(
+    syntax: Syntax, tree: SourceTree, rules: Sequence[ProductRule], tests: Sequence[RuleTest]
+) -> Iterator[TrackDefect]:
+    """The comparisons of the product with a rule's limit whose boundary no test decides."""
+    limits = [(limit, rule) for rule in rules for limit in rule.limits]
+    files = tree.product(*PYTHON, *SCRIPTS) if limits else ()
+    constants = {name: float(value.replace("_", "")) for path in files for name, value in _CONSTANT.findall(tree.text(path))}  # fmt: skip
+    for path in files:
+        kind = "comparison_operator" if path.endswith(PYTHON) else "binary_expression"
+        for node in syntax.find(tree, path, {"kind": kind}):
+            for number in _compared(node, constants):
+                rule = next((rule for limit, rule in limits if limit == number and _is_about(node, rule)), None)
+                if rule and not _is_tried(node, number, rule, tests):
+                    text = (
+                        f"no test tries {_short(node)} at {number:g}, so nothing tells whether {rule.name} holds there"
+                    )
+                    action = f"test it with {number:g}, one less and one more"
+                    yield tree.defect("limit-undecided", text, path, lines_of(node)[0], action=action)
+
+
+def _compared(node: Any, constants: dict[str, float]) -> Iterator[float]:
+    """The numbers that an expression compares by order; an operand within it is a node of its own."""
+    children = node.children()
+    if any(child.kind() in _ORDERS for child in children):
+        for child in children:
+            name = child.text().rpartition(".")[2]
+            if child.kind() in ("integer", "float", "number"):
+                yield float(child.text().replace("_", ""))
+            elif name in constants:
+                yield constants[name]
+
+
+def _is_about(node: Any, rule: ProductRule) -> bool:
+    """Whether the comparison and the signature around it share a word with the rule: a number alone proves nothing."""
+    around = enclosing(node)
+    signature = around.text().split("\n")[0] if around is not None else ""
+    return bool(_stems(f"{signature} {node.text()}") & _stems(rule.text))
+
+
+def _stems(text: str) -> set[str]:
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
+    return {word.lower()[:_STEM] for word in words if len(word) >= _STEM}
+
+
+def enclosing(node: Any) -> Any:
+    """The function with a name that a node belongs to."""
+    outer = node.parent()
+    while outer is not None and not (outer.kind() in FUNCTIONS and name_of(outer)):
+        outer = outer.parent()
+    return outer
+
+
+def name_of(function: Any) -> str:
+    """What a function is called; an arrow function as the variable that holds it."""
+    holder = function.parent() if function.field("name") is None else function
+    name = holder.field("name") if holder is not None and holder.kind() in {*FUNCTIONS, "variable_declarator"} else None
+    return name.text() if name is not None else ""
+
+
+def reaching(node: Any, tests: Sequence[RuleTest]) -> list[RuleTest]:
+    """The tests that name the function a node belongs to and can fail."""
+    around = enclosing(node)
+    return [test for test in tests if around is not None and name_of(around) in test.uses and not test.idle]
+
+
+def _is_tried(node: Any, number: float, rule: ProductRule, tests: Sequence[RuleTest]) -> bool:
+    able = [*reaching(node, tests), *(test for test in matching(rule, tests) if not test.idle)]
+    counts_text = bool(_COUNTS_TEXT.search(node.text()))
+    return any(number in (test.numbers | test.lengths if counts_text else test.numbers) for test in able)
+
+
+def _short(node: Any) -> str:
+    return f"`{' '.join(node.text().split())[:60]}`"
