@@ -90,7 +90,13 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def open_workspace(home: Path) -> Callable[..., GitWorkspace]:
     def make(user: User, task: str = "001-thing", *, in_place: bool = False) -> GitWorkspace:
-        workspace = GitWorkspace(Repository.find(user.root), home, TaskId(task), in_place=in_place)
+        workspace = GitWorkspace(
+            Repository.find(user.root),
+            home,
+            TaskId(task),
+            in_place=in_place,
+            environment_folders=(".venv", "node_modules"),
+        )
         workspace.prepare()
         return workspace
 

@@ -50,7 +50,13 @@ class Site(msgspec.Struct, frozen=True):
         author = CommitAuthor.of(settings.author) if settings.author else None
         place = self.home.folder
         return GitWorkspace(
-            self.repository, place, task.id, in_place=settings.in_place, author=author, environment=environment
+            self.repository,
+            place,
+            task.id,
+            in_place=settings.in_place,
+            author=author,
+            environment=environment,
+            environment_folders=settings.environment_folders,
         )
 
     @property

@@ -66,8 +66,13 @@ class Checkout(msgspec.Struct, frozen=True):
         return self.folder / "nested"
 
     @property
+    def environments(self) -> Path:
+        """The environments that are in the user's tree while a run may add to them."""
+        return self.folder / "environments"
+
+    @property
     def moved_away(self) -> Path:
-        """Git folders that a run made in the user's tree."""
+        """Git folders and environments that a run made in the user's tree."""
         return self.folder / "moved-away"
 
     @property

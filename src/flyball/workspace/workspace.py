@@ -35,6 +35,7 @@ from flyball.workspace.git_settings import guard_settings, refuse_settings, sett
 from flyball.workspace.ground import Ground
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.leftovers import Leftovers
+from flyball.workspace.made_environments import MadeEnvironments
 from flyball.workspace.modes import Modes
 from flyball.workspace.mounts import Mount
 from flyball.workspace.nested import Nested, refuse_links
@@ -63,6 +64,7 @@ class GitWorkspace:
         in_place: bool = False,
         author: CommitAuthor | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
+        environment_folders: Sequence[str] = (),
     ) -> None:
         self.repository = repository
         self.task = task
@@ -71,6 +73,7 @@ class GitWorkspace:
         self.in_place = in_place
         self._author = author
         self.environment = environment
+        self._environment_folders = tuple(environment_folders)
         self.checkout = Checkout(home.resolve(), task, slot)
         self._slots = Slots(self.checkout.lanes)
         self._lanes: dict[str, GitWorkspace] = {}
@@ -127,12 +130,28 @@ class GitWorkspace:
         """What below the user's own tree is git's, or named by its settings, and must not be written by the run to come."""
         if not self.in_place:
             return ()
+        self._made_environments.guard()
         named = guard_settings(settings_in_tree(self.repository, self.environment), self.repository.root)
         return (*named, *(Mount("read-only", path) for path in self._nested.guard()))
 
     @property
     def _nested(self) -> Nested:
         return Nested(self.root, self.checkout.nested, self.checkout.moved_away)
+
+    @property
+    def _made_environments(self) -> MadeEnvironments:
+        away = self.checkout.moved_away / "environments"
+        return MadeEnvironments(
+            self.root,
+            self._environment_folders,
+            self.checkout.environments,
+            away,
+            lambda: self.list_files(self.tip),
+        )
+
+    def _sweep_made(self) -> tuple[str, ...]:
+        """Move away what a run must not leave in the user's tree; sentences on it."""
+        return (*self._made_environments.sweep(), *self._nested.sweep())
 
     def lane(self, name: str) -> "GitWorkspace":
         """The workspace of a lane of this task."""
@@ -241,7 +260,7 @@ class GitWorkspace:
             self.set_aside()
         if not self.checkout.modes.exists():
             Modes.of(self.root, Ignored.read(self.checkout.ignored)).write(self.checkout.modes)
-        self._nested.sweep()
+        self._sweep_made()
         self._ground().recover(self.tip)
 
     def set_aside(self) -> None:
@@ -251,8 +270,9 @@ class GitWorkspace:
     def leave_out(self, since: Commit, at: datetime) -> tuple[str, ...]:
         """Take what changed since a checkpoint as left by set-up: it stays out of all that is saved. Gives back its names."""
         work = msgspec.structs.replace(self._work(), leftovers=Leftovers())
-        # The user's own command may well install what has a history of its own.
+        # The user's own command may well install environments, and what has a history of its own.
         self.checkout.nested.unlink(missing_ok=True)
+        self.checkout.environments.unlink(missing_ok=True)
         tree, _ = work.save_tree(since)
         commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at, author=CommitAuthor())
         prefix, known = self._refs()
@@ -272,7 +292,7 @@ class GitWorkspace:
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
-        swept = self._nested.sweep()
+        swept = self._sweep_made()
         saved = save_labelled(self._work(), self._prefix, label, message=message, at=at, author=CommitAuthor())
         return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
 
@@ -313,7 +333,7 @@ class GitWorkspace:
         prefix, known = self._refs()
         target = self._meant(commit, known)
         tip = known.get("tip")
-        swept = self._nested.sweep()
+        swept = self._sweep_made()
         notes = self._ground().restore(target, tip or target) if self.in_place else self._work().restore(target)
         if tip != target:
             self.vault.move([RefUpdate(f"{prefix}tip", target, tip)])

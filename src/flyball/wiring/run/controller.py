@@ -40,6 +40,7 @@ from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.run.track_evaluators import TrackEvaluators
 from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
+from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, available, secret_paths
 from flyball.workspace.workspace import GitWorkspace
 
@@ -224,11 +225,17 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
         programs=program_folders(environment),
         git_dirs=workspace.git_dirs,
         nested=workspace.guard_nested,
-        environments=users_environments(root, settings.environment_folders),
+        environments=lent_environments(site.repository, settings.environment_folders),
         environment_names=settings.environment_folders,
         copies=workspace.environment_copies,
         network=settings.network,
     )
+
+
+def lent_environments(repository: Repository, names: Sequence[str]) -> tuple[str, ...]:
+    """The user's installed dependencies: what git tracks is no such thing, whatever it is called."""
+    found = users_environments(repository.root, names)
+    return tuple(name for name in found if not repository.tracked(name))
 
 
 def program_folders(environment: Mapping[str, str]) -> tuple[Path, ...]:
