@@ -6,9 +6,10 @@ import pytest
 from tests.measures.evaluators.planted import found, options, trees_of
 
 from flyball.core.evaluation.findings import judged_by
-from flyball.measures.evaluators import contracts, integration, persistence, surroundings
+from flyball.measures.evaluators import contracts, guards, integration, persistence, surroundings
 from flyball.measures.evaluators.ground import SourceTree
 from flyball.measures.evaluators.linters import Linters
+from flyball.measures.evaluators.mapped_tables import unmigrated
 from flyball.measures.evaluators.syntax import Syntax
 
 pytestmark = pytest.mark.req("D23")
@@ -68,7 +69,7 @@ def test_an_unsound_document_is_told_with_its_line(tmp_path):
 def test_routes_of_three_frameworks_are_read(tmp_path):
     files = {
         "a.py": 'from fastapi import FastAPI\napp = FastAPI()\n@app.get("/x/{id}")\ndef x(): ...\n',
-        "b.py": 'from flask import Flask\napp = Flask(__name__)\n@app.route("/y/<int:id>", methods=["POST", "GET"])\ndef y(): ...\n',
+        "b.py": 'from flask import Flask\napp = Flask(__name__)\n@app.route("/y/<int:id>", methods=["POST", "GET"])\ndef y(): ...\n@app.get("/v/<string(length=2):code>/<rest>")\ndef v(): ...\n',
         "c.js": 'import express from "express";\nconst app = express();\napp.delete("/z/:id", (a, b) => b.end());\n',
     }
     tree = trees_of(tmp_path, files).head
@@ -77,6 +78,7 @@ def test_routes_of_three_frameworks_are_read(tmp_path):
         ("get", "/x/{id}", "a.py", 3),
         ("post", "/y/{id}", "b.py", 3),
         ("get", "/y/{id}", "b.py", 3),
+        ("get", "/v/{code}/{rest}", "b.py", 5),
         ("delete", "/z/{id}", "c.js", 3),
     }
 
@@ -84,8 +86,46 @@ def test_routes_of_three_frameworks_are_read(tmp_path):
 @pytest.mark.parametrize("extra", ["", "app.use(requireUser);\n"])
 def test_a_route_without_guard_beside_guarded_ones_is_named_unless_all_are_guarded(tmp_path, extra):
     text = f'import express from "express";\nconst app = express();\n{extra}app.post("/a", requireUser, (q, r) => r.end());\napp.put("/b", (q, r) => r.end());\n'
-    told = integration._unguarded(trees_of(tmp_path, {"s.js": text}).head)
+    told = guards.unguarded(trees_of(tmp_path, {"s.js": text}).head)
     assert [each.line for each in told] == ([] if extra else [4])
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('app.get("/a", requireUser, show);\napp.post("/b", (q, r) => r.end());\n', [3]),
+        ('app.get("/a", show);\napp.post("/b", (q, r) => r.end());\n', []),
+        ('app.get("/sessions", isAdmin, show);\napp.delete("/sessions/:id", (q, r) => r.end());\n', [3]),
+        ('app.post("/b", make);\napp.get("/a", requireUser, show);\n', [2]),
+        ('app.get("/a", requireUser, show);\napp.post("/login", (q, r) => r.end());\n', []),
+    ],
+)
+def test_a_guard_of_a_route_that_reads_is_a_guard_beside_too(tmp_path, text, lines):
+    told = guards.unguarded(trees_of(tmp_path, {"s.js": f"// express\n{text}"}).head)
+    assert [each.line for each in told] == lines
+
+
+def test_a_connection_to_the_database_is_no_guard(tmp_path):
+    text = 'from fastapi import FastAPI\napp = FastAPI()\n@app.get("/a")\ndef a(db: Session = Depends(get_db)): ...\n@app.post("/b")\ndef b(item: Item): ...\n'
+    assert guards.unguarded(trees_of(tmp_path, {"a.py": text}).head) == []
+
+
+def test_secrets_in_a_committed_file_of_variables_are_found_and_plain_settings_are_not(tmp_path):
+    files = {
+        ".env": "PORT=3000\nSECRET_KEY=9f2c61d07be84ac3\nAPI_TOKEN=\nDB=postgres://app:hunter2x@db.internal/app\n",
+        "web/.env.production": "export STRIPE_API_KEY='abc123def456'\nPUBLIC_URL=https://x.example\n",
+        ".env.example": "SECRET_KEY=9f2c61d07be84ac3\n",
+        ".env.local": "DB_PASSWORD=change-me-please\nDB=postgres://app:app@localhost/app\nJWT_SECRET=${VAULT_SECRET}\n",
+    }
+    told = surroundings.committed(trees_of(tmp_path, files).head)
+    assert {(each.file, each.line) for each in told} == {(".env", 2), (".env", 4), ("web/.env.production", 1)}
+
+
+def test_two_things_wrong_with_one_call_are_told_once_and_what_is_around_it_too(tmp_path):
+    text = "import requests\n\n\ndef f(u):\n    while True:\n        try:\n            return requests.get(u).json()\n        except requests.RequestException:\n            continue\n"
+    trees = trees_of(tmp_path, {"a.py": text})
+    result = integration._recovery(trees, Linters(trees.toolbox), Syntax(trees.toolbox))
+    assert found([result], "error recovery") == ["a.py:5 endless-retry", "a.py:7 S113"]
 
 
 @pytest.mark.slow
@@ -99,7 +139,7 @@ def test_migrations_are_read_by_squawk_and_foreign_keys_want_an_index(tmp_path):
     assert ("foreign-key-index", 3) in told
     assert ("foreign-key-index", 4) not in told
     assert ("squawk/ban-drop-column", 7) in told
-    assert [(each.file, each.line) for each in persistence.unmigrated(trees)] == [("m.py", 3)]
+    assert [(each.file, each.line) for each in unmigrated(trees, persistence.migrations(trees.head))] == [("m.py", 3)]
 
 
 def test_every_way_to_read_a_variable_is_known(tmp_path):

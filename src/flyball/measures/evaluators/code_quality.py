@@ -41,21 +41,9 @@ def _both(trees: TrackTrees, name: str, linters: Linters, syntax: Syntax) -> Pas
 
 
 def once_a_line(found: Sequence[TrackDefect]) -> list[TrackDefect]:
-    """One defect where two tools saw the same thing: spans that overlap in one file."""
-    kept: list[TrackDefect] = []
-    for each in found:
-        same = (one for one in kept if one.file == each.file and _overlap(one, each))
-        if next(same, None) is None:
-            kept.append(each)
-    return kept
-
-
-def _overlap(one: TrackDefect, other: TrackDefect) -> bool:
-    return (
-        one.line <= max(other.line, other.end_line)
-        and other.line <= max(one.line, one.end_line)
-        and one.rule != other.rule
-    )
+    """One defect where two tools saw the same thing: two rules at the same line of a file."""
+    first: dict[tuple[str, int], str] = {}
+    return [each for each in found if first.setdefault((each.file, each.line), each.rule) == each.rule]
 
 
 def _build(trees: TrackTrees) -> list[PassResult]:

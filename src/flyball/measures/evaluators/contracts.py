@@ -200,7 +200,7 @@ def _python_routes(path: str, text: str) -> Iterator[Route]:
     if _PREFIX.search(text):
         return
     for each in _PYTHON_ROUTE.finditer(text):
-        yield Route(each["method"], each["path"], path, text.count("\n", 0, each.start("app")) + 1)
+        yield Route(each["method"], _braces(each["path"]), path, text.count("\n", 0, each.start("app")) + 1)
     for each in _FLASK_ROUTE.finditer(text):
         for method in re.findall(r"\w+", each["methods"] or "get"):
             yield Route(method.lower(), _braces(each["path"]), path, text.count("\n", 0, each.start("app")) + 1)
@@ -211,11 +211,12 @@ def _script_routes(path: str, text: str) -> Iterator[Route]:
         r"^\s*(?:app|router|server)\.(get|post|put|patch|delete)\(\s*[\"'`](/[^\"'`$]*)[\"'`]", re.MULTILINE
     )
     for each in pattern.finditer(text):
-        yield Route(each[1], _braces(each[2]), path, text.count("\n", 0, each.start(1)) + 1)
+        yield Route(each[1], re.sub(r":(\w+)", r"{\1}", each[2]), path, text.count("\n", 0, each.start(1)) + 1)
 
 
 def _braces(path: str) -> str:
-    return re.sub(r"<(?:\w+:)?(\w+)>|:(\w+)", lambda found: "{" + (found[1] or found[2]) + "}", path)
+    """A path of Flask, `/a/<int:b>`, as contracts write it; FastAPI writes it so already."""
+    return re.sub(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>", r"{\1}", path)
 
 
 def disagreements(tree: SourceTree) -> list[TrackDefect]:

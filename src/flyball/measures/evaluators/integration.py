@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from flyball.core.evaluation.catalogue import INTEGRATION
 from flyball.core.evaluation.findings import PassResult, TrackDefect, together
-from flyball.measures.evaluators import contracts, persistence, surroundings
+from flyball.measures.evaluators import contracts, guards, persistence, surroundings
+from flyball.measures.evaluators.alembic_steps import alembic_defects
 from flyball.measures.evaluators.code_quality import once_a_line
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.linters import Linters
+from flyball.measures.evaluators.mapped_tables import unmigrated
 from flyball.measures.evaluators.syntax import Syntax
-
-_GUARD = re.compile(
-    r"Depends\(|Security\(|login_required|permission|require|authenticat|authori[sz]|jwt|protect|guard|session|ensure|verify|current_user|signed_in",
-    re.IGNORECASE,
-)
-_PUBLIC = re.compile(r"login|signin|sign-in|signup|register|token|webhook|callback|logout|health", re.IGNORECASE)
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of integration."""
     linters, syntax = Linters(trees.toolbox), Syntax(trees.toolbox)
     yield together("API contracts", list(_contracts(trees)))
-    yield _guards(trees)
+    yield together("auth flow", list(_auth(trees, linters, syntax)))
     yield together("persistence and schema", list(_persistence(trees)))
     yield _recovery(trees, linters, syntax)
     yield together("environment", list(_environment(trees, syntax)))
@@ -41,44 +36,14 @@ def _contracts(trees: TrackTrees) -> Iterator[PassResult]:
     yield trees.compare(name, lambda tree: contracts.breaking(trees) if tree is trees.head else ())
 
 
-def _guards(trees: TrackTrees) -> PassResult:
-    """A route that changes data and names no guard, in a file whose other such routes do."""
+def _auth(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassResult]:
     name = "auth flow"
-    if not any(route.method != "get" for route in contracts.routes(trees.head)):
-        return not_applicable(name, "no route that changes data was found")
-    return trees.compare(name, _unguarded)
-
-
-def _unguarded(tree: SourceTree) -> list[TrackDefect]:
-    changing = [route for route in contracts.routes(tree) if route.method != "get"]
-    guarded = {route: bool(_GUARD.search(_words(tree, route))) for route in changing}
-    found = []
-    for route, has_guard in guarded.items():
-        beside = any(known for other, known in guarded.items() if other.file == route.file)
-        whole = re.search(r"\b(?:app|router)\.use\([^)]*(?:auth|guard|protect|require)|before_request|add_middleware\(\s*\w*Auth", tree.text(route.file), re.IGNORECASE)  # fmt: skip
-        if not has_guard and beside and not whole and not _PUBLIC.search(route.path):
-            text = f"{route.method} {route.path} changes data and names no guard, as others here do"
-            found.append(
-                tree.defect(
-                    "unguarded-route", text, route.file, route.line, action="guard it, or say that it is public"
-                )
-            )
-    return found
-
-
-def _words(tree: SourceTree, route: contracts.Route) -> str:
-    """The route's decorators and signature, or the arguments before its last function, without its path."""
-    lines = tree.text(route.file).split("\n")
-    first = route.line - 1
-    while route.file.endswith(".py") and first > 0 and lines[first - 1].lstrip().startswith("@"):
-        first -= 1
-    taken: list[str] = []
-    for line in lines[first : first + 12]:
-        taken.append(line)
-        if re.search(r"\)\s*(?:->.*)?:\s*$|=>|\bfunction\b", line):
-            break
-    text = "\n".join(taken).replace(route.path, "")
-    return text if route.file.endswith(".py") else re.split(r"=>|\bfunction\b", text)[0]
+    if any(route.method != "get" for route in contracts.routes(trees.head)):
+        yield trees.compare(name, guards.unguarded)
+    if trees.changed(*PYTHON, *SCRIPTS):
+        yield trees.compare(name, lambda tree: [*linters.defects(tree, name), *syntax.defects(tree, name)])
+    else:
+        yield not_applicable(name, "no route that changes data was found, and the track changed no code")
 
 
 def _persistence(trees: TrackTrees) -> Iterator[PassResult]:
@@ -86,8 +51,10 @@ def _persistence(trees: TrackTrees) -> Iterator[PassResult]:
     if not persistence.migrations(trees.head):
         yield not_applicable(name, "there are no migrations")
         return
+    known = persistence.migrations(trees.head)
     yield trees.compare(name, lambda tree: persistence.sql_defects(trees.toolbox, tree))
-    yield trees.compare(name, lambda tree: persistence.unmigrated(trees) if tree is trees.head else ())
+    yield trees.compare(name, lambda tree: alembic_defects(trees.toolbox, tree, persistence.migrations(tree)))
+    yield trees.compare(name, lambda tree: unmigrated(trees, known) if tree is trees.head else ())
 
 
 def _recovery(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:

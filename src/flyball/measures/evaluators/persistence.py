@@ -1,4 +1,4 @@
-"""Schema and migrations: squawk for PostgreSQL, foreign keys without index, and models that changed without a migration."""
+"""Migrations in SQL: squawk for PostgreSQL, and foreign keys without index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import PYTHON, SourceTree, TrackTrees
+from flyball.measures.evaluators.ground import SourceTree
 from flyball.measures.evaluators.toolbox import Toolbox
 
 _EXCLUDED = "prefer-robust-stmts,require-lock-timeout,require-statement-timeout,require-timeout-settings,prefer-text-field,prefer-bigint-over-int,prefer-identity,prefer-timestamp-tz"
@@ -20,7 +20,6 @@ _INDEX = re.compile(
     r"(?:CREATE\s+(?:UNIQUE\s+)?INDEX[^;(]*\(|PRIMARY\s+KEY\s*\(|UNIQUE\s*\()\s*\"?(\w+)", re.IGNORECASE
 )
 _INLINE = re.compile(r"^\s*\"?(\w+)\"?\s.*\b(?:PRIMARY\s+KEY|UNIQUE)\b", re.IGNORECASE)
-_COLUMN = re.compile(r"^(\s+)(\w+)\s*(?::\s*[^=]+)?=\s*(?:\w+\.)?(?:mapped_column|Column)\(", re.MULTILINE)
 
 
 def migrations(tree: SourceTree) -> tuple[str, ...]:
@@ -70,25 +69,3 @@ def _unindexed(tree: SourceTree, files: list[str]) -> Iterator[TrackDefect]:
             if key and key[1].lower() not in indexed:
                 text = f"the foreign key {key[1]} leads no index"
                 yield tree.defect("foreign-key-index", text, path, number, action=f"create an index on {key[1]}")
-
-
-def unmigrated(trees: TrackTrees) -> list[TrackDefect]:
-    """Columns of a model that the track added and no migration names."""
-    known = migrations(trees.head)
-    if not known:
-        return []
-    written = "\n".join(trees.head.text(path) for path in known)
-    found = []
-    for path in trees.changed(*PYTHON):
-        if path in known:
-            continue
-        before = {each[1] for each in _columns(trees.base.text(trees.changes.moved.get(path, path)))}
-        for number, name in _columns(trees.head.text(path)):
-            if name not in before and not re.search(rf"\b{name}\b", written):
-                text = f"the column {name} is new and no migration adds it"
-                found.append(trees.head.defect("no-migration", text, path, number, action="write a migration"))
-    return found
-
-
-def _columns(text: str) -> list[tuple[int, str]]:
-    return [(text.count("\n", 0, each.start(2)) + 1, each[2]) for each in _COLUMN.finditer(text)]

@@ -25,7 +25,14 @@ _SCRIPT_READS = (
     re.compile(rf"(?:process|import\.meta)\.env\.([A-Za-z_]\w*)|(?:process|import\.meta)\.env\[{_NAME}\]|Deno\.env\.get\(\s*{_NAME}"),
 )  # fmt: skip
 _DESTRUCTURED = re.compile(r"\{([^{}]*)\}\s*=\s*(?:process|import\.meta)\.env\b")
-_CALLS = {"kind": "call"}
+_SECRET_LINE = re.compile(
+    r"^\s*(?:export\s+)?(?P<name>\w*(?:SECRET|TOKEN|PASSW(?:OR)?D|PASSPHRASE|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY|SIGNING_?KEY|_KEY|CREDENTIALS?|DSN))\s*=\s*[\"']?(?P<value>[^\s\"'#]{6,})"
+    r"|^\s*(?:export\s+)?(?P<name_of_url>\w+)\s*=\s*[\"']?(?P<url>\w[\w+.-]*://[^\s:/@]*:[^\s@/]+@\S+)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"example|change.?me|your|xxx|dummy|placeholder|localhost|127\.0\.0\.1|^[<$%{]", re.IGNORECASE
+)
 
 
 def unnamed_variables(syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:
@@ -82,7 +89,20 @@ def secrets(toolbox: Toolbox, syntax: Syntax, tree: SourceTree) -> list[TrackDef
     ]
     found = [] if not files else _kingfisher(toolbox, tree, files)
     lines = {(each.file, each.line) for each in found}
-    return found + [each for each in syntax.defects(tree, "environment") if (each.file, each.line) not in lines]
+    own = [*committed(tree), *syntax.defects(tree, "environment")]
+    return found + [each for each in own if (each.file, each.line) not in lines]
+
+
+def committed(tree: SourceTree) -> list[TrackDefect]:
+    """Secrets in a file of variables that belongs on one machine and not into the history."""
+    found = []
+    for path in tree.named(r"(?:^|/)\.env(?:\.(?!example|sample|template|dist|test)[\w.-]+)?$"):
+        for number, line in enumerate(tree.text(path).split("\n"), start=1):
+            given = _SECRET_LINE.match(line)
+            if given and not _PLACEHOLDER.search(given["value"] or given["url"]):
+                text = f"{given['name'] or given['name_of_url']} stands in {path}, which is committed"
+                found.append(tree.defect("env-committed", text, path, number, action="take the file out, ignore it, and change the secret, for history keeps it"))  # fmt: skip
+    return found
 
 
 def _kingfisher(toolbox: Toolbox, tree: SourceTree, files: list[str]) -> list[TrackDefect]:

@@ -1,0 +1,49 @@
+"""Who may call a route: guards that routes name, in FastAPI, Flask and Express."""
+
+from __future__ import annotations
+
+import re
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators import contracts
+from flyball.measures.evaluators.ground import SourceTree
+
+_GUARD = re.compile(
+    r"Security\(|login_?required|permission|require|authenticat|authori[sz]|\bauth\w*|jwt|protect|guard|ensure|verif|current_?user|signed_?in|logged_?in"
+    r"|is_?(?:admin|owner|staff|user)\b|admin_?only|roles?\b|check_?(?:session|token|user)|api_?key",
+    re.IGNORECASE,
+)
+_PUBLIC = re.compile(r"login|signin|sign-in|signup|register|token|webhook|callback|logout|health", re.IGNORECASE)
+
+
+def unguarded(tree: SourceTree) -> list[TrackDefect]:
+    """Routes that change data and name no guard, in a file where others do."""
+    guarded = {route: bool(_GUARD.search(_words(tree, route))) for route in contracts.routes(tree)}
+    found = []
+    for route, has_guard in guarded.items():
+        beside = any(known for other, known in guarded.items() if other.file == route.file)
+        whole = re.search(r"\b(?:app|router)\.use\([^)]*(?:auth|guard|protect|require)|before_request|add_middleware\(\s*\w*Auth", tree.text(route.file), re.IGNORECASE)  # fmt: skip
+        if route.method != "get" and not has_guard and beside and not whole and not _PUBLIC.search(route.path):
+            text = f"{route.method} {route.path} changes data and names no guard, as others here do"
+            found.append(
+                tree.defect(
+                    "unguarded-route", text, route.file, route.line, action="guard it, or say that it is public"
+                )
+            )
+    return found
+
+
+def _words(tree: SourceTree, route: contracts.Route) -> str:
+    """The route's decorators and signature, or the arguments before its last function, without its path."""
+    lines = tree.text(route.file).split("\n")
+    first = route.line - 1
+    while route.file.endswith(".py") and first > 0 and lines[first - 1].lstrip().startswith("@"):
+        first -= 1
+    last = r"\)\s*(?:->.*)?:\s*$" if route.file.endswith(".py") else r"=>|\bfunction\b|\);?\s*$"
+    taken: list[str] = []
+    for line in lines[first : first + 12]:
+        taken.append(line)
+        if re.search(last, line):
+            break
+    text = re.sub(r"([\"'`])/.*?\1", "", "\n".join(taken))
+    return text if route.file.endswith(".py") else re.split(r"=>|\bfunction\b", text)[0]
