@@ -6,13 +6,13 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from tests.web.conftest import Serve, place, say
+from tests.web.conftest import Serve, place, put, say
 
 from flyball.core.model.effects import Prepare, RunAgent, Save
 from flyball.core.model.events import Begun, Ended, Fact, PersonSpoke, SessionStarted, TaskOpened
 from flyball.core.model.outcomes import Prepared, Saved
 from flyball.core.model.task import Commit, EffectId, TaskId
-from flyball.testing.builders import tdd_task
+from flyball.testing.builders import Story, tdd_task
 from flyball.wiring.site import Site
 
 pytestmark = pytest.mark.req("V5")
@@ -107,3 +107,24 @@ def test_a_comment_on_no_line_of_the_diff_is_refused(site: Site, serve: Serve) -
     fields = {"older": "0" * 40, "newer": "0" * 40, "path": "dedupe.py", "line": "2", "comment": "x"}
     assert say(serve(), f"{place(site, task)}/comments", **fields).status_code == 400
     assert site.journal.pending(task) == []
+
+
+def test_a_diff_stands_side_by_side_on_wish_and_needs_no_script_to_be_reached(site: Site, serve: Serve) -> None:
+    here = place(site, worked_on(site))
+    browser = serve()
+    unified, split = browser.get(f"{here}/diff?turn=1").text, browser.get(f"{here}/diff?turn=1&view=split").text
+    assert 'href="?turn=1&amp;view=split"' in unified
+    assert 'class="lines split"' in split
+    assert 'class="x came"' in split
+    assert "dedupe.py" in split
+    for page in (unified, split):
+        assert "data-comment" not in page, "a script makes the buttons"
+        assert 'tabindex="-1"' not in page.partition('id="comments"')[2], "without one a line is reached by its number"
+
+
+def test_a_diff_of_an_iteration_is_its_turns_and_one_of_an_item_without_work_says_so(site: Site, serve: Serve) -> None:
+    task = worked_on(site)
+    browser = serve()
+    assert browser.get(f"{place(site, task)}/diff?item=9.9").status_code == 404
+    done = put(site, Story().start().iterate(failing=("a::b",)))
+    assert "iteration=1" in browser.get(place(site, done)).text

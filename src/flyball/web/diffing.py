@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from urllib.parse import quote
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,6 +13,9 @@ from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import decode
 from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
+from flyball.projections.history.records import CheckpointRecord
+from flyball.projections.pages import changes
+from flyball.projections.pages.changes import Change
 from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
 from flyball.projections.pages.guidance import Comment, guidance, sent
 from flyball.projections.pages.summary import Known, Summary, summarize
@@ -21,6 +27,7 @@ from flyball.wiring.tasks import history
 from flyball.wiring.tasks.inbox import speak
 
 LARGEST_PATCH = 8 * 1024 * 1024
+PARTS = ("since", "turn", "iteration", "item", "view")
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -42,43 +49,47 @@ class DiffShown(msgspec.Struct, frozen=True):
     files: list[FileDiff]
     added: int
     deleted: int
-    choices: tuple[str, ...]
+    choices: tuple[CheckpointRecord, ...]
     since: str
     remarks: dict[tuple[str, int], list[Remark]]
     commenting: tuple[str, int] | None
     here: str
+    unified: str
     nothing: str
+    split: bool
     send: str
     send_note: str
 
 
 def diff(request: Request) -> Response:
-    """`/t/REPO/TASK/diff`, `?since=LABEL` or `?turn=N`."""
+    """`/t/REPO/TASK/diff`; of a part with `?since=CHECKPOINT`, `?turn=N`, `?iteration=N` or `?item=ID`; `?view=split`."""
     sites = sites_of(request)
     with sites.lock:
         site, task = sites.find(request.path_params["repo"], request.path_params["task"])
         found = sites.known(site, task)
         summary = summarize(found)
         try:
-            since, older, newer, heading = _sides(request, site, found)
+            change, heading = _change(request, site, found)
         except Refusal as error:
             return refusal(request, "No diff", str(error), status=404)
-        files = _files(site, found, older, newer)
+        files = _files(site, found, change.older, change.newer)
     done = summary.status.decision == "DONE"
     shown = DiffShown(
         heading,
-        _verdict(found, summary),
-        older,
-        newer,
+        _verdict(found, summary, change.turns),
+        change.older,
+        change.newer,
         files,
         sum(f.added for f in files),
         sum(f.deleted for f in files),
-        tuple(dict.fromkeys(c.label for c in summary.status.checkpoints)),
-        since,
+        tuple(found.history.checkpoints),
+        change.since,
         _remarks(found),
         _commenting(request, files),
-        _here(request),
+        _here(request, PARTS),
+        _here(request, PARTS[:-1]),
         "This turn changed nothing." if request.query_params.get("turn") else "Nothing has changed.",
+        request.query_params.get("view") == "split",
         "Reopen with these" if done else "Send as guidance",
         "The task is done: they reopen it."
         if done
@@ -89,20 +100,34 @@ def diff(request: Request) -> Response:
     return page("diff.html", framed, t=summary, diff=shown)
 
 
-def _sides(request: Request, site: Site, found: Known) -> tuple[str, str, str, str]:
-    """The checkpoint it starts from, both commits, and what it is called; a name that is no checkpoint's is refused."""
-    task = found.state.task.id
-    turn = request.query_params.get("turn", "")
-    if turn.isascii() and turn.isdigit():
-        kept = history.checkpoints(site, task)
-        place = next((n for n, each in enumerate(kept) if each.label == f"turn-{turn}"), None)
-        if place is None:
+def _change(request: Request, site: Site, found: Known) -> tuple[Change, str]:
+    """Both commits and what the change is called; a name that is no checkpoint's, turn's or item's is refused."""
+    asked, task = request.query_params, found.state.task.id
+    turn = _turn(asked.get("turn", ""), asked.get("iteration", ""), found)
+    if turn is not None:
+        change = changes.of_turn(found.history, turn)
+        if change is None:
             raise Refusal(f"Turn {turn} left no checkpoint. See: flyball checkpoints {task}")
-        before = kept[max(0, place - 1)]
-        return before.label, before.commit, kept[place].commit, f"What turn {turn} changed"
-    since = request.query_params.get("since", "")
+        return change, f"What turn {turn} changed"
+    item = asked.get("item", "")
+    if item:
+        change = changes.of_item(found.history, item)
+        if change is None:
+            raise Refusal(f"No checkpoint of {task} belongs to {item} alone. See: flyball checkpoints {task}")
+        return change, f"What was changed for {item}"
+    since = asked.get("since", "")
     _, older, newer = history.compared(site, task, since)
-    return since or history.START, older, newer, f"What changed since {since}" if since else "What the task changed"
+    kept = history.named(task, history.checkpoints(site, task), since) if since else None
+    heading = f"What changed since {kept.label}" if kept else "What the task changed"
+    return Change(older, newer, kept.label if kept else history.START), heading
+
+
+def _turn(turn: str, iteration: str, found: Known) -> int | None:
+    """The turn that is named, or the one an iteration judged."""
+    marks = found.history.timeline.marks
+    if iteration.isascii() and iteration.isdigit() and 0 < int(iteration) <= len(marks):
+        return marks[int(iteration) - 1].turn
+    return int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 9 else None
 
 
 def _files(site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
@@ -110,10 +135,11 @@ def _files(site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
     return theirs_first(files_of(decode(patch)))
 
 
-def _verdict(found: Known, summary: Summary) -> str:
-    judged = found.history.judgements[-1] if found.history.judgements else None
+def _verdict(found: Known, summary: Summary, turns: frozenset[int]) -> str:
+    """What was said of this change: of the last of its turns that was judged, or of the task's last one."""
+    judged = next((each for each in reversed(found.history.judgements) if not turns or each.turn in turns), None)
     if judged is None:
-        return summary.line
+        return "Not judged yet." if turns else summary.line
     if judged.rejected:
         return f"Rejected: {'; '.join(judged.missing) or judged.evidence}"
     return f"{judged.health}: {judged.evidence}"
@@ -141,8 +167,8 @@ def _commenting(request: Request, files: list[FileDiff]) -> tuple[str, int] | No
     return files[int(file) - 1].path, int(line)
 
 
-def _here(request: Request) -> str:
-    kept = [f"{name}={request.query_params[name]}" for name in ("since", "turn") if name in request.query_params]
+def _here(request: Request, names: Sequence[str]) -> str:
+    kept = [f"{name}={quote(request.query_params[name])}" for name in names if name in request.query_params]
     return "?" + "".join(f"{each}&" for each in kept)
 
 
@@ -156,6 +182,7 @@ async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
         site, task = sites.find(request.path_params["repo"], request.path_params["task"])
         found = sites.known(site, task)
         known = {checkpoint.commit for checkpoint in found.history.checkpoints} | {found.state.main.head}
+        known |= {opened.base for opened in found.history.timeline.openings}
         older, newer = values.get("older", ""), values.get("newer", "")
         files = _files(site, found, older, newer) if {older, newer} <= known else []
     written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := found_line(files, c.path, c.line))]

@@ -75,6 +75,7 @@ def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: obj
         total=total(turns),
         progress=found.history.timeline.progress,
         learnings=found.history.learnings,
+        checkpoints=found.history.checkpoints,
         only_wrong=more.get("only_wrong", False),
         paged=more.get("paged", False),
     )
@@ -96,8 +97,10 @@ def iterations(request: Request) -> Response:
 
 
 def checkpoints(request: Request) -> Response:
-    summary = summarize(known_of(request))
-    return page("checkpoints.html", frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False), t=summary)
+    found = known_of(request)
+    summary = summarize(found)
+    framed = frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False, checkpoints=found.history.checkpoints)
+    return page("checkpoints.html", framed, t=summary)
 
 
 def report(request: Request) -> Response:

@@ -134,7 +134,8 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
         raised = summary.command.rpartition(" ")[2] if name else ""
         form = replace(form, limits=tuple(replace(f, value=raised if f.name == name else "") for f in LIMITS))
         form = replace(form, command=summary.command if summary.command.startswith("flyball resume") else form.command)
-    framed = frame(request, crumbs_of(summary, Crumb(form.word)), live=False)
+    kept = found.history.checkpoints
+    framed = frame(request, crumbs_of(summary, Crumb(form.word)), live=False, checkpoints=kept)
     to = request.query_params.get("to", "")
     return page(
         "word.html", framed, status=409 if refused else 200, t=summary, word=form, refused=refused, typed=typed, to=to

@@ -112,14 +112,16 @@
   }
 
   /* keys */
-  var row = -1, before = "";
+  var row = -1, before = "", rowQuery = "[data-row],tr[data-line]";
   function keysOff() { try { return localStorage.getItem("keys") === "off"; } catch (e) { return false; } }
   function follow(key) { var a = doc.querySelector('[data-key="' + key + '"]'); if (a) a.click(); }
   function move(by) {
-    var rows = all("[data-row]").filter(function (r) { return r.offsetParent; });
+    var rows = all(rowQuery).filter(function (r) { return r.offsetParent; });
     if (!rows.length) return;
-    row = Math.max(0, Math.min(rows.length - 1, row + by));
-    var link = rows[row].querySelector("[data-open]") || rows[row].querySelector("a,button");
+    var here = doc.activeElement && doc.activeElement.closest(rowQuery);
+    row = Math.max(0, Math.min(rows.length - 1, (here ? rows.indexOf(here) : row) + by));
+    var to = rows[row], link = to.matches("summary") ? to : to.querySelector("[data-open]") || to.querySelector("button") || to.querySelector("a");
+    if (!link && to.cells) { link = to.cells[0]; link.tabIndex = -1; }
     if (link) link.focus();
   }
   doc.addEventListener("keydown", function (e) {
@@ -148,7 +150,7 @@
     var next = tr.nextElementSibling;
     if (next && next.classList.contains("draft")) { next.querySelector("textarea").focus(); return; }
     var file = tr.closest("details"), note = doc.createElement("tr"), cell = doc.createElement("td"), box = doc.createElement("div");
-    note.className = "note-row draft"; cell.colSpan = 4; box.className = "remark mine";
+    note.className = "note-row draft"; cell.colSpan = tr.cells.length; box.className = "remark mine";
     var by = doc.createElement("p"); by.className = "by"; by.textContent = "you, on line " + tr.dataset.line + ", not sent yet";
     var area = doc.createElement("textarea"); area.name = "comment"; area.value = text || ""; area.setAttribute("aria-label", "Comment on line " + tr.dataset.line);
     var drop = doc.createElement("button"); drop.type = "button"; drop.className = "button plain"; drop.textContent = "Remove";
@@ -164,10 +166,33 @@
     var areas = all("textarea[name=comment]", form).filter(function (a) { return a.value.trim(); });
     var kept = areas.map(function (a) { var b = a.parentNode; return [b.querySelector("[name=path]").value, b.querySelector("[name=line]").value, a.value]; });
     try { sessionStorage.setItem(store, JSON.stringify(kept)); } catch (e) { /* a tab without storage */ }
+    if ($("send-bar")) $("send-bar").toggleAttribute("data-empty", !areas.length);
     if ($("send-count")) $("send-count").textContent = areas.length ? areas.length + (areas.length === 1 ? " comment becomes guidance" : " comments become guidance") : "Comments become guidance";
   }
+  /* One line of a file is in the way of Tab; j and k lead to the others. */
+  function commentable() {
+    all("details.file", form).forEach(function (file) {
+      all("tr[data-line]", file).forEach(function (tr, n) {
+        var cell = tr.querySelector("td.m"), sign = cell.textContent.trim(), b = doc.createElement("button");
+        b.type = "button"; b.dataset.comment = ""; b.textContent = sign || "·"; b.tabIndex = n ? -1 : 0;
+        b.setAttribute("aria-label", "Comment on line " + tr.dataset.line);
+        cell.textContent = ""; cell.append(b);
+        all("td.g a", tr).forEach(function (a) { a.tabIndex = -1; });
+      });
+    });
+    form.addEventListener("focusin", function (e) {
+      if (!e.target.matches("[data-comment]")) return;
+      all('[data-comment][tabindex="0"]', e.target.closest("details")).forEach(function (b) { b.tabIndex = -1; });
+      e.target.tabIndex = 0;
+    });
+  }
   if (form) {
-    form.addEventListener("click", function (e) { var b = e.target.closest("[data-comment]"); if (b) comment(b.closest("tr")); });
+    if (form.hasAttribute("data-able")) commentable();
+    form.addEventListener("click", function (e) {
+      var touched = matchMedia("(pointer:coarse)").matches && getSelection().isCollapsed ? "tr[data-line]" : "[data-comment],td.g a";
+      var hit = form.hasAttribute("data-able") && e.target.closest(touched);
+      if (hit) { e.preventDefault(); comment(hit.closest("tr")); }
+    });
     form.addEventListener("submit", function () { if (!/preview$/.test((doc.activeElement && doc.activeElement.formAction) || "")) try { sessionStorage.removeItem(store); } catch (e) { /* none */ } });
     try {
       (JSON.parse(sessionStorage.getItem(store)) || []).forEach(function (c) {

@@ -85,6 +85,15 @@ class Progress(msgspec.Struct, frozen=True):
     of: int
 
 
+class LaneOpening(msgspec.Struct, frozen=True):
+    """A lane was opened for an item, from a commit."""
+
+    at: datetime
+    lane: str
+    item: str
+    base: str
+
+
 class Timeline:
     """Give it every event in order, as the history gets them."""
 
@@ -96,6 +105,7 @@ class Timeline:
         self.money: list[Amount] = []
         self.progress: list[Progress] = []
         self.lanes: dict[str, None] = {}
+        self.openings: list[LaneOpening] = []
         self._open: dict[EffectId, tuple[Effect, int]] = {}
         self._counts: dict[str, Counts] = {}
         self._gate: dict[str, int] = {}
@@ -117,7 +127,8 @@ class Timeline:
     def _started(self, at: datetime, _fact: ev.SessionStarted) -> None:
         self.sittings.append(Sitting(at, at))
 
-    def _lane(self, _at: datetime, fact: ev.LaneOpened) -> None:
+    def _lane(self, at: datetime, fact: ev.LaneOpened) -> None:
+        self.openings.append(LaneOpening(at, fact.lane, fact.item, fact.base))
         self._item[fact.lane] = fact.item
 
     def _begun(self, at: datetime, fact: ev.Begun) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby, zip_longest
 from typing import Literal
 
 import msgspec
@@ -32,6 +33,17 @@ class Hunk(msgspec.Struct):
     skipped: int
     heading: str
     lines: list[Line]
+
+    @property
+    def pairs(self) -> list[tuple[Line | None, Line | None]]:
+        """Side by side: what went beside what came in its place."""
+        rows: list[tuple[Line | None, Line | None]] = []
+        for unchanged, block in groupby(self.lines, key=lambda line: line.kind == " "):
+            found = list(block)
+            gone = found if unchanged else [line for line in found if line.kind == "-"]
+            came = found if unchanged else [line for line in found if line.kind == "+"]
+            rows += zip_longest(gone, came)
+        return rows
 
 
 class FileDiff(msgspec.Struct):

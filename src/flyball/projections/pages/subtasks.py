@@ -24,6 +24,7 @@ BLOCKED = Chip("blocked", "blocked", "red")
 UNFINISHED = Chip("not finished", "paused", "quiet")
 TO_COME = Chip("to come", "to-come", "quiet")
 SKIPPED = Chip("skipped, unverified", "skipped", "brass")
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 _ORDER = {
     ASKS: 0,
     RUNNING: 1,
@@ -45,6 +46,7 @@ class ItemShown(msgspec.Struct, frozen=True):
     chip: Chip
     depends_on: tuple[str, ...]
     acceptance: tuple[str, ...]
+    worked_on: bool = False
 
     @property
     def done(self) -> bool:
@@ -67,6 +69,7 @@ def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) 
     asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
     if over:
         asked = set()
+    worked_on = {turn.item for turn in history.turns}
     last: dict[str, TimelineMark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
     return tuple(
         ItemShown(
@@ -75,6 +78,7 @@ def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) 
             _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked, still=still),
             item.depends_on,
             tuple(plain(each, 300) for each in item.acceptance),
+            item.id in worked_on,
         )
         for item in live_items(state)
     )
@@ -120,10 +124,15 @@ def nodes(items: tuple[ItemShown, ...], base: str) -> list[GraphNode]:
             item.chip.style,
             item.depends_on,
             item.done,
-            f"{base}#item-{item.id}",
+            f"{base}/diff?item={_in_address(item.id)}" if item.worked_on else f"{base}#item-{_in_address(item.id)}",
         )
         for item in items
     ]
+
+
+def _in_address(text: str) -> str:
+    """A name as it stands in a link."""
+    return "".join(chr(each) if chr(each) in _PLAIN else f"%{each:02X}" for each in text.encode())
 
 
 def rail(state: State, *, controlled: bool = True) -> tuple[RailStop, ...]:

@@ -1,0 +1,53 @@
+"""Which two commits tell what a turn or an item changed; each in its own lane, for no lane sees another's work."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.model.task import MAIN
+from flyball.projections.history.records import CheckpointRecord
+from flyball.projections.history.task_history import TaskHistory
+
+BEGAN = "where its lane began"
+
+
+class Change(msgspec.Struct, frozen=True):
+    """From one commit to another; `since` is what the older one is called, `turns` made the change, where it is theirs alone."""
+
+    older: str
+    newer: str
+    since: str
+    turns: frozenset[int] = frozenset()
+
+
+def of_turn(history: TaskHistory, number: int) -> Change | None:
+    """What a turn changed; None where it left no checkpoint."""
+    kept = next((each for each in reversed(history.checkpoints) if each.label == f"turn-{number}"), None)
+    return _since_before(history, kept, kept, frozenset({number})) if kept else None
+
+
+def of_item(history: TaskHistory, item: str) -> Change | None:
+    """What was changed for an item as it stands: in its own lane since that was last opened, or by its turns."""
+    turns = frozenset(turn.number for turn in history.turns if turn.item == item)
+    opened = next((each for each in reversed(history.timeline.openings) if each.item == item), None)
+    if opened is not None:
+        kept = [each for each in history.checkpoints if each.lane == opened.lane and each.at >= opened.at]
+        return Change(opened.base, kept[-1].commit, BEGAN, turns) if kept else None
+    kept = [each for each in history.checkpoints if each.lane == MAIN and each.turn in turns]
+    return _since_before(history, kept[0], kept[-1], turns) if kept else None
+
+
+def _since_before(
+    history: TaskHistory, first: CheckpointRecord, last: CheckpointRecord, turns: frozenset[int]
+) -> Change:
+    """From what stood before the first of two checkpoints of a lane to the second."""
+    opened = next((o for o in reversed(history.timeline.openings) if o.lane == first.lane and o.at <= first.at), None)
+    earlier = [
+        each
+        for each in history.checkpoints[: history.checkpoints.index(first)]
+        if each.lane == first.lane and (opened is None or each.at >= opened.at)
+    ]
+    if earlier:
+        return Change(earlier[-1].commit, last.commit, earlier[-1].label, turns)
+    base = opened.base if opened else first.commit
+    return Change(base, last.commit, BEGAN if opened else first.label, turns)
