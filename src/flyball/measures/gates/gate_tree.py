@@ -8,7 +8,7 @@ from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
 from flyball.folders import CACHES, environment_folders, walk
 from flyball.measures.gates.commands import Commands
-from flyball.measures.gates.manifests import installed_from
+from flyball.measures.gates.manifests import read_installed, setup_recording
 from flyball.measures.gates.telling import telling_line
 from flyball.measures.trees import Trees
 
@@ -61,21 +61,21 @@ class GateTree:
                 target.symlink_to(source, target_is_directory=True)
 
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
-        """Run the setup command, from empty, when asked to or when a manifest changed since; a result only if it failed."""
+        """Run the setup command, from empty, when asked to or when what it read changed since; a result only if it failed."""
         command = self._settings.setup
-        wanted = installed_from(self.directory, self._settings)
-        if not command or (not always and self._mark.is_file() and self._mark.read_text() == wanted):
+        if not command or (not always and self._is_set_up()):
             return None
         self._discard_environments()
-        ran = commands.run(
-            command,
-            tree=self.directory,
-            folder=commands.fresh_folder("setup"),
-            timeout_s=self._settings.setup_timeout_s,
-            environments="writable",
-        )
+        with setup_recording(self.directory, self._settings) as recording:
+            ran = commands.run(
+                command,
+                tree=self.directory,
+                folder=commands.fresh_folder("setup"),
+                timeout_s=self._settings.setup_timeout_s,
+                environments="writable",
+            )
         if ran.exit.code == 0:
-            self._mark.write_text(wanted)
+            recording.write(self._mark)
             return None
         ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"
         why = ended if ran.exit.ended_by == "exit" else ran.exit.detail or ran.exit.ended_by
@@ -83,6 +83,10 @@ class GateTree:
             "setup", command, passed=False, exit_code=ran.exit.code, seconds=ran.exit.seconds,
             broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),
         )  # fmt: skip
+
+    def _is_set_up(self) -> bool:
+        installed = read_installed(self._mark)
+        return installed is not None and installed.is_current(self.directory, self._settings)
 
     def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """When each of some files was last written."""

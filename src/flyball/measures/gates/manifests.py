@@ -1,60 +1,122 @@
-"""What an environment was installed from: the set-up command and the files that say what is to be installed."""
+"""What an environment was installed from: the set-up command, the files it read, and those that say what is to be installed."""
+
+from __future__ import annotations
 
 import hashlib
 import os
-import re
-from collections.abc import Collection
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
 
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import is_manifest
+from flyball.core.text.scrubbing import storable
 from flyball.folders import walk
+from flyball.measures.gates.reads import Reads, reads_in
+from flyball.measures.sources import is_code
 
 _CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache", ".bin-cache"})
-LARGEST = 4 * 1024 * 1024
-"""Bytes of a manifest that is still read."""
-LONGEST = 400
-_BETWEEN = re.compile(r"[\s;&|()\"'`=<>,{}\[\]$]+")
+_DOCUMENTS = (".md", ".rst")
 
 
-def installed_from(folder: Path, settings: Settings) -> str:
-    """A hash of the set-up command, of every manifest and lock file in a tree, and of what those include or the command names.
+class Installed(msgspec.Struct, frozen=True):
+    """What set-up was run on: each manifest and each file it read, by its hash, and what else lay `beside` what it read.
 
-    Another one wants another environment.
+    A file that is new there may be one it would read: `uv.toml`, `.npmrc`, one more of `pins/*.txt`, a module of a package that it
+    installs as it is.
     """
-    digest = hashlib.sha256(settings.setup.encode())
-    files = {str(path.relative_to(folder)) for path in files_in(folder, (*settings.environment_folders, ".git"))}
-    for name in sorted(_wanted(folder, files, settings.setup)):
-        digest.update(os.fsencode(name) + b"\0" + (folder / name).read_bytes())
-    return digest.hexdigest()
+
+    command: str
+    files: dict[str, str]
+    beside: tuple[str, ...] = ()
+
+    def is_current(self, tree: Path, settings: Settings) -> bool:
+        """Whether the set-up command would find in a tree what it found then."""
+        if self.command != settings.setup:
+            return False
+        found = tree_files(tree, settings)
+        new = found.keys() - self.files.keys()
+        if any(is_manifest(name) for name in new) or _beside(new, self.files) - set(self.beside):
+            return False
+        return all(name in found and _hash(found[name]) == known for name, known in self.files.items())
 
 
-def _wanted(folder: Path, files: set[str], command: str) -> set[str]:
-    """Manifests, and transitively each file of the tree that one of them or the set-up command names."""
-    waiting = {name for name in files if is_manifest(name)} | _named(command, "", files)
-    found: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        path = folder / name
-        if name in found or path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
-            continue
-        found.add(name)
-        # A lock file includes nothing, and what a manifest of code names is code.
-        if path.suffix in {".txt", ".in", ".sh", ".toml", ".cfg", ""}:
-            waiting |= _named(path.read_text("utf-8", "replace"), str(PurePosixPath(name).parent), files) - found
-    return {name for name in found if not name.endswith((".py", ".md", ".rst")) or is_manifest(name)}
+class SetupRecording(msgspec.Struct, frozen=True):
+    """What a set-up command is run on, taken down while it runs."""
+
+    settings: Settings
+    before: Mapping[str, str]
+    reads: Reads
+
+    def write(self, mark: Path) -> None:
+        """Keep it, once the command has done its work."""
+        opened = self.before.keys() if self.reads.unknown else {storable(name) for name in self.reads.opened}
+        files = {name: known for name, known in self.before.items() if name in opened or is_manifest(name)}
+        beside = _beside(self.before.keys() - files.keys(), files)
+        mark.write_bytes(msgspec.json.encode(Installed(self.settings.setup, files, tuple(sorted(beside)))))
 
 
-def _named(text: str, beside: str, files: set[str]) -> set[str]:
-    plain = (re.sub(r"^-[rc](?=[\w./])", "", word) for word in _BETWEEN.split(text) if word and len(word) < LONGEST)
-    words = {os.path.normpath(word) for word in plain}
-    return files & (words | {os.path.normpath(f"{beside}/{word}") for word in words if beside})
+@contextmanager
+def setup_recording(tree: Path, settings: Settings) -> Iterator[SetupRecording]:
+    """Take down which files of a tree are read meanwhile, and what they held before: set-up may well write them, too."""
+    before = {name: _hash(path) for name, path in tree_files(tree, settings).items()}
+    with reads_in(tree, _left_out(settings)) as reads:
+        yield SetupRecording(settings, before, reads)
 
 
-def files_in(folder: Path, without: Collection[str] = ()) -> list[Path]:
-    """All files below a folder but those in caches and in folders of these names."""
-    found = []
-    for above, folders, names in walk(folder):
-        folders[:] = [f for f in folders if f not in _CACHES and f not in without]
-        found += [Path(above, name) for name in names]
+def read_installed(mark: Path) -> Installed | None:
+    """What was kept of a set-up; None where there is none that counts."""
+    try:
+        return msgspec.json.decode(mark.read_bytes(), type=Installed)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
+def tree_files(tree: Path, settings: Settings) -> dict[str, Path]:
+    """All files of a tree by their names in it, but those in caches and in environments."""
+    found: dict[str, Path] = {}
+    for above, folders, names in walk(tree):
+        folders[:] = [folder for folder in folders if folder not in _left_out(settings)]
+        below = os.path.relpath(above, tree)
+        found |= {storable(os.path.normpath(f"{below}/{name}")): Path(above, name) for name in names}
     return found
+
+
+def _left_out(settings: Settings) -> frozenset[str]:
+    return _CACHES | {*settings.environment_folders, ".git"}
+
+
+def _beside(names: Collection[str], read: Collection[str]) -> set[str]:
+    """Those of some files that set-up might have read where it read others: no document, and code only where it took code from."""
+    folders = {_folder(name) for name in read}
+    taken = {_folder(name) for name in read if is_code(name) and not is_manifest(name)}
+    return {
+        name
+        for name in names
+        if (not taken.isdisjoint(_above(name)) if is_code(name) else _folder(name) in folders)
+        and not name.endswith(_DOCUMENTS)
+    }
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _above(name: str) -> Iterator[str]:
+    """Every folder that a file is in, up to the tree's own."""
+    while name:
+        name = _folder(name)
+        yield name
+
+
+def _hash(path: Path) -> str:
+    """What a file is: its bytes and whether it can be executed, or where a link leads."""
+    if path.is_symlink():
+        return f"-> {storable(str(path.readlink()))}"
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        kind = "x" if path.stat().st_mode & 0o100 else "-"
+        return kind + hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,7 @@
 """Environments to work in: set up where one is missing or out of date, else used again.
 
 Cheapest first: a lane whose work changes no manifest is lent the user's installed dependencies, read-only, where they were installed from
-the same manifests; else `setup` runs once in its pooled workspace, and again when a manifest or a lock file has changed.
+the same manifests; else `setup` runs once in its pooled workspace, and again when a manifest or a file that it read has changed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from flyball.core.loop.opening import ANEW
 from flyball.core.model.task import Settings
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.folders import environment_folders
-from flyball.measures.gates.manifests import files_in, installed_from
+from flyball.measures.gates.manifests import read_installed, setup_recording, tree_files
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Stop
-from flyball.workspace.files import write_file
 from flyball.workspace.sandbox import Confined
 
 
@@ -46,41 +45,44 @@ class Environments:
         if not self._settings.setup:
             return ""
         _mark(tree).unlink(missing_ok=True)
-        wanted, before = installed_from(tree, self._settings), self._beside(tree)
-        failed = self._run(tree, folder, stop)
+        before = self._beside(tree)
+        with setup_recording(tree, self._settings) as recording:
+            failed = self._run(tree, folder, stop)
         # Only what is kept when the tree is reset may be taken for set up then.
         if not failed and self._beside(tree) == before:
-            write_file(_mark(tree), wanted.encode())
+            recording.write(_mark(tree))
         return failed
 
     def for_lane(self, tree: Path, folder: Path, stop: Stop, *, shares: bool) -> str:
         """See that a lane has an environment; why set-up failed, or nothing. `shares`: nothing in it will be written."""
         if not self._settings.setup:
             return ""
-        wanted = installed_from(tree, self._settings)
-        if _read(_mark(tree)) == wanted or (shares and self._is_lent(tree, wanted)):
+        installed = read_installed(_mark(tree))
+        if (installed and installed.is_current(tree, self._settings)) or (shares and self._is_lent(tree)):
             return ""
         return self(tree, folder, stop)
 
-    def _is_lent(self, tree: Path, wanted: str) -> bool:
+    def _is_lent(self, tree: Path) -> bool:
         """Whether the sandbox shows the user's dependencies in the tree, all of them, as the set-up command would install them."""
         names = self._settings.environment_folders
         made = environment_folders(self._own, names)
+        installed = read_installed(_mark(self._own))
         return (
             isinstance(self._confine, Confined)
             and bool(made)
-            and _mark(self._own).exists()
+            and installed is not None
             and not any(any((tree / name).iterdir()) for name in environment_folders(tree, names))
             and set(made) <= set(self._confine.environments)
-            and installed_from(self._root, self._settings) == wanted
+            and installed.is_current(self._root, self._settings)
+            and installed.is_current(tree, self._settings)
         )
 
     def _beside(self, tree: Path) -> dict[str, tuple[int, int]]:
         """The files outside of environment folders, and when each was last written."""
         found = {}
-        for path in files_in(tree, (*self._settings.environment_folders, ".git")):
+        for name, path in tree_files(tree, self._settings).items():
             facts = path.lstat()
-            found[str(path)] = (facts.st_mtime_ns, facts.st_size)
+            found[name] = (facts.st_mtime_ns, facts.st_size)
         return found
 
     def _run(self, tree: Path, folder: Path, stop: Stop) -> str:
@@ -109,7 +111,3 @@ class Environments:
 def _mark(tree: Path) -> Path:
     """Beside a tree: what its environment was installed from, if nothing but environment folders was changed for it."""
     return tree.with_name(f"{tree.name}.setup")
-
-
-def _read(mark: Path) -> str:
-    return mark.read_text() if mark.is_file() else ""
