@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ import pytest
 from msgspec.structs import replace
 from starlette.testclient import TestClient
 
-from flyball.core.model.effects import Option, Question
-from flyball.core.model.events import TaskOpened, TaskStopped
-from flyball.core.model.task import EffectId, Item, Task, TaskId
+from flyball.core.model.effects import Option, Prepare, Question, Save
+from flyball.core.model.events import Begun, Ended, Fact, SessionStarted, TaskOpened, TaskStopped
+from flyball.core.model.outcomes import Prepared, Saved
+from flyball.core.model.task import Commit, EffectId, Item, Task, TaskId
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.web.access import AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
@@ -31,8 +32,8 @@ QUESTION = Question(
 )
 
 
-def put(site: Site, story: Story) -> TaskId:
-    """Put a story into a journal under a number of its own, moved so that it ends now."""
+def put(site: Site, story: Story, *, at_once: int = 1) -> TaskId:
+    """Put a story into a journal under a number of its own, moved so that it ends now; a long one in larger parts."""
     shift = datetime.now(UTC) - story.at
     opened, *rest = story.events
     fact = opened.fact
@@ -44,8 +45,9 @@ def put(site: Site, story: Story) -> TaskId:
     record = site.journal.open_task(
         "parse-rows", workflow=fact.task.workflow, title=fact.task.request, at=opened.at + shift, opening=opening
     )
-    for event in rest:
-        site.journal.append(record.id, [event.fact], epoch=0, at=event.at + shift)
+    for start in range(0, len(rest), at_once):
+        part = rest[start : start + at_once]
+        site.journal.append(record.id, [event.fact for event in part], epoch=0, at=part[-1].at + shift)
     return record.id
 
 
@@ -69,6 +71,37 @@ def long_story(iterations: int, *, request: str = "parse the rows", items: tuple
         failing = tuple(f"tests/a.py::t{i}" for i in range(max(0, (iterations - n) % 60)))
         story.iterate(failing=failing, signal=n % 7 == 3, restore_to="base0000" if n % 50 == 49 else "")
     return story
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def add(site: Site, task: TaskId, *facts: Fact) -> None:
+    site.journal.append(task, list(facts), epoch=0, at=now())
+
+
+CHANGED = {"dedupe.py": 'def accept(posting):\n    key = "<script>"\n    return key\n'}
+
+
+def worked_on(site: Site, files: Mapping[str, str] = CHANGED) -> TaskId:
+    """A task whose first turn really changed files in its own checkout."""
+    record = site.journal.open_task(
+        "x", workflow="tdd", title="x", at=now(), opening=lambda task: [TaskOpened(replace(tdd_task(), id=task), "RED")]
+    )
+    task = site.state(record.id).task
+    workspace = site.workspace(task)
+    workspace.prepare()
+    prepare = Prepare(EffectId("prepare"), at=now())
+    base = workspace.base
+    add(site, record.id, SessionStarted(1, "host", "0"), Begun(prepare))
+    add(site, record.id, Ended(prepare.id, Prepared(base, workspace.tree_of(base), workspace.branch)))
+    for name, text in files.items():
+        (workspace.root / name).write_text(text)
+    save = Save(EffectId("save/1"), label="turn-1", message="turn 1", parent=base, at=now())
+    kept = workspace.snapshot("turn-1", "turn 1", now())
+    add(site, record.id, Begun(save), Ended(save.id, Saved(Commit(kept.commit), kept.tree, "turn-1")))
+    return record.id
 
 
 @pytest.fixture(scope="session")
@@ -127,4 +160,18 @@ def place(site: Site, task: TaskId) -> str:
     return f"/t/{site.home.name}/{task}"
 
 
-__all__ = ["ORIGIN", "QUESTION", "Serve", "asking", "form_token", "long_story", "place", "put", "say", "short_tdd_run"]
+__all__ = [
+    "ORIGIN",
+    "QUESTION",
+    "Serve",
+    "add",
+    "asking",
+    "form_token",
+    "long_story",
+    "now",
+    "place",
+    "put",
+    "say",
+    "short_tdd_run",
+    "worked_on",
+]

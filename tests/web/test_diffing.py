@@ -3,48 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 import pytest
-from tests.web.conftest import Serve, place, put, say
+from tests.web.conftest import Serve, add, now, place, put, say, worked_on
 
-from flyball.core.model.effects import Prepare, RunAgent, Save
-from flyball.core.model.events import Begun, Ended, Fact, PersonSpoke, SessionStarted, TaskOpened
-from flyball.core.model.outcomes import Prepared, Saved
-from flyball.core.model.task import Commit, EffectId, TaskId
-from flyball.testing.builders import Story, tdd_task
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun, PersonSpoke
+from flyball.core.model.task import EffectId
+from flyball.testing.builders import Story
 from flyball.wiring.site import Site
 
 pytestmark = pytest.mark.req("V5")
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def add(site: Site, task: TaskId, *facts: Fact) -> None:
-    site.journal.append(task, list(facts), epoch=0, at=now())
-
-
-def worked_on(site: Site) -> TaskId:
-    """A task whose first turn really changed a file in its own checkout."""
-    from msgspec.structs import replace
-
-    record = site.journal.open_task(
-        "x", workflow="tdd", title="x", at=now(), opening=lambda task: [TaskOpened(replace(tdd_task(), id=task), "RED")]
-    )
-    task = site.state(record.id).task
-    workspace = site.workspace(task)
-    workspace.prepare()
-    prepare = Prepare(EffectId("prepare"), at=now())
-    base = workspace.base
-    add(site, record.id, SessionStarted(1, "host", "0"), Begun(prepare))
-    add(site, record.id, Ended(prepare.id, Prepared(base, workspace.tree_of(base), workspace.branch)))
-    (workspace.root / "dedupe.py").write_text('def accept(posting):\n    key = "<script>"\n    return key\n')
-    save = Save(EffectId("save/1"), label="turn-1", message="turn 1", parent=base, at=now())
-    kept = workspace.snapshot("turn-1", "turn 1", now())
-    add(site, record.id, Begun(save), Ended(save.id, Saved(Commit(kept.commit), kept.tree, "turn-1")))
-    return record.id
 
 
 def test_a_diff_has_colours_numbers_and_no_markup_of_the_code(site: Site, serve: Serve) -> None:

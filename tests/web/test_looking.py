@@ -294,3 +294,20 @@ def test_no_clock_of_a_page_stands_still(site: Site, serve: Serve) -> None:
     assert "As of" not in page.partition("<footer>")[2]
     stopped = browser.get(place(site, put(site, short_tdd_run()))).text
     assert "data-took" not in stopped
+
+
+@pytest.mark.req("V3", "V12")
+def test_thousands_of_checkpoints_are_paged_and_an_old_one_can_still_be_chosen(site: Site, serve: Serve) -> None:
+    task = put(site, long_story(120), at_once=100)
+    browser, here = serve(), place(site, task)
+    newest = browser.get(f"{here}/checkpoints").text
+    assert newest.count("<li data-row>") == 50
+    assert ">turn-120</a>" in newest
+    older = re.search(r'href="([^"]+before=\d+)">(\d+) earlier checkpoints', newest)
+    assert older
+    assert int(older[2]) == len(site.dossier(task).chronicle.checkpoints) - 50
+    assert browser.get(older[1]).text.count("<li data-row>") == 50
+    form = browser.get(f"{here}/say/rollback?to=turn-3").text
+    assert form.count("<option") == 51
+    assert " selected>turn-3 ·" in form
+    assert ">turn-4 ·" not in form

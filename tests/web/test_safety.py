@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from msgspec.structs import replace
-from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, say, short_tdd_run
+from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, say, short_tdd_run, worked_on
 
 from flyball.core.model.events import LearningRecorded, PersonSpoke
 from flyball.core.model.task import Item
@@ -222,7 +222,7 @@ def test_read_only_refuses_every_word_and_shows_no_form(site: Site, serve: Serve
         "/",
         "/start",
         here,
-        f"{here}/diff",
+        f"{place(site, worked_on(site))}/diff?comment=1:2",
         f"{here}/checkpoints",
         f"{here}/say",
         *(f"{here}/{word}" for word in words),

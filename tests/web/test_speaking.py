@@ -10,6 +10,7 @@ from flyball.config import file as config_file, trust
 from flyball.core.model.events import TaskStopped
 from flyball.testing.builders import Story, short_tdd_run
 from flyball.web import starting
+from flyball.web.live import regions
 from flyball.wiring.site import Site
 
 
@@ -37,7 +38,10 @@ def test_an_answer_is_kept_and_the_second_person_is_told(site: Site, serve: Serv
     task = put(site, asking())
     one, two = serve(), serve()
     here = f"{place(site, task)}/question/ask-1"
-    assert 'value="half-even"' in one.get(here).text
+    open_form = one.get(here).text
+    assert 'value="half-even"' in open_form
+    assert regions(open_form)["told"] == ""
+    assert 'http-equiv="refresh"' not in open_form, "it would take away what is being typed"
     assert say(one, here, answer="half-up").status_code == 303
     assert [(w.word, w.text, w.question) for w in site.journal.pending(task)] == [("answer", "half-up", "ask/1")]
     second = say(two, here, answer="half-even")
@@ -46,6 +50,7 @@ def test_an_answer_is_kept_and_the_second_person_is_told(site: Site, serve: Serv
     assert "Kept: half-up" in two.get(here).text
     assert len(site.journal.pending(task)) == 1
     assert "Resume now" in one.get(here).text, "nobody runs the task"
+    assert "Kept: half-up" in regions(two.get(here).text)["told"], "whoever has the form open sees it"
 
 
 @pytest.mark.req("V6")

@@ -16,6 +16,7 @@ from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.pages import changes
 from flyball.projections.pages.changes import Change
+from flyball.projections.pages.checkpoints import offered
 from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
 from flyball.projections.pages.guidance import Comment, guidance, sent
 from flyball.projections.pages.summary import Known, Summary, summarize
@@ -74,6 +75,7 @@ def diff(request: Request) -> Response:
             return refusal(request, "No diff", str(error), status=404)
         files = _files(site, found, change.older, change.newer)
     done = summary.status.decision == "DONE"
+    able = not request.app.state.gate.read_only and summary.word != "ABORTED"
     shown = DiffShown(
         heading,
         _verdict(found, summary, change.turns),
@@ -82,10 +84,10 @@ def diff(request: Request) -> Response:
         files,
         sum(f.added for f in files),
         sum(f.deleted for f in files),
-        tuple(found.history.checkpoints),
+        _choices(found, change.older),
         change.since,
         _remarks(found),
-        _commenting(request, files),
+        _commenting(request, files) if able else None,
         _here(request, PARTS),
         _here(request, PARTS[:-1]),
         "This turn changed nothing." if request.query_params.get("turn") else "Nothing has changed.",
@@ -95,7 +97,6 @@ def diff(request: Request) -> Response:
         if done
         else "They stand in the next prompt with file, line and code. No turn is interrupted.",
     )
-    able = not request.app.state.gate.read_only and summary.word != "ABORTED"
     framed = frame(request, crumbs_of(summary, Crumb("diff")), live=False, can_comment=able)
     return page("diff.html", framed, t=summary, diff=shown)
 
@@ -128,6 +129,12 @@ def _turn(turn: str, iteration: str, found: Known) -> int | None:
     if iteration.isascii() and iteration.isdigit() and 0 < int(iteration) <= len(marks):
         return marks[int(iteration) - 1].turn
     return int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 9 else None
+
+
+def _choices(found: Known, older: str) -> tuple[CheckpointRecord, ...]:
+    """What may be compared with, oldest first: always the start, too."""
+    kept = found.history.checkpoints
+    return tuple({each.commit: each for each in (*kept[:1], *offered(kept, older))}.values())
 
 
 def _files(site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:

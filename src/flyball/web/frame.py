@@ -32,6 +32,7 @@ class PageFrame(msgspec.Struct):
     crumbs: tuple[Crumb, ...]
     needs: int = 0
     live: bool = True
+    typing: bool = False
     scripts: bool = True
     read_only: bool = False
     loopback: bool = True
@@ -71,8 +72,10 @@ MESSAGES = {
 }
 
 
-def frame(request: Request, crumbs: Sequence[Crumb], *, live: bool = True, **more: Any) -> PageFrame:
-    """The frame of a page, from how it was asked for."""
+def frame(
+    request: Request, crumbs: Sequence[Crumb], *, live: bool = True, typing: bool = False, **more: Any
+) -> PageFrame:
+    """The frame of a page, from how it was asked for; where somebody is typing, nothing loads it anew."""
     gate: AccessRules = request.app.state.gate
     theme = request.cookies.get("theme", "system")
     said = request.query_params.get("said", "")
@@ -86,6 +89,7 @@ def frame(request: Request, crumbs: Sequence[Crumb], *, live: bool = True, **mor
         crumbs=tuple(crumbs),
         needs=request.app.state.needs,
         live=live,
+        typing=typing,
         read_only=gate.read_only,
         loopback=gate.hosts == LOOPBACK,
         version=assets_version(),

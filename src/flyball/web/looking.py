@@ -97,10 +97,12 @@ def iterations(request: Request) -> Response:
 
 
 def checkpoints(request: Request) -> Response:
+    """`/t/REPO/TASK/checkpoints`: newest first, in pages of 50."""
     found = known_of(request)
     summary = summarize(found)
-    framed = frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False, checkpoints=found.history.checkpoints)
-    return page("checkpoints.html", framed, t=summary)
+    kept = found.history.checkpoints[: _number(request.query_params.get("before", ""), 10**9)]
+    framed = frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False, checkpoints=kept[-PAGE:])
+    return page("checkpoints.html", framed, t=summary, earlier=max(0, len(kept) - PAGE))
 
 
 def report(request: Request) -> Response:
@@ -123,7 +125,7 @@ def question(request: Request, *, refused: str = "", typed: str = "", chosen: st
     answers = answers_of(asked)
     picked = request.query_params.get("answer", "") if chosen is None else chosen
     free = not answers or asked.name.startswith("agent-") or any(o.key == "TEXT" for o in asked.options)
-    framed = frame(request, crumbs_of(summary, Crumb(asked.id)), live=False)
+    framed = frame(request, crumbs_of(summary, Crumb(asked.id)), live=not given, typing=True)
     keys = [answer.key for answer in answers]
     default = asked.default if asked.default in keys else keys[0] if keys else ""
     return page(

@@ -138,7 +138,7 @@
     else if (key === "n") { var need = doc.querySelector("[data-needs] a"); if (need) need.focus(); else location.href = "/"; }
     else if (key === "t") $("theme").click();
     else if (key === "u") { if ($("unfold")) $("unfold").click(); else all("main details").forEach(function (d) { d.open = true; }); }
-    else if (key === "c") { var tr = doc.querySelector("tr[data-line]:hover") || (t.closest && t.closest("tr[data-line]")) || doc.querySelector("tr.add[data-line]"); if (tr) { e.preventDefault(); comment(tr); } }
+    else if (key === "c" && $("comments")) { var tr = doc.querySelector("tr[data-line]:hover") || (t.closest && t.closest("tr[data-line]")) || doc.querySelector("tr.add[data-line]"); if (tr) { e.preventDefault(); comment(tr); } }
     else if ("adrw[]".indexOf(key) >= 0) follow(key);
     else return;
     if (key !== "c") e.preventDefault();
@@ -187,10 +187,10 @@
     });
   }
   if (form) {
-    if (form.hasAttribute("data-able")) commentable();
+    commentable();
     form.addEventListener("click", function (e) {
       var touched = matchMedia("(pointer:coarse)").matches && getSelection().isCollapsed ? "tr[data-line]" : "[data-comment],td.g a";
-      var hit = form.hasAttribute("data-able") && e.target.closest(touched);
+      var hit = e.target.closest(touched);
       if (hit) { e.preventDefault(); comment(hit.closest("tr")); }
     });
     form.addEventListener("submit", function () { if (!/preview$/.test((doc.activeElement && doc.activeElement.formAction) || "")) try { sessionStorage.removeItem(store); } catch (e) { /* none */ } });
