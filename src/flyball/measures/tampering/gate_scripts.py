@@ -2,14 +2,26 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
 
-from flyball.measures.sources import imports, is_code, looks_like_test
-from flyball.measures.tampering.command_reading import references
+import msgspec
+
+from flyball.measures.sources import imports, looks_like_test
+from flyball.measures.tampering.command_reading import CODE, Reference, references
+from flyball.measures.tampering.gate_parts import (
+    TOOLS,
+    Read,
+    is_a_test,
+    is_named_after,
+    is_part,
+    is_product,
+    program_names,
+)
+from flyball.measures.tampering.program_reading import imported, language, started_by
 from flyball.measures.tampering.sections import is_sectioned
 
 _BUILDERS = {
@@ -18,15 +30,16 @@ _BUILDERS = {
     "task": ("Taskfile.y*ml",),
     "rake": ("Rakefile",),
     "tox": ("tox.ini",),
+    "inv": ("tasks.py",),
+    "invoke": ("tasks.py",),
+    "doit": ("dodo.py",),
 }
 _MAKE = re.compile(r"\bmake((?: +[^\s;&|]+)+)")
 _PACKAGE_SCRIPTS = re.compile(r"\b(npm|pnpm|yarn|bun|run-s|run-p|npm-run-all)\b")
 _BETWEEN = re.compile(r"[\s;&|()\"'`=<>,{}\[\]$]+")
-_TOOLS = re.compile(r"(?:tools?|scripts?|ci|dev|hack)/")
 _INCLUDED = re.compile(r"^\s*(?:-?include|sinclude|import|!include)\s+(.+)$", re.MULTILINE)
 _SETTING = re.compile(r"^\w+\s*[:?]{0,2}=.*$", re.MULTILINE)
 _RECIPE = re.compile(r"^(?:\t|[ ]{2,})(.*)$", re.MULTILINE)
-_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _SETTINGS_OF_SCRIPTS = re.compile(
     r"(?:.*[./])?(?:jest|vitest|vite|babel|cypress|playwright|karma|ava|mocharc|eslint|babelrc|wdio|cucumber|nycrc)\b.*"
 )
@@ -35,7 +48,6 @@ _KEYS = re.compile(
     r"""|require|import|loader|presets?|plugins|extends|testSequencer|processor|setup)\b["']?\s*[:=]\s*(\[[^\]]*\]|\{[^}]*\}|[^,\n]*)"""
 )
 _TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
-_IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["'](\.{1,2}/[^"']+)["']""")
 _ENDINGS = (
     "",
     ".js",
@@ -50,33 +62,57 @@ _ENDINGS = (
     "/index.js",
     "/index.ts",
     "/index.mjs",
+    ".rb",
+    ".php",
+    ".lua",
 )
 _COMMANDS_OF_TOX = re.compile(r"^(?:commands\w*|set_?env)\s*=((?:.*\n(?:[ \t]+.*\n?)*))", re.MULTILINE)
 
-Read = Callable[[str], bytes | None]
-
 
 def is_gate_file(path: str, commands: str, lint: str = "") -> bool:
-    """Whether gate commands or the lint command are made of a file by its name, or a builder reads it for them."""
-    return path in _gate_files(commands, lint, frozenset({path}), {path: b""}.get)
+    """Whether gate commands or the lint command are made of a file by its name, or a builder or a program reads it for them."""
+    if path in _gate_files(commands, lint, frozenset({path}), {path: b""}.get):
+        return not looks_like_test(path)
+    return is_named_after(path, _programs(f"{commands} ; {lint}", frozenset()))
+
+
+class GateMakings(msgspec.Struct, frozen=True):
+    """What gates are made of: files of the tree, and the programs whose settings they heed, by their names."""
+
+    files: frozenset[str]
+    programs: frozenset[str]
 
 
 def started_within(commands: str, files: frozenset[str], read: Read, lint: str = "") -> frozenset[str]:
     """What gate commands execute or are configured by, and what that executes or is configured by in turn, however deep."""
+    return makings(commands, files, read, lint).files
+
+
+def makings(commands: str, files: frozenset[str], read: Read, lint: str = "") -> GateMakings:
+    """The files gates are made of, followed from their commands, and the programs that are started on the way."""
     waiting = _gate_files(commands, lint, files, read)
     if _PACKAGE_SCRIPTS.search(f"{commands} ; {lint}"):
         waiting |= {path for path in files if PurePosixPath(path).name == "package.json"}
     seen: set[str] = set()
+    programs = set(_programs(f"{commands} ; {lint}", files))
     while waiting:
         path = waiting.pop()
         seen.add(path)
-        waiting |= _started_by(path, (read(path) or b"").decode("utf-8", "replace"), files, read, commands) - seen
-    return frozenset(path for path in seen if not is_sectioned(path))
+        found, shell = _started_by(path, (read(path) or b"").decode("utf-8", "replace"), files, read, commands)
+        waiting |= found - seen
+        programs |= _programs(shell, files)
+    kept = frozenset(path for path in seen if not is_sectioned(path) and not looks_like_test(path))
+    return GateMakings(kept, frozenset(programs))
+
+
+def _programs(text: str, files: frozenset[str]) -> frozenset[str]:
+    return program_names((what for how, what in references(text) if how in {"executes", "module"}), files)
 
 
 def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> set[str]:
     every = f"{commands} ; {lint}"
-    found = set(_referred(commands, "", files, read)) | set(_referred(lint, "", files, read, linter=True))
+    found = set(_referred(references(commands), "", files, read, reports="{junit}" in commands))
+    found |= set(_referred(references(lint), "", files, read, linter=True))
     patterns = [p for word, each in _BUILDERS.items() if re.search(rf"\b{word}\b", every) for p in each]
     # A file that has the name of a target is up to date, and nothing is run for it.
     for called in map(str.split, _MAKE.findall(every)):
@@ -85,69 +121,84 @@ def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> 
     return found | {path for path in files for p in patterns if fnmatchcase(path.rpartition("/")[2], p)}
 
 
-def _referred(text: str, beside: str, files: frozenset[str], read: Read, *, linter: bool = False) -> Iterator[str]:
-    """The files a shell text executes or is configured by; a test is what is run, and a product may be run by its own gate."""
-    for how, word in references(text):
-        for path in files & _meant(word, how, beside, linter=linter):
-            runs_product = how == "executes" and "{junit}" not in text and not linter and _is_product(path, files, read)
-            if not looks_like_test(path) and not runs_product:
+def _referred(
+    found: Iterable[Reference], beside: str, files: frozenset[str], read: Read, *, linter: bool = False,
+    reports: bool = False, by_test: bool = False,
+) -> Iterator[str]:  # fmt: skip
+    """The files that references lead to and that belong to the gate; what a gate examines is free."""
+    for how, word in _with_code(found):
+        for path in _resolved_word(word, how, beside, files):
+            if how == "module" and "/" in path and not TOOLS.fullmatch(path):
+                continue
+            part = linter or how in {"configures", "loads"}
+            if how == "executes" and not part:
+                part = reports or not (is_product(path, files, read) or (by_test and not is_part(path, read)))
+            if part or is_part(path, read):
                 yield path
 
 
-def _meant(word: str, how: str, beside: str, *, linter: bool) -> set[str]:
+def _with_code(found: Iterable[Reference]) -> Iterator[Reference]:
+    for how, what in found:
+        if how in CODE:
+            yield from started_by(what, how)
+        else:
+            yield how, what
+
+
+def _resolved_word(word: str, how: str, beside: str, files: frozenset[str]) -> frozenset[str]:
+    meant = _meant(word, how, beside)
+    if how != "loads" and (how in {"module", "configures"} or "/" not in word):
+        return files & meant
+    return (files & meant) or files & {f"{each}{end}" for each in meant for end in _ENDINGS}
+
+
+def _meant(word: str, how: str, beside: str) -> set[str]:
     """The paths a word may mean, from the root and from the folder of the file it stands in; variables before it are left out."""
     if how == "module":
         folder, slash, module = word.rpartition("/")
         place = module.replace(".", "/")
         inside = {f"{place}{end}" for end in (".py", "/__main__.py", "/__init__.py")}
-        return {
-            normpath(f"{folder}{slash}{path}")
-            for path in inside
-            if _TOOLS.match(path) or (linter and "/" not in place and path.endswith(".py"))
-        }
+        return {normpath(f"{folder}{slash}{path}") for path in inside}
     bare = re.sub(r"^(?:\$\([^)]*\)|\$\{[^}]*\}|\$\w+|[})\"'])+/?", "", word).lstrip("/") if word else ""
     return {normpath(each) for each in (word, bare, f"{beside}/{bare}" if beside else bare) if each}
 
 
-def _is_product(path: str, files: frozenset[str], read: Read) -> bool:
-    """Whether what a command executes is what is tested, and may change: other code imports it, or there is no other."""
-    stem = PurePosixPath(path).stem
-    if not is_code(path) or _TOOLS.match(path) or re.search(r"test|check|verif|validat|lint|runner", path):
-        return False
-    wanted = re.compile(rf"\b(?:import|from|require)\b[^\n]*\b{re.escape(stem)}\b".encode())
-    others = [file for file in files if file != path and is_code(file)]
-    return not others or any(wanted.search(read(file) or b"") for file in others[:2000])
-
-
-def _started_by(path: str, text: str, files: frozenset[str], read: Read, commands: str) -> set[str]:
+def _started_by(path: str, text: str, files: frozenset[str], read: Read, commands: str) -> tuple[set[str], str]:
+    """The files that a part of a gate leads to, and the shell text in it."""
     folder = str(PurePosixPath(path).parent).removeprefix(".")
     name = PurePosixPath(path).name
+    shell, found = "", set[str]()
+    kind = language(path, text)
     if name == "package.json":
         shell = _package_scripts(text, commands)
-        return set(_referred(shell, folder, files, read)) | {f for f in _in_keys(text, folder, files) if "jest" in text}
-    if name == "tox.ini":
-        return set(_referred("\n".join(_COMMANDS_OF_TOX.findall(text)), folder, files, read))
-    if path.endswith(".py"):
-        beside = {f"{folder}/{each}{end}" for each in imports(text.encode()) for end in (".py", "/__init__.py")}
-        return set(files & (beside | _of_package(text, folder))) if folder else set()
-    if _SCRIPT.fullmatch(path) or (
-        name.endswith(("rc", ".json", ".yml", ".yaml")) and _SETTINGS_OF_SCRIPTS.fullmatch(name)
-    ):
-        settings = _SETTINGS_OF_SCRIPTS.fullmatch(name) is not None
-        inside = {each for found in _IMPORTED.findall(text) for each in _resolved(found, folder, files)}
-        # What a program imports beside itself belongs to it; from elsewhere it imports the product.
-        inside = {each for each in inside if settings or str(PurePosixPath(each).parent).removeprefix(".") == folder}
-        return inside | (set(_in_keys(text, folder, files)) if settings else set())
-    makefile = any(fnmatchcase(name, pattern) for each in _BUILDERS.values() for pattern in each)
-    shell = "\n".join([*_SETTING.findall(text), *_RECIPE.findall(text)]) if makefile else text
-    included = {
-        each
-        for line in _INCLUDED.findall(text)
-        if makefile
-        for word in line.split()
-        for each in _meant(word, "", folder, linter=False)
-    }
-    return set(_referred(shell, folder, files, read)) | (included & files)
+        found = {f for f in _in_keys(text, folder, files) if "jest" in text}
+    elif name == "tox.ini":
+        shell = "\n".join(_COMMANDS_OF_TOX.findall(text))
+    elif kind == "script" or (name.endswith(("rc", ".json", ".yml", ".yaml")) and _SETTINGS_OF_SCRIPTS.fullmatch(name)):
+        found = set(_beside_script(path, text, folder, files, read))
+    elif kind == "python":
+        modules = {
+            f"{folder}/{each}{end}".lstrip("/") for each in imports(text.encode()) for end in (".py", "/__init__.py")
+        }
+        found = {f for f in files & (modules | _of_package(text, folder)) if is_part(f, read)}
+    elif not kind:
+        makefile = any(fnmatchcase(name, pattern) for each in _BUILDERS.values() for pattern in each)
+        shell = "\n".join([*_SETTING.findall(text), *_RECIPE.findall(text)]) if makefile else text
+        lines = _INCLUDED.findall(text) if makefile else ()
+        found = set(files) & {each for line in lines for word in line.split() for each in _meant(word, "", folder)}
+    started = (*references(shell), *(started_by(text, kind) if kind else ()))
+    return found | set(_referred(started, folder, files, read, by_test=looks_like_test(path) or is_a_test(path))), shell
+
+
+def _beside_script(path: str, text: str, folder: str, files: frozenset[str], read: Read) -> Iterator[str]:
+    """What a script has loaded: of settings everything, of a program what it only runs, and what asserts for it."""
+    settings = _SETTINGS_OF_SCRIPTS.fullmatch(PurePosixPath(path).name) is not None
+    for word, runs in imported(text):
+        for each in _resolved(word, folder, files):
+            near = str(PurePosixPath(each).parent).removeprefix(".") == folder
+            if settings or (near and (runs or is_part(each, read))):
+                yield each
+    yield from _in_keys(text, folder, files) if settings else ()
 
 
 def _of_package(text: str, folder: str) -> set[str]:

@@ -13,7 +13,8 @@ from flyball.core.model.measurement import Trick
 from flyball.core.model.task import Commit, Item, Settings
 from flyball.measures.sources import is_test_file, looks_like_test
 from flyball.measures.tampering.clones import lost_in_a_clone
-from flyball.measures.tampering.gate_scripts import is_gate_file, started_within
+from flyball.measures.tampering.gate_parts import is_named_after
+from flyball.measures.tampering.gate_scripts import is_gate_file, makings
 from flyball.measures.tampering.import_roots import Roots, import_roots, stand_in
 from flyball.measures.tampering.plugins import plugin_files
 from flyball.measures.tampering.reported_files import Held
@@ -33,7 +34,7 @@ _CONFIGURATION = re.compile(
     r"|\.?ruff\.toml|\.flake8|\.?pylintrc(\.toml)?|\.?mypy\.ini|pyrightconfig\.json|\.bandit|\.pre-commit-config\.yaml|\.isort\.cfg"
     r"|\.eslintrc.*|eslint\.config\..*|\.(eslint|prettier|stylelint)ignore|\.prettierrc.*|prettier\.config\..*|\.stylelintrc.*"
     r"|biome\.jsonc?|\.?oxlintrc\.json|\.golangci\.(ya?ml|toml|json)|\.rubocop(_todo)?\.yml|\.?clippy\.toml|phpstan\.neon(\.dist)?|psalm\.xml"
-    r"|\.(rg)?ignore|\.markdownlint.*|\.yamllint.*|\.shellcheckrc",
+    r"|tsconfig\.(test|tests|spec|unit|e2e|jest|vitest|lint|eslint)\w*\.json|\.(rg)?ignore|\.markdownlint.*|\.yamllint.*|\.shellcheckrc",
     re.IGNORECASE,
 )
 """The one table of what configures the runners and linters of known ecosystems, whole files of it; `sections` has the parts."""
@@ -129,6 +130,7 @@ class _Sides(msgspec.Struct, frozen=True):
     written: frozenset[str]
     changed: tuple[str, ...]
     scripts: frozenset[str]
+    programs: frozenset[str]
     roots: Roots
     plugins: frozenset[str]
     installed: frozenset[str]
@@ -191,7 +193,8 @@ def _sides(
     accepted = frozenset(workspace.list_files(request.accepted))
     candidate = frozenset(workspace.list_files(request.candidate))
     read = partial(workspace.read_file, request.accepted)
-    scripts = started_within(_gates(settings), accepted, read, settings.lint)
+    made_of = makings(_gates(settings), accepted, read, settings.lint)
+    scripts = made_of.files
     changed = changed_paths(workspace, request.accepted, request.candidate)
     loadable = any(path.endswith(".py") for path in changed)
     written = frozenset(changed_paths(workspace, request.base, request.accepted))
@@ -202,6 +205,7 @@ def _sides(
         written,
         changed,
         scripts,
+        made_of.programs,
         import_roots(_commands(settings), scripts, read),
         plugins,
         installed(_commands(settings))
@@ -218,7 +222,7 @@ def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]
 
 def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
     """The tricks of one changed path; empty when the path is not protected."""
-    if is_configuration(path, settings) or path in sides.scripts or _is_plugin(path, sides):
+    if is_configuration(path, settings) or _is_gates_own(path, sides) or _is_plugin(path, sides):
         before, after = _versions(path, request, workspace)
         return (_configuration(path, before, after),)
     if _ENTRY_POINTS.fullmatch(path):
@@ -230,6 +234,10 @@ def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, 
     before, after = _versions(path, request, workspace)
     compared = compare if is_test_file(path, before, after) else sides.unnamed.compared
     return compared(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)
+
+
+def _is_gates_own(path: str, sides: _Sides) -> bool:
+    return path in sides.scripts or is_named_after(path, sides.programs)
 
 
 def _is_plugin(path: str, sides: _Sides) -> bool:

@@ -5,11 +5,14 @@ import re
 import tomllib
 from collections.abc import Callable
 from pathlib import PurePosixPath
+from posixpath import normpath
 from typing import Any
 
 import msgspec
 
-SECTIONED = frozenset({"pyproject.toml", "package.json", "setup.cfg", "tox.ini"})
+from flyball.measures.sources import looks_like_test
+
+SECTIONED = frozenset({"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "deno.json"})
 
 _TOML_ALWAYS = (
     "tool.pytest",
@@ -27,7 +30,9 @@ _TOML_RUNNERS = {"hatch": "tool.hatch.envs", "poe": "tool.poe", "pdm": "tool.pdm
 _JSON_KEYS = (
     *("jest", "vitest", "mocha", "ava", "nyc", "c8", "tap", "jasmine", "karma", "babel"),
     *("eslintConfig", "eslintIgnore", "prettier", "stylelint", "xo", "standard"),
+    *("tasks", "test", "lint", "fmt", "bench"),
 )
+"""Of `package.json` and, the last of them, of `deno.json`."""
 _INI = re.compile(
     r"(tool:)?pytest|coverage:.*|testenv.*|tox(:.*)?|gh-actions.*|unittest.*|flake8.*|mypy.*|pylint.*|isort|pycodestyle|pydocstyle|bandit"
 )
@@ -50,7 +55,7 @@ def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) 
     """The candidate's manifest with the accepted test sections put back; None when those are the same."""
     name = PurePosixPath(path).name
     kind: Callable[[str, str, str], tuple[str, tuple[str, ...]]]
-    kind = _toml if name == "pyproject.toml" else _json if name == "package.json" else _ini
+    kind = _toml if name.endswith(".toml") else _json if name.endswith(".json") else _ini
     before = (accepted or b"").decode("utf-8", "replace")
     after = candidate.decode("utf-8", "replace")
     try:
@@ -116,13 +121,39 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
     was, now = old.get("scripts") or {}, new.get("scripts") or {}
     was = was if isinstance(was, dict) else {}
     scripts = [s for s in {**was, **now} if _is_test_script(s, commands) and was.get(s) != now.get(s)]
+    names = _names_of_support(old, new)
     for key in keys:
         _put(new, key, old.get(key))
     for script in scripts:
         _put(now, script, was.get(script))
     if scripts:
         new["scripts"] = now
-    return json.dumps(new, indent=2) + "\n", (*keys, *(f"scripts.{s}" for s in scripts))
+    if names:
+        new["imports"] = {**(new.get("imports") or {}), **{name: old["imports"][name] for name in names}}
+    return json.dumps(new, indent=2) + "\n", (
+        *keys,
+        *(f"scripts.{s}" for s in scripts),
+        *(f"imports.{n}" for n in names),
+    )
+
+
+def _names_of_support(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The names in an import map that no longer lead to what tests use beside the product: their own files, and packages."""
+    was, now = old.get("imports"), new.get("imports")
+    if not isinstance(was, dict):
+        return []
+    now = now if isinstance(now, dict) else {}
+    changed = [name for name, value in was.items() if now.get(name) != value]
+    return [name for name in changed if any(_is_support(text) for text in _texts(was[name]))]
+
+
+def _is_support(place: str) -> bool:
+    return not place.startswith(("./", "../", "/")) or looks_like_test(normpath(place))
+
+
+def _texts(value: Any) -> list[str]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value] if isinstance(value, str) else [text for each in inner for text in _texts(each)]
 
 
 def _object(text: str) -> dict[str, Any] | None:

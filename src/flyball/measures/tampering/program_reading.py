@@ -1,0 +1,100 @@
+"""What a program that a gate starts imports beside itself, and which other programs it starts."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from flyball.measures.sources import parse
+from flyball.measures.tampering.command_reading import Reference, references
+
+SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
+_STARTS = frozenset(
+    """run call check_call check_output Popen system popen getoutput getstatusoutput create_subprocess_exec create_subprocess_shell
+    execv execve execvp execl execlp spawnv spawnl spawnvp run_path run_module import_module __import__ exec eval compile""".split()
+)
+_LOOKED_AT = frozenset({"check_output", "getoutput", "getstatusoutput", "popen"})
+_MODULES = frozenset({"run_module", "import_module", "__import__"})
+_FILES = frozenset({"run_path", "exec", "eval", "compile"})
+_IMPORTED = re.compile(
+    r"""(?P<bare>^[ \t]*)?(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["'](?P<path>\.{1,2}/[^"']+)["']""",
+    re.MULTILINE,
+)
+_STARTED_BY_SCRIPT = re.compile(
+    r"^(?P<before>.*?)\b(?:exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)\s*\((?P<given>[^;\n]*)",
+    re.MULTILINE,
+)
+_LOADED = re.compile(r"""\b(?P<how>load|do|dofile|source|require\w*|include\w*)\b[\s(]*["'](?P<path>[^"'\n]+)["']""")
+_SYSTEM = re.compile(r"""\b(?:system|exec|spawn|shell_exec|passthru|qx|os\.execute)\b[\s({]*["']([^"'\n]+)["']""")
+_TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
+_SHEBANG = re.compile(r"#!.*?\b(python|node|ruby|perl|php|lua)")
+_OTHER = re.compile(r".*\.(?:rb|pl|pm|t|php|lua|R|tcl)")
+
+
+def language(path: str, text: str) -> str:
+    """The language of a program, by its name or its first line; empty for a shell's and what is none."""
+    if path.endswith(".py"):
+        return "python"
+    if SCRIPT.fullmatch(path):
+        return "script"
+    found = _SHEBANG.match(text)
+    if found:
+        return {"python": "python", "node": "script"}.get(found[1], "other")
+    return "other" if _OTHER.fullmatch(path) else ""
+
+
+def started_by(text: str, kind: str) -> Iterator[Reference]:
+    """Which programs and files a program has run, as it names them."""
+    if kind == "python":
+        yield from _started_by_python(parse(text.encode()))
+    elif kind == "script":
+        for call in _STARTED_BY_SCRIPT.finditer(text):
+            words = " ".join(_TEXTS.findall(call["given"]))
+            used = bool(re.search(r"=|\breturn\b|\($", call["before"].rpartition(";")[2]))
+            yield from _seen(references(words), used=used)
+    else:
+        for found in _LOADED.finditer(text):
+            yield "examines" if found["how"].startswith(("require", "include")) else "loads", found["path"]
+        for command in _SYSTEM.findall(text):
+            yield from references(command)
+
+
+def _seen(found: Iterator[Reference], *, used: bool) -> Iterator[Reference]:
+    for how, what in found:
+        yield "examines" if used and how == "executes" else how, what
+
+
+def imported(text: str) -> Iterator[tuple[str, bool]]:
+    """The files a script imports, and of each whether that is to run it: it takes nothing from it."""
+    for found in _IMPORTED.finditer(text):
+        line = text[text.rfind("\n", 0, found.start("path")) + 1 : found.end()]
+        yield found["path"], re.match(r"\s*(?:import\s*[\"']|require\s*\(|await import\s*\()", line) is not None
+
+
+def _started_by_python(module: ast.Module | None) -> Iterator[Reference]:
+    for node in ast.walk(module) if module else ():
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name not in _STARTS:
+            continue
+        words = _words(node.args[0])
+        if name in _MODULES:
+            yield from (("module", word) for word in words[:1])
+        elif name in _FILES:
+            yield from (("loads", word) for word in words)
+        else:
+            words += (
+                [word for each in node.args[1:] for word in _words(each)] if name.startswith(("exec", "spawn")) else []
+            )
+            used = name in _LOOKED_AT or any(k.arg in {"capture_output", "stdout"} for k in node.keywords)
+            yield from _seen(references(" ".join(words)), used=used)
+
+
+def _words(value: ast.expr) -> list[str]:
+    """The words of a command, as far as they stand in the source; parts of one path are put together."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return [" ".join(_words(each)) for each in value.elts]
+    if isinstance(value, ast.Attribute) and value.attr == "executable":
+        return ["python"]
+    found = [str(n.value) for n in ast.walk(value) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return ["/".join(part.strip("/") for part in found)] if len(found) > 1 else found
