@@ -8,7 +8,7 @@ PACKAGES = {
     "acp": ("agent-client-protocol>=0.12",),
     "evaluators": (
         *("ast-grep-py>=0.51", "grimp>=3.19", "jscpd>=5.4", "kingfisher-bin>=2.14"),
-        *("mypy>=2.4", "oxlint>=1.89", "ruff>=0.17", "squawk-cli>=2.70"),
+        *("mypy>=2.4", "oxlint>=1.89", "ruff>=0.17", "squawk-cli>=2.70", "typos>=1.51"),
     ),
     "mcp": ("mcp>=2.3",),
     "notify": ("apprise>=1.9",),

@@ -48,23 +48,28 @@ UI_UX = EvaluatorCard(
         ),
         Pass(
             "layout",
-            measured="browser: overflow, overlapping controls, clipped text, landmarks, one h1, language, title",
+            measured="browser: overlapping controls, covered and clipped text, landmarks, one h1, title; ast-grep: z-index",
         ),
-        Pass("responsive", measured="browser at 375, 768 and 1024 px: page overflow, touch targets under 44 px"),
+        Pass(
+            "responsive", measured="browser at 375, 768 and 1024 px: viewport, page overflow, touch targets under 44 px"
+        ),
         Pass(
             "component states",
-            measured="ast-grep: a union of more than seven literal states",
+            measured="ast-grep: unions of more than seven states, fetching without failure, waiting or empty state; browser: buttons without hover",
             judged="Does every new component handle hover, focus, disabled, empty, loading and error, without unsafe conditionals?",
             evidence="for each component and state the line that handles it, or the line where it is missing",
         ),
-        Pass("animation", measured="ast-grep: transitions of layout properties; browser: motion under reduced motion"),
+        Pass(
+            "animation",
+            measured="ast-grep: transitions and keyframes of layout properties, of everything, over 500 ms; browser: reduced motion",
+        ),
         Pass(
             "accessibility",
-            measured="oxlint jsx-a11y; browser: axe-core, contrast, labels, focus by tabbing, console errors",
+            measured="oxlint jsx-a11y; ast-grep: labels; browser: axe-core, contrast, labels, focus by tabbing, console errors",
         ),
         Pass(
             "copy",
-            measured="browser and source: placeholder text, undefined, NaN, raw JSON, exceptions shown to people",
+            measured="browser and source: placeholder text, undefined, NaN, raw JSON, exceptions, vague links and buttons; typos",
             judged="Are the texts free of jargon, and do they tell a person what happened and what to do next?",
             evidence="for each new text its line",
         ),

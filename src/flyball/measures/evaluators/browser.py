@@ -27,6 +27,8 @@ PAUSE_S = 0.1
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 _ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--hide-scrollbars")  # fmt: skip
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+_GOOD_PRACTICE = ("aria-allowed-role", "aria-dialog-name", "empty-heading", "heading-order", "label-title-only", "presentation-role-conflict", "scope-attr-valid", "skip-link", "tabindex")  # fmt: skip
+"""Rules of axe that no criterion of WCAG asks for and that hold on every page; landmarks and headings are the probe's."""
 
 
 class PageFinding(msgspec.Struct, frozen=True):
@@ -194,7 +196,8 @@ class _Visit:
     def _axe(self) -> list[PageFinding]:
         from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - an extra
 
-        said = Axe().run(self._page, options={"runOnly": {"type": "tag", "values": _TAGS}}).response
+        more = {name: {"enabled": True} for name in _GOOD_PRACTICE}
+        said = Axe().run(self._page, options={"runOnly": {"type": "tag", "values": _TAGS}, "rules": more}).response
         found = []
         for violation in said["violations"]:
             for node in violation["nodes"][:20]:

@@ -37,9 +37,13 @@ OXLINT = {
         "no-constant-condition",
     ),
     "accessibility": ("jsx-a11y",),
+    "copy": ("anchor-ambiguous-text",),
 }
 IN_TESTS_TOO = frozenset({"F401", "F811", "F841", "E722", "ERA001", "FIX001", "FIX002", "FIX003", "T100", "no-unused-vars", UNUSED_IMPORT, "no-debugger", "no-warning-comments", "no-unreachable"})  # fmt: skip
 """What counts in tests as well; the rest is about the product."""
+_FIELDS = ["audio", "canvas", "embed", "input", "link", "option", "select", "td", "textarea", "th", "tr", "video"]
+"""What a label around it may name, which oxlint does not see; a rule of flyball's own looks at fields."""
+_VAGUE = ["click here", "click me", "click", "here", "link", "a link", "this", "this page", "this link", "more", "read more", "learn more", "see more"]  # fmt: skip
 _SETTINGS: dict[str, Any] = {
     "plugins": ["typescript", "unicorn", "import", "jsx-a11y", "react", "promise", "oxc"],
     "categories": {"correctness": "error"},
@@ -58,6 +62,9 @@ _SETTINGS: dict[str, Any] = {
         "jsx-a11y/click-events-have-key-events": "error",
         "jsx-a11y/no-static-element-interactions": "error",
         "jsx-a11y/label-has-associated-control": "error",
+        "jsx-a11y/control-has-associated-label": ["error", {"ignoreElements": _FIELDS}],
+        "jsx-a11y/anchor-ambiguous-text": ["error", {"words": _VAGUE}],
+        "jsx-a11y/prefer-tag-over-role": "off",  # a role says the same to who needs it
     },
 }
 _ACTIONS = {
@@ -170,7 +177,8 @@ def _of_oxlint(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect
     text = said["message"]
     plugin, rule = found[1].removeprefix("eslint-plugin-"), found[2]
     imported = rule == "no-unused-vars" and "is imported" in text
-    name = plugin if plugin == "jsx-a11y" else UNUSED_IMPORT if imported else rule
+    spoken = plugin == "jsx-a11y" and rule not in OXLINT["copy"]
+    name = plugin if spoken else UNUSED_IMPORT if imported else rule
     shown = f"jsx-a11y/{rule}" if plugin == "jsx-a11y" else rule
     return name, tree.defect(shown, text, said["filename"].removeprefix("./"), line, action=_ACTIONS.get(rule, ""))
 

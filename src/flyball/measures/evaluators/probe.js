@@ -1,4 +1,4 @@
-// Looks at one page as it stands and says what is wrong with its layout, its targets, its labels and its texts.
+// Looks at one page as it stands and says what is wrong with its layout, its targets, its labels, its states and its texts.
 () => {
   const found = [];
   const width = document.documentElement.clientWidth;
@@ -53,6 +53,87 @@
     }
   });
 
+  // Text under something that paints: found by asking which element lies on top, screen by screen. Overlays are meant to cover.
+  const overlay = "dialog, [role=dialog], [role=alertdialog], [aria-modal], [popover], [role=tooltip], [role=menu], [role=listbox]";
+  const above = (element) => {
+    const line = [];
+    for (let one = element; one && one !== document.documentElement; one = one.parentElement) line.push(one);
+    return line;
+  };
+  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  const paints = (element) => {
+    const style = getComputedStyle(element);
+    const clear = /^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) && style.backgroundImage === "none";
+    return !clear || hasText(element) || /^(IMG|VIDEO|CANVAS|IFRAME|INPUT|SELECT|TEXTAREA|BUTTON)$/.test(element.tagName);
+  };
+  const floats = (element) => element.closest(overlay) || above(element).some((one) => /fixed|sticky/.test(getComputedStyle(one).position));
+  const seen = (element) => above(element).every((one) => getComputedStyle(one).opacity !== "0") && getComputedStyle(element).pointerEvents !== "none";
+  const inClip = (element, x, y) =>
+    above(element).every((one) => {
+      const box = one.getBoundingClientRect();
+      return getComputedStyle(one).overflow === "visible" || (x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
+    });
+  const linesOf = (element) =>
+    [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim()).flatMap((node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return [...range.getClientRects()];
+    });
+  const called = (element) => element.tagName.toLowerCase() + (element.id ? `#${element.id}` : "") + [...element.classList].map((name) => `.${name}`).join("");
+  const coverOf = (element) => {
+    for (const line of linesOf(element)) {
+      const y = (line.top + line.bottom) / 2;
+      for (let x = line.left + 2; x < line.right - 1; x += 8) {
+        const top = document.elementFromPoint(x, y);
+        const related = !top || top.contains(element) || element.contains(top);
+        if (!related && inClip(element, x, y) && paints(top) && !floats(top)) return top;
+      }
+    }
+    return null;
+  };
+  const texts = every.filter((element) => hasText(element) && shown(element) && seen(element) && !floats(element)).slice(0, 600);
+  const covered = new Set();
+  for (let screen = 0; screen < 10 && screen * innerHeight < document.documentElement.scrollHeight; screen += 1) {
+    scrollTo({ top: screen * innerHeight, behavior: "instant" });
+    for (const element of texts) {
+      const cover = covered.has(element) ? null : coverOf(element);
+      if (cover) report("covered", `“${words(element).split("\n")[0]}” is covered by ${called(cover)}`, cover);
+      if (cover) covered.add(element);
+    }
+  }
+  scrollTo({ top: 0, behavior: "instant" });
+
+  // A button that is painted has lost the browser's own looks for hover and press; the style sheets must give it others.
+  const sheets = [];
+  const gather = (rules, outer) => {
+    for (const rule of rules) {
+      const selector = rule.selectorText ? (outer ? rule.selectorText.replaceAll("&", `:is(${outer})`) : rule.selectorText) : outer;
+      if (rule.selectorText) sheets.push({ selector, style: rule.style });
+      if (rule.cssRules) gather(rule.cssRules, selector);
+    }
+  };
+  for (const sheet of document.styleSheets) {
+    try {
+      gather(sheet.cssRules, "");
+    } catch {
+      continue; // a sheet of another origin cannot be read
+    }
+  }
+  const fits = (element, selector) => {
+    try {
+      return element.matches(selector);
+    } catch {
+      return false;
+    }
+  };
+  const painted = (style) => style.background || style.backgroundColor || style.backgroundImage || style.border || style.borderStyle || style.appearance || style.all;
+  const state = /:(hover|active)\b/;
+  for (const button of document.querySelectorAll("button, [role=button], input[type=submit], input[type=button]")) {
+    const styled = painted(button.style) || sheets.some((rule) => !state.test(rule.selector) && painted(rule.style) && fits(button, rule.selector));
+    const answers = sheets.some((rule) => state.test(rule.selector) && fits(button, rule.selector.replace(/:(hover|active|focus-visible|focus-within|focus)\b/g, "")));
+    if (shown(button) && styled && !answers) report("states", "a button that is painted looks the same under the pointer and when pressed; it has no :hover and no :active", button);
+  }
+
   for (const element of every) {
     const style = getComputedStyle(element);
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
@@ -77,6 +158,16 @@
     const own = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent).join(" ").trim();
     const hit = /^(SCRIPT|STYLE|NOSCRIPT|CODE|PRE|TEMPLATE)$/.test(element.tagName) || !shown(element) ? null : own.match(jargon);
     if (hit) report("text", `a text for people holds ${hit[0].toLowerCase()}`, element);
+  }
+
+  const vagueLink = /^(click( here| me)?|here|(a )?link|this( page| link)?|(read |learn |see )?more)[.!…]?$/i;
+  const vagueButton = /^(submit|ok|okay|yes|no|click( here| me)?|press( here| me)?|button)[.!]?$/i;
+  const named = (element) => (element.getAttribute("aria-label") || element.innerText || element.value || "").trim();
+  for (const link of document.querySelectorAll("a[href]")) {
+    if (shown(link) && vagueLink.test(named(link))) report("link-text", "a link does not say where it leads", link);
+  }
+  for (const button of document.querySelectorAll("button, [role=button], input[type=submit], input[type=button]")) {
+    if (shown(button) && vagueButton.test(named(button)) && !button.closest(overlay)) report("button-text", "a button does not say what it does", button);
   }
 
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {

@@ -52,6 +52,7 @@ TOOLS: dict[str, Tool] = {
         Tool("mypy", "Python types"),
         Tool("kingfisher", "secrets"),
         Tool("squawk", "PostgreSQL migrations"),
+        Tool("typos", "misspelt words in texts for people"),
         Tool("playwright", "pages in a browser", install_command("ui", sys.executable), "playwright"),
         Tool("axe", "accessibility of pages", install_command("ui", sys.executable), "axe_playwright_python"),
         Tool("chromium", "the browser", "apt install chromium (or set CHROMIUM to the path of a Chrome or Chromium)"),

@@ -12,17 +12,19 @@ from flyball.measures.evaluators.browser import PageFinding, PagesSeen, look_at_
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import MARKUP, SCRIPTS, STYLES, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.linters import Linters
+from flyball.measures.evaluators.spelling import SHOWING, misspelt
 from flyball.measures.evaluators.syntax import Syntax
 from flyball.measures.evaluators.toolbox import ToolFailed, ToolMissing
 
-LAYOUT = frozenset({"overlap", "clipped", "viewport", "title", "h1", "main"})
+LAYOUT = frozenset({"overlap", "covered", "clipped", "title", "h1", "main"})
 PASS_OF = {
     **dict.fromkeys(LAYOUT, "layout"),
-    **dict.fromkeys(("overflow", "target"), "responsive"),
+    **dict.fromkeys(("overflow", "target", "viewport"), "responsive"),
+    **dict.fromkeys(("text", "link-text", "button-text"), "copy"),
     "motion": "animation",
-    "text": "copy",
+    "states": "component states",
 }
-IN_BROWSER = ("layout", "responsive", "animation", "accessibility", "copy")
+IN_BROWSER = ("layout", "responsive", "component states", "animation", "accessibility", "copy")
 UNSET = "no url and no start command is set below [evaluators]"
 
 
@@ -30,11 +32,17 @@ def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of the user interface."""
     linters, syntax = Linters(trees.toolbox), Syntax(trees.toolbox)
     styled = trees.changed(*STYLES, *SCRIPTS, *MARKUP)
-    for name in ("design tokens", "component states", "animation", "copy"):
+    for name in ("design tokens", "layout", "component states", "animation", "accessibility", "copy"):
         yield _static(trees, name, lambda tree, name=name: syntax.defects(tree, name), bool(styled))  # type: ignore[misc]
-    yield _static(
-        trees, "accessibility", lambda tree: linters.defects(tree, "accessibility"), bool(trees.changed(*SCRIPTS))
-    )
+    for name in ("accessibility", "copy"):
+        yield _static(
+            trees,
+            name,
+            lambda tree, name=name: linters.defects(tree, name),  # type: ignore[misc]
+            bool(trees.changed(*SCRIPTS)),
+        )
+    shown = trees.changed(*MARKUP, *SHOWING)
+    yield _static(trees, "copy", lambda tree: misspelt(syntax, trees.toolbox, tree, shown), bool(shown))
     yield from _pages(trees)
 
 

@@ -1,0 +1,82 @@
+"""Misspelt words in texts for people, by typos: only what a page shows is spelt, so that no name in the code is a finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import msgspec
+
+from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.ground import MARKUP, SourceTree
+from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.toolbox import Toolbox
+
+SHOWING = (".tsx", ".jsx")
+_SHOWN = ("alt", "title", "placeholder", "aria-label", "content")
+_UNSEEN = frozenset({"script", "style", "code", "pre", "template"})
+_TEXTS = {"any": [{"kind": "jsx_text"}, {"kind": "string_fragment", "regex": r"[A-Za-z]\S* \S*[A-Za-z]"}]}
+_STYLING = {"inside": {"stopBy": "end", "kind": "jsx_attribute", "regex": "^(class|className|style|d|path|src|href)="}}
+_LANGUAGE = re.compile(r"<html[^>]*\blang=[\"']?([a-zA-Z]+)")
+
+
+def misspelt(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Collection[str]) -> list[TrackDefect]:
+    """The words of some files that are misspelt in English; a project of another language is not looked at."""
+    spoken = {found for path in tree.of(*MARKUP) for found in _LANGUAGE.findall(tree.text(path))}
+    if spoken and not any(each.lower().startswith("en") for each in spoken):
+        return []
+    folder = toolbox.folder("texts")
+    named: list[str] = []
+    for path in (each for each in tree.product(*MARKUP, *SHOWING) if each in files):
+        lines = [""] * (tree.text(path).count("\n") + 1)
+        for line, text in _texts(syntax, tree, path):
+            lines[line - 1] += f" {text}"
+        (folder / f"{len(named)}.txt").write_text("\n".join(lines), encoding="utf-8")
+        named.append(path)
+    if not named:
+        return []
+    options = ("--isolated", "--no-ignore", "--no-check-filenames", "--format", "json")
+    raw = toolbox.run("typos", [*options, *(f"{n}.txt" for n in range(len(named)))], cwd=folder, codes=(0, 2))
+    said = (msgspec.json.decode(line) for line in raw.splitlines() if line.strip())
+    return [_defect(tree, named, each) for each in said if each["type"] == "typo"]
+
+
+def _defect(tree: SourceTree, named: list[str], said: dict[str, Any]) -> TrackDefect:
+    path = named[int(said["path"].rpartition("/")[2].partition(".")[0])]
+    better = " or ".join(said["corrections"][:3])
+    return tree.defect("misspelt", f"“{said['typo']}” is misspelt", path, said["line_num"], action=f"write {better}")
+
+
+def _texts(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, str]]:
+    """Each piece of text that a file shows to people, with its line."""
+    if path.endswith(SHOWING):
+        for node in syntax.find(tree, path, _TEXTS | {"not": _STYLING}):
+            yield from enumerate(node.text().split("\n"), start=lines_of(node)[0])
+    else:
+        reader = _Shown()
+        reader.feed(tree.text(path))
+        yield from reader.texts
+
+
+class _Shown(HTMLParser):
+    """Gathers what a page shows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[int, str]] = []
+        self._within: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._within += [tag] if tag in _UNSEEN else []
+        shown = [value for name, value in attrs if name in _SHOWN and value]
+        self.texts += [(self.getpos()[0], value.replace("\n", " ")) for value in shown]
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._within and self._within[-1] == tag:
+            self._within.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._within:
+            self.texts += enumerate(data.split("\n"), start=self.getpos()[0])
