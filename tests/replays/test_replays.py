@@ -16,6 +16,8 @@ from flyball.core.model.events import Begun, Ended, Event, Judged, PersonSpoke, 
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.workflows.backlog.facts import Reviewed
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.core.workflows.track.facts import BusinessSynced, TrackEvaluated
 from flyball.projections.files.loop_files import render
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import json_line, line
@@ -34,7 +36,7 @@ def state_of(name: str) -> State:
 
 
 def test_each_workflow_has_a_recording():
-    assert {state_of(name).task.workflow for name in names()} == {"tdd", "backlog", "quick", "plan"}
+    assert {state_of(name).task.workflow for name in names()} == set(WORKFLOWS)
 
 
 @pytest.mark.parametrize("name", names())
@@ -95,7 +97,7 @@ def an_answer(event: Event) -> bool:
 
 
 def a_resumption(event: Event) -> bool:
-    return isinstance(event.fact, SessionStarted) and event.epoch > 2
+    return isinstance(event.fact, SessionStarted) and event.epoch > 1
 
 
 def a_rejection(event: Event) -> bool:
@@ -114,6 +116,14 @@ def a_rejected_subtask(event: Event) -> bool:
     return isinstance(event.fact, BatchReviewed) and bool(event.fact.rejected)
 
 
+def a_failed_evaluation(event: Event) -> bool:
+    return isinstance(event.fact, TrackEvaluated) and event.fact.evaluation.verdict == "FAIL"
+
+
+def a_sync_of_documents(event: Event) -> bool:
+    return isinstance(event.fact, BusinessSynced)
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
@@ -125,6 +135,9 @@ def a_rejected_subtask(event: Event) -> bool:
         ("backlog", a_failed_review),
         ("plan", a_conflict),
         ("plan", a_rejected_subtask),
+        ("track", a_failed_evaluation),
+        ("track", a_sync_of_documents),
+        ("track", a_resumption),
     ],
 )
 def test_the_recordings_hold_what_they_are_kept_for(name: str, wanted: Callable[[Event], bool]):

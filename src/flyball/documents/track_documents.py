@@ -23,6 +23,7 @@ from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdit
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
+from flyball.documents.track_lock import Tell, untold
 from flyball.ports import Refusal
 from flyball.projections.files.evaluation_report import PAGE as REPORT, evaluation_report
 
@@ -53,9 +54,8 @@ class _Changed(Exception):
 class TrackDocuments:
     """Performs the effects on documents of tracks below a repository's root; each may be repeated after a crash."""
 
-    def __init__(self, root: Path, cards: Sequence[EvaluatorCard]) -> None:
-        self._root = root
-        self._cards = cards
+    def __init__(self, root: Path, cards: Sequence[EvaluatorCard], *, tell: Tell = untold) -> None:
+        self._root, self._cards, self._tell = root, cards, tell
 
     def read(self, request: ReadTrack) -> TrackRead:
         """The track as its files say, with what other tracks plan and what is known of earlier errors."""
@@ -170,7 +170,7 @@ class TrackDocuments:
             write_page(self._root / request.path, RETROSPECTIVE, edit.retrospective)
 
     def _metadata(self, request: EditTrack, values: Callable[[Any], dict[str, Any]]) -> None:
-        update_metadata(self._root / request.path, values)
+        update_metadata(self._root / request.path, values, tell=self._tell)
 
     def _page(self, request: EditTrack, change: Callable[[str], str]) -> None:
         try:

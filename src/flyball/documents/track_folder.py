@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +12,10 @@ from flyball.core.text.json_edits import NotAnObject, with_values
 from flyball.documents.errors import TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.source import read_bytes, read_text
+from flyball.documents.track_lock import Tell, locked, untold
 
 TRACKS = Path("conductor") / "tracks"
 METADATA = "metadata.json"
-LOCK = ".metadata.lock"
-POLL_S = 0.1
-STALE_S = 600.0
-"""A lock that old was left by a program that is gone: those who hold it change one file."""
 
 
 class Track(msgspec.Struct, frozen=True):
@@ -87,7 +81,7 @@ def _decoded(path: Path, raw: bytes) -> dict[str, object]:
 
 
 def update_metadata(
-    folder: Path, values: Callable[[Mapping[str, object]], Mapping[str, Any]], *, stale_s: float = STALE_S
+    folder: Path, values: Callable[[Mapping[str, object]], Mapping[str, Any]], *, tell: Tell = untold
 ) -> None:
     """Set values in the metadata as it is now; what anybody else writes meanwhile is kept and edited in its turn."""
     path = folder / METADATA
@@ -101,7 +95,7 @@ def update_metadata(
                 f"{path}: {error}; expected an object there. Fix it and run the command again."
             ) from error
 
-    with _locked(folder, stale_s), KeptFolder.below(folder) as kept:
+    with locked(folder, tell=tell), KeptFolder.below(folder) as kept:
         kept.edit(METADATA, change)
 
 
@@ -109,43 +103,3 @@ def write_page(folder: Path, name: str, text: str) -> None:
     """Put a page into the track's folder in one step."""
     with KeptFolder.below(folder) as kept:
         kept.edit(name, lambda _: text.encode("utf-8"))
-
-
-@contextmanager
-def _locked(folder: Path, stale_s: float) -> Iterator[None]:
-    """Hold the lock: a folder that only one can make. One that is stale is moved away first, which only one can do."""
-    lock = folder / LOCK
-    while True:
-        try:
-            lock.mkdir()
-            break
-        except FileExistsError:
-            if not _removed_stale(lock, stale_s):
-                time.sleep(POLL_S)
-        except OSError as error:
-            raise TrackUnreadable(
-                f"{folder} cannot be written ({error.strerror}); expected a folder you may write."
-            ) from error
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            lock.rmdir()
-
-
-def _removed_stale(lock: Path, stale_s: float) -> bool:
-    """Whether the lock was stale, and is gone; the age is told by two times of the same clock, the disk's."""
-    probe = lock.with_name(f"{LOCK}.{os.getpid()}")
-    try:
-        probe.mkdir()
-        age = probe.stat().st_mtime - lock.stat().st_mtime
-        probe.rmdir()
-        if age < stale_s:
-            return False
-        lock.rename(probe)
-        for left in probe.iterdir():
-            left.unlink()
-        probe.rmdir()
-    except OSError:
-        return False
-    return True

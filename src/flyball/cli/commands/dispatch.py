@@ -57,5 +57,5 @@ def dispatch(
 
 
 def _tell(kind: str, line: str) -> None:
-    if kind in ("evaluator", "judges", "command"):
+    if kind in ("evaluator", "judges", "command", "waiting"):
         say(f"{kind}: {line}")

@@ -106,7 +106,7 @@ class LiveScreen:
         with self._lock:
             if self._left is not None:
                 self._left.notify(kind, line, lane)
-            elif kind == "stopping":
+            elif kind in ("stopping", "waiting"):
                 self._print(*folded(Text(line, "bold yellow"), size_of(self._console).width))
             elif lane != MAIN:
                 self._heard[lane] = line

@@ -41,7 +41,7 @@ class PlainScreen:
 
     def notify(self, kind: str, line: str, _lane: str = MAIN, /) -> None:
         """What agents and gates say meanwhile is in the transcript; plain output keeps to facts and to what a person did."""
-        if kind == "stopping":
+        if kind in ("stopping", "waiting"):
             self.write(f"{time_of_day(system_clock.now())} {line}")
 
     def closing(self, state: State) -> None:

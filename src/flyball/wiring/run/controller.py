@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from flyball import __version__, process
@@ -122,7 +123,7 @@ class Controller:
         backlogs = BacklogFolders(self._site.repository.root)
         plans = PlanSources(self._site.repository.root, self._environment)
         cards = offered().cards
-        tracks = TrackDocuments(self._site.repository.root, cards)
+        tracks = TrackDocuments(self._site.repository.root, cards, tell=partial(self._notify, "waiting"))
         evaluators = TrackEvaluators(
             self._site.repository.root,
             workspace,

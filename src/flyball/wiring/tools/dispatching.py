@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -76,13 +77,13 @@ def evaluate_track(
         evaluating = _Evaluating(site, file, choice, Path(made), environment, notify)
         if measured_only:
             return evaluating.evaluate(measured_only=True)
-        folder = choice.track.path
+        folder, tell = choice.track.path, partial(notify, "waiting")
         evaluating.refuse_without_agent()
-        update_metadata(folder, lambda _: checkpoints.at_start(_now()))
+        update_metadata(folder, lambda _: checkpoints.at_start(_now()), tell=tell)
         evaluation = evaluating.evaluate(measured_only=False)
         _keep_shots(evaluating.shots, folder)
         write_page(folder, PAGE, evaluation_report(evaluation, system_clock.now()))
-        update_metadata(folder, lambda metadata: checkpoints.at_end(evaluation, metadata, _now()))
+        update_metadata(folder, lambda metadata: checkpoints.at_end(evaluation, metadata, _now()), tell=tell)
         return evaluation
 
 
