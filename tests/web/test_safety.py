@@ -11,19 +11,15 @@ import sys
 import pytest
 from msgspec.structs import replace
 from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, say, short_tdd_run, worked_on
+from tests.web.hostile import HOSTILE, STEERING, hostile_story
 
-from flyball.core.model.events import LearningRecorded, PersonSpoke
-from flyball.core.model.task import Item
-from flyball.testing.builders import Story, tdd_task
+from flyball.testing.builders import tdd_task
 from flyball.web.access import COOKIE, AccessRules, hosts_of, opening_file, token_of
 from flyball.wiring.run.controller import confinement
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Unavailable, available
 
 pytestmark = pytest.mark.req("V11")
-HOSTILE = (
-    "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp; \x1b]0;owned\x07\x1b[31mred\u202etxt\u2066 \x00"
-)
 
 
 def test_without_the_token_nothing_is_shown_and_no_word_is_taken(site: Site, serve: Serve) -> None:
@@ -126,45 +122,31 @@ def test_every_answer_forbids_inline_scripts_frames_and_other_hosts(site: Site, 
         assert " style=" not in answer.text
 
 
-def hostile_story() -> Story:
-    task = replace(
-        tdd_task(request=HOSTILE), items=(Item("AC-1", HOSTILE), Item("AC-2", HOSTILE, depends_on=("AC-1",)))
-    )
-    story = Story(task).start()
-    story.iterate(missing=(HOSTILE, HOSTILE), signal=True, error=HOSTILE, disagreements=(HOSTILE,))
-    story.add(LearningRecorded(1, "decision", HOSTILE, HOSTILE, HOSTILE), PersonSpoke("modify", HOSTILE))
-    return story
-
-
 def test_script_in_every_field_an_agent_can_write_is_text_and_steers_no_terminal(site: Site, serve: Serve) -> None:
-    task = put(site, asking(hostile_story().state.task, text=HOSTILE, detail=HOSTILE))
-    other = put(site, hostile_story())
-    turn = site.home.turns(other) / "0001-1"
-    turn.mkdir(parents=True)
-    for name in ("stdout", "stderr", "report.json", "prompt.md"):
-        (turn / name).write_text(HOSTILE)
+    tasks = [put(site, hostile_story()), put(site, hostile_story(stopped=True))]
+    changed = worked_on(site, {"<img src=x onerror=alert(1)>\u202e.py": f"{HOSTILE}\n"})
+    for task in tasks:
+        turn = site.home.turns(task) / "0001-1"
+        turn.mkdir(parents=True)
+        for name in ("stdout", "stderr", "report.json", "prompt.md"):
+            (turn / name).write_text(HOSTILE)
     browser = serve()
-    paths = [
-        "/",
-        *(
-            f"{place(site, each)}{tail}"
-            for each in (task, other)
-            for tail in ("", "/report", "/iterations", "/say", "/say/modify")
-        ),
-    ]
-    paths += [
-        f"{place(site, task)}/question/ask-1",
-        f"{place(site, other)}/turn/1",
-        f"{place(site, other)}/turn/1?view=raw",
-    ]
+    tails = ("", "/report", "/iterations", "/checkpoints", "/say", "/say/modify", "/say/rollback", "/question/ask-1")
+    turns = ("/turn/1", *(f"/turn/1?view=raw&file={name}" for name in ("stdout", "stderr", "report.json", "prompt.md")))
+    paths = ["/", *(f"{place(site, task)}{tail}" for task in tasks for tail in (*tails, *turns))]
+    paths += [f"{place(site, changed)}/diff", f"{place(site, changed)}/diff?view=split"]
     for path in paths:
-        text = browser.get(path).text
+        answer = browser.get(path)
+        assert answer.status_code == 200, path
+        text = answer.text
         assert "<script>" not in text, path
         assert "<img" not in text, path
-        for control in ("\x1b", "\x07", "\x00", "\u202e", "\u2066"):
+        for control in STEERING:
             assert control not in text, (path, control)
-    shown = browser.get(f"{place(site, other)}/turn/1").text
-    assert "&lt;script&gt;alert(1)" in shown
+        if path.endswith(tails) or path == "/":
+            assert "</textarea></title>" not in text, path
+    shown = browser.get(f"{place(site, tasks[0])}/turn/1").text
+    assert "&lt;script&gt;window.owned=1" in shown
     assert "␛[31m" in shown
     assert "⟨202E⟩" in shown
 

@@ -81,6 +81,12 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def cpu_s(self) -> float:
+        """What it has used of a core so far, however busy the machine is."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
     def gate(self) -> AccessRules:
         return AccessRules(token_of(self.home), hosts_of("127.0.0.1", ()))
 
@@ -191,7 +197,7 @@ def clean(page: Page, *, colours_only: bool = False) -> None:
         f"{v['id']}: {v['nodes'][0]['html'][:160]} {v['nodes'][0].get('failureSummary', '')[:200]}"
         for v in found["violations"]
     ]
-    assert told == [], f"{page.url} at {page.viewport_size}"
+    assert told == [], f"{page.url} at {page.viewport_size}: {told}"
 
 
 def legible(page: Page) -> None:

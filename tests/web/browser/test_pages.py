@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ PAGES = ("", "/report", "/iterations?wrong=1", "/question/ask-1", "/turn/6", "/s
             ("", "/start"),
             ("changed", "/diff"),
             ("changed", "/diff?comment=1:2"),
+            ("changed", "/diff?view=split"),
             ("changed", "/say/rollback"),
         ),
     ],
@@ -116,16 +116,16 @@ def test_a_task_of_ten_thousand_iterations_has_pages_of_a_size_that_can_be_used(
             "/turn/5000",
             "/report",
         ):
-            begun = time.monotonic()
+            before = server.cpu_s
             answer = page.goto(f"{server.address}{here}{tail}")
-            taken = time.monotonic() - begun
+            taken = server.cpu_s - before
             assert answer is not None
             assert answer.status == 200
             high = page.evaluate("document.documentElement.scrollHeight")
-            measured = f"{tail}: {len(answer.body())} bytes, {high} px high, {taken:.1f} s"
+            measured = f"{tail}: {len(answer.body())} bytes, {high} px high, {taken:.1f} s of a core"
             assert len(answer.body()) < LARGEST_PAGE, measured
             assert high < TALLEST or tail == "/report", measured
-            assert taken < 10, measured
+            assert taken < 4, measured
             fits(page)
             if tail == "/checkpoints":
                 clean(page)
