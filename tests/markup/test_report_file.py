@@ -85,3 +85,17 @@ def test_whatever_an_agent_wrote_is_text_and_steers_nothing() -> None:
     assert "\x1b" not in html
     assert "\u202e" not in html
     assert "&lt;script&gt;" in html
+
+
+@pytest.mark.req("V9", "V20")
+def test_every_cell_of_a_table_with_a_head_names_its_column_for_narrow_screens() -> None:
+    html = file_of(short_tdd_run())
+    headed = [
+        table for table in re.findall(r'<table class="wide-table">.*?</table>', html, re.DOTALL) if "<th" in table
+    ]
+    assert len(headed) >= 4
+    for table in headed:
+        names = [re.sub("<.*?>", "", name) for name in re.findall(r"<th[ >].*?</th>", table)]
+        for row in re.findall(r"<tr><td.*?</tr>", table, re.DOTALL):
+            cells = re.findall(r"<td([^>]*)>", row)
+            assert [re.search(r'data-label="([^"]*)"', cell)[1] for cell in cells] == names[: len(cells)]  # type: ignore[index]

@@ -3,10 +3,14 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from flyball.core.model.measurement import Counts
-from flyball.projections.history.timeline import Amount, Bar, Pause, Sitting, TimelineMark
+from flyball.projections.history.timeline import ENDLESS, Amount, Bar, Pause, Progress, Sitting, TimelineMark
+from flyball.projections.plots.failing import WIDTHS
 from flyball.projections.plots.governor import governor
 from flyball.projections.plots.graph import GraphNode, graph
+from flyball.projections.plots.lanes import more, order, rows_of
 from flyball.projections.plots.scale import small_steps, steps, time_scale
 from flyball.projections.plots.spending import Course, QuestionSpan, course_plot, waited
 
@@ -37,6 +41,7 @@ def course(count: int = 12, **changes: object) -> Course:
         "money": [Amount(minutes(n * 10 + 7), 0.1 * (n + 1)) for n in range(count)],
         "progress": [],
         "questions": [QuestionSpan("ask/1", minutes(30), None, minutes(500))],
+        "rows": {"lane-0": "A", "lane-1": "B"},
         "cap": 10.0,
         "dearest": 0.14,
     }
@@ -118,3 +123,39 @@ def test_a_circle_of_dependencies_is_drawn_and_ends() -> None:
 def test_the_governors_arms_rise_with_the_strikes() -> None:
     heights = [float(re.findall(r'cy="([\d.]+)"', governor(angle))[0]) for angle in (30, 50, 80)]
     assert heights == sorted(heights, reverse=True)
+
+
+def test_lanes_that_were_never_worked_on_at_once_share_a_row() -> None:
+    spans = {"1.1": (minutes(0), minutes(9)), "main": (minutes(0), minutes(60)), "1.2": (minutes(5), minutes(20))}
+    spans |= {"1.3": (minutes(9), minutes(30)), "1.4": (minutes(20), ENDLESS), "1.5": (minutes(40), minutes(50))}
+    rows = rows_of(spans)
+    assert rows == {"main": "main", "1.1": "A", "1.2": "B", "1.3": "A", "1.4": "B", "1.5": "A"}
+    assert order(rows) == ["main", "A", "B"]
+    assert more(["r"] * 6) == ""
+    assert more(["r"] * 7) == "and 1 more lane"
+
+
+@pytest.mark.req("V3")
+def test_items_done_are_a_step_line_under_how_many_there_are() -> None:
+    done = [Progress(minutes(10 * n), n, 6 if n < 3 else 7) for n in range(5)]
+    for width in WIDTHS:
+        svg = course_plot(course(progress=done), width, label="c")
+        assert "items done" in svg
+        assert "4 of 7" in svg
+        assert svg.count('class="p-goal"') == 1
+    assert "items done" not in course_plot(
+        course(progress=[Progress(AT, 0, 1), Progress(minutes(1), 1, 1)]), 680, label="c"
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_label_is_cut_off_at_an_edge(width: int) -> None:
+    spread = {f"lane-{n % 2}": name for n, name in enumerate(("main", "A"))}
+    for minute in range(0, 40, 7):
+        drawn = course(rows=spread, questions=[QuestionSpan("ask/1", minutes(119), None)], now=minutes(120 + minute))
+        svg = course_plot(drawn, width, label="c")
+        for x, anchor, text in re.findall(r'<text x="([\d.-]+)"[^>]*?(?: text-anchor="(\w+)")?>([^<]*)<', svg):
+            long = len(text) * 11.5 * 0.5
+            left = float(x) - {"": 0, "middle": long / 2, "end": long}[anchor]
+            assert left >= -2, text
+            assert left + long <= width + 2, text

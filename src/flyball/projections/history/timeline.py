@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -19,6 +19,10 @@ from flyball.projections.wording import plain
 Kind = Literal["accepted", "rejected", "rolled back", "false claim", "asks you", "continue"]
 GRAVITY: tuple[Kind, ...] = ("rolled back", "rejected", "false claim", "asks you", "accepted", "continue")
 """The gravest first: a mark that stands for several iterations shows it."""
+
+
+ENDLESS = datetime.max.replace(tzinfo=UTC)
+"""The end of what is under way."""
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -104,7 +108,7 @@ class Timeline:
         self.sittings: list[Sitting] = []
         self.money: list[Amount] = []
         self.progress: list[Progress] = []
-        self.lanes: dict[str, None] = {}
+        self.lanes: dict[str, tuple[datetime, datetime]] = {}
         self.openings: list[LaneOpening] = []
         self._open: dict[EffectId, tuple[Effect, int]] = {}
         self._counts: dict[str, Counts] = {}
@@ -145,7 +149,7 @@ class Timeline:
             self.pauses.append(Pause(effect.lane, plain(effect.reason), at, effect.until))
 
     def _enter(self, effect: Effect, bar: Bar) -> None:
-        self.lanes.setdefault(effect.lane)
+        self.lanes[effect.lane] = self.lanes.get(effect.lane, (bar.begun_at, ENDLESS))[0], ENDLESS
         self._open[effect.id] = effect, len(self.bars)
         self.bars.append(bar)
 
@@ -156,6 +160,7 @@ class Timeline:
             self.pauses[where] = replace(self.pauses[where], ended_at=at)
         elif effect is not None:
             self.bars[where] = replace(self.bars[where], ended_at=at)
+            self.lanes[effect.lane] = self.lanes[effect.lane][0], at
             self._outcome(at, effect, fact.outcome)
 
     def _outcome(self, at: datetime, effect: Effect, outcome: Outcome) -> None:

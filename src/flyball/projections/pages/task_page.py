@@ -19,9 +19,11 @@ from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
 from flyball.projections.pages.gone_back import GoneBack, gone_back
 from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
 from flyball.projections.pages.weaknesses import Weakness, weaknesses
-from flyball.projections.plots.failing import WIDTHS, failing_plot, lane_name
+from flyball.projections.plots.failing import WIDTHS, failing_plot
 from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.graph import graph
+from flyball.projections.plots.lanes import Rows, rows_of
+from flyball.projections.plots.progress import is_told
 from flyball.projections.plots.spending import Course, QuestionSpan, coarse, course_plot, dollars, waited
 from flyball.projections.views.standing import stuck
 from flyball.projections.wording import duration
@@ -91,7 +93,6 @@ class TaskPage(msgspec.Struct, frozen=True):
     iterations: tuple[IterationShown, ...]
     earlier: int
     wrong: int
-    lanes: tuple[str, ...]
     facts: int
     stuck: str
     weaknesses: tuple[Weakness, ...]
@@ -120,7 +121,6 @@ def task_page(known: Known) -> TaskPage:
         tuple(reversed(rows)),
         max(0, len(history.judgements) - FEW),
         sum(map(is_wrong, history.timeline.marks, history.judgements)),
-        tuple(history.timeline.lanes),
         state.seq,
         stuck(state),
         weaknesses(state, history),
@@ -246,7 +246,10 @@ def failing_of(known: Known) -> Plot | None:
         return None
     back = gone_back(known.history)
     returned = (back.label, back.counts.failing if back.counts else None) if back else None
-    pictures = tuple(failing_plot(marks, width, label="failing-story", returned=returned) for width in WIDTHS)
+    rows = rows_of(known.history.timeline.lanes)
+    pictures = tuple(
+        failing_plot(marks, width, label="failing-story", rows=rows, returned=returned) for width in WIDTHS
+    )
     baseline = known.state.baseline
     story = failing_story(marks, baseline.counts.known_failing if baseline else 0, returned)
     return Plot("failing", pictures, story)
@@ -273,6 +276,7 @@ def course_of(known: Known) -> Plot | None:
         timeline.money,
         timeline.progress,
         asked,
+        rows_of(timeline.lanes),
         state.task.settings.limits.budget_usd,
         dearest,
     )
@@ -282,11 +286,13 @@ def course_of(known: Known) -> Plot | None:
 
 def _course_story(known: Known) -> str:
     state = known.state
-    lanes = len(known.history.timeline.lanes)
+    lanes = len(set(rows_of(known.history.timeline.lanes).values()))
     in_lanes = f" in {lanes} lanes" if lanes > 1 else ""
     waiting = waited(known.history.timeline.pauses, known.now).total_seconds()
     told = f"{duration(at_work(known))} at work{in_lanes} since {state.task.opened_at:%H:%M} UTC"
     told += f", {duration(waiting)} of it waiting" if waiting >= 60 else ""
+    progress = known.history.timeline.progress
+    told += f". {progress[-1].done} of {plural(progress[-1].of, 'item')} done" if is_told(progress) else ""
     cap = state.task.settings.limits.budget_usd
     money = spent(state)
     if money == "–":
@@ -301,7 +307,7 @@ def is_wrong(mark: TimelineMark, judged: Judgement) -> bool:
 
 def iterations_shown(history: TaskHistory, *, only_wrong: bool = False, last: int = 0) -> list[IterationShown]:
     """All of them, or the last few, oldest first."""
-    lanes = list(history.timeline.lanes)
+    lanes = rows_of(history.timeline.lanes)
     before: dict[str, int] = {}
     rows = []
     first = len(history.judgements) - last if last else 0
@@ -314,7 +320,7 @@ def iterations_shown(history: TaskHistory, *, only_wrong: bool = False, last: in
 
 
 def _row(
-    mark: TimelineMark, judged: Judgement, history: TaskHistory, lanes: list[str], before: int | None
+    mark: TimelineMark, judged: Judgement, history: TaskHistory, lanes: Rows, before: int | None
 ) -> IterationShown:
     turn = history.turn(mark.turn)
     note = ""
@@ -325,7 +331,7 @@ def _row(
     return IterationShown(
         mark.number,
         mark.item or f"{mark.stage} {judged.iteration}",
-        lane_name(mark.lane, lanes.index(mark.lane)) if len(lanes) > 1 and mark.lane in lanes else "",
+        lanes.get(mark.lane, "") if len(lanes) > 1 else "",
         mark.stage,
         verdict_chip(mark.kind),
         health,

@@ -7,17 +7,17 @@ from math import ceil
 
 import msgspec
 
-from flyball.core.model.task import MAIN
 from flyball.projections.history.timeline import GRAVITY, Kind, TimelineMark
 from flyball.projections.plots.failing_story import GRAVE, Returned
+from flyball.projections.plots.lanes import MOST_ROWS, Rows, more, order, rows_of_marks
 from flyball.projections.plots.scale import steps
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
 from flyball.projections.wording import duration
 
 WIDTHS = (1136, 680, 311)
+NARROW = 400
 WIDEST_STEP, NARROWEST_STEP = 48.0, 11.0
 LONG_WAIT_S = 15 * 60
-MOST_LANES = 6
 MOST_LABELS = 4
 GLYPHS: dict[Kind, str] = {
     "accepted": "accepted",
@@ -81,21 +81,23 @@ class Frame(msgspec.Struct, frozen=True):
         return self.bottom - (self.bottom - self.top) * value / self.highest
 
 
-def failing_plot(marks: Sequence[TimelineMark], width: int, *, label: str, returned: Returned | None = None) -> str:
+def failing_plot(
+    marks: Sequence[TimelineMark], width: int, *, label: str, rows: Rows | None = None, returned: Returned | None = None
+) -> str:
     """The picture; nothing is averaged, and no rollback can hide in it."""
-    left, right = (46.0, width - 22.0) if width > 400 else (30.0, width - 16.0)
+    left, right = (46.0, width - 22.0) if width > NARROW else (30.0, width - 16.0)
     found = bins(marks, right - left)
     counted = any(each.value is not None for each in found)
-    top, bottom = 34.0, (34.0 + (150.0 if width > 400 else 110.0)) if counted else 34.0
+    top, bottom = 34.0, (34.0 + (150.0 if width > NARROW else 110.0)) if counted else 34.0
     step = min(WIDEST_STEP, (right - left) / (len(found) + (returned is not None)))
     axis = steps(max((each.high for each in found), default=1))
     frame = Frame(width, left, right, top, bottom, step, axis[-1])
     parts = (
-        [_axes(frame, axis), *_notches(frame, found), *_line(frame, found, at_end=returned is None)] if counted else []
+        [_axes(frame, axis), *_line(frame, found, at_end=returned is None), *_notches(frame, found)] if counted else []
     )
     parts += _strip(frame, found)
     parts += _returned(frame, len(found), *returned) if returned and counted else []
-    lanes = list(_brackets(frame, found, marks))
+    lanes = list(_brackets(frame, found, marks, rows or rows_of_marks(marks)))
     height = frame.bottom + 50 + 15 * max((row for row, _ in lanes), default=0) + (18 if lanes else 0)
     parts += [part for _, part in lanes]
     return picture(width, height, parts, label=label)
@@ -248,23 +250,26 @@ def _every(frame: Frame, found: Sequence[Bin]) -> int:
     )
 
 
-def _brackets(frame: Frame, found: Sequence[Bin], marks: Sequence[TimelineMark]) -> Iterator[tuple[int, str]]:
-    """What each lane was on: a stage, or the item of a lane of its own."""
+def _brackets(
+    frame: Frame, found: Sequence[Bin], marks: Sequence[TimelineMark], rows: Rows
+) -> Iterator[tuple[int, str]]:
+    """What was worked on in each row: a stage, or the item of a lane of its own."""
     size = max(1, ceil(len(marks) / len(found)))
-    lanes = list(dict.fromkeys(mark.lane for mark in marks))
-    for row, lane in enumerate(lanes[:MOST_LANES]):
+    present = {rows[mark.lane] for mark in marks}
+    names = [name for name in order(rows) if name in present]
+    for row, row_name in enumerate(names[:MOST_ROWS]):
         y = frame.bottom + 64 + 15 * row + (10 if any(each.grave > 1 for each in found) else 0)
-        if len(lanes) > 1 and frame.left > 20:
-            yield row + 1, words(frame.left - 8, y + 3, lane_name(lane, row), "p-tick", "end")
-        for name, first, last in _runs([mark for mark in marks if mark.lane == lane]):
+        if len(names) > 1:
+            yield row + 1, words(0 if frame.width < NARROW else 4, y + 3, row_name, "p-tick")
+        for name, first, last in _runs([mark for mark in marks if rows[mark.lane] == row_name]):
             left = frame.x((first - 1) // size) + 1
             right = frame.x((last - 1) // size + 1) - 2
             yield row + 1, element("path", d=f"M{number(left)} {number(y + 4)}H{number(right)}", cls="p-bracket")
             if wide(name) < right - left + 4:
                 yield row + 1, words(left, y, name, "p-item")
-    if len(lanes) > MOST_LANES:
-        y = frame.bottom + 64 + 15 * MOST_LANES
-        yield MOST_LANES + 1, words(frame.left, y, f"and {len(lanes) - MOST_LANES} more lanes", "p-tick")
+    told = more(names)
+    if told:
+        yield MOST_ROWS + 1, words(frame.left, frame.bottom + 70 + 15 * MOST_ROWS, told, "p-tick")
 
 
 def _runs(marks: Iterable[TimelineMark]) -> Iterator[tuple[str, int, int]]:
@@ -278,8 +283,3 @@ def _runs(marks: Iterable[TimelineMark]) -> Iterator[tuple[str, int, int]]:
         last = mark.number
     if name:
         yield name, first, last
-
-
-def lane_name(lane: str, place: int) -> str:
-    """A letter for each lane; the one every task has keeps its name."""
-    return lane if lane == MAIN else chr(65 + place % 26)

@@ -9,7 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.projections.history.timeline import Amount, Bar, Pause, Progress, Sitting, TimelineMark
-from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, MOST_LANES, lane_name
+from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, NARROW
+from flyball.projections.plots.lanes import MOST_ROWS, Rows, more, order
+from flyball.projections.plots.progress import ROOM, is_told, progress_plot
 from flyball.projections.plots.scale import TimeScale, small_steps, time_scale
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
 from flyball.projections.wording import duration
@@ -43,6 +45,7 @@ class Course(msgspec.Struct, frozen=True):
     money: Sequence[Amount]
     progress: Sequence[Progress]
     questions: Sequence[QuestionSpan]
+    rows: Rows
     cap: float | None = None
     dearest: float | None = None
 
@@ -74,25 +77,27 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
     """The picture, or nothing where nothing has happened."""
     if not course.sittings:
         return ""
-    left, right = (66.0, width - 46.0) if width > 400 else (30.0, width - 14.0)
+    left, right = (66.0, width - 46.0) if width > NARROW else (32.0, width - 14.0)
     spans = [(each.begun_at, each.last_at) for each in course.sittings]
     if course.running:
         spans[-1] = (spans[-1][0], max(course.now, spans[-1][1]))
     scale = time_scale(spans, left, right)
-    lanes = list(dict.fromkeys(bar.lane for bar in course.bars))
-    shown = lanes[:MOST_LANES]
-    rows = len(shown) + bool(course.questions)
+    names = order(course.rows)
+    shown = names[:MOST_ROWS]
     top = 28.0
-    bottom = top + ROW * rows
-    parts = [*_times(scale, bottom, narrow=width < 400), *_breaks(scale, bottom)]
-    for row, lane in enumerate(shown):
-        parts += _lane(course, scale, lane, top + ROW * row, lane_name(lane, row), narrow=width < 400)
+    bottom = top + ROW * (len(shown) + bool(course.questions))
+    parts = [*_times(scale, bottom, width), *_breaks(scale, bottom)]
+    for row, name in enumerate(shown):
+        parts += _lane(course, scale, name, top + ROW * row, narrow=width < NARROW)
     parts += _waits(course, scale, top, top + ROW * len(shown))
     if course.questions:
         parts += _people(course, scale, top + ROW * len(shown), width)
-    if len(lanes) > MOST_LANES:
-        parts.append(words(left, bottom + 12, f"and {len(lanes) - MOST_LANES} more lanes", "p-tick"))
+    if more(names):
+        parts.append(words(left, bottom + 12, more(names), "p-tick"))
         bottom += 16
+    if is_told(course.progress):
+        parts += progress_plot(course.progress, scale, bottom + 26, _end(course, scale))
+        bottom += ROOM
     if course.money:
         parts += _money(course, scale, bottom + 26, width)
         bottom += 26 + MONEY
@@ -103,11 +108,18 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
     return picture(width, bottom + 20, parts, label=label)
 
 
-def _times(scale: TimeScale, bottom: float, *, narrow: bool) -> Iterator[str]:
+def _end(course: Course, scale: TimeScale) -> float:
+    """Where lines over time end: now, or with the last fact."""
+    return scale.x(course.now) if course.running else scale.pieces[-1].right
+
+
+def _times(scale: TimeScale, bottom: float, width: float) -> Iterator[str]:
+    narrow = width < NARROW
     yield words(0 if narrow else 4, 14, "UTC", "p-name")
     for x, name in scale.ticks(76.0 if narrow else 96.0):
         yield element("path", d=f"M{number(x)} 22V{number(bottom)}", cls="p-grid")
-        yield words(x, 14, name, "p-tick", "middle")
+        beyond = x + wide(name) / 2 > width
+        yield words(width - 1 if beyond else x, 14, name, "p-tick", "end" if beyond else "middle")
 
 
 def _breaks(scale: TimeScale, bottom: float) -> Iterator[str]:
@@ -118,10 +130,10 @@ def _breaks(scale: TimeScale, bottom: float) -> Iterator[str]:
         yield element("g", title, element("path", d=f"M{number(middle)} 22V{number(bottom)}", cls="p-break"))
 
 
-def _lane(course: Course, scale: TimeScale, lane: str, y: float, name: str, *, narrow: bool) -> Iterator[str]:
+def _lane(course: Course, scale: TimeScale, name: str, y: float, *, narrow: bool) -> Iterator[str]:
     shown = name if narrow or len(name) > 1 else f"Lane {name}"
     yield words(0 if narrow else 4, y + 15, shown, "p-tick")
-    bars = [bar for bar in course.bars if bar.lane == lane]
+    bars = [bar for bar in course.bars if course.rows[bar.lane] == name]
     for kind in ("turn", "review", "gate", "held"):
         path = _rects([bar for bar in bars if _kind(bar) == kind], scale, course.now, y, kind)
         if path:
@@ -130,7 +142,7 @@ def _lane(course: Course, scale: TimeScale, lane: str, y: float, name: str, *, n
     ends = {bar.turn: bar.ended_at for bar in bars if bar.kind != "gate"}
     last = float("-inf")
     for mark in course.marks:
-        if mark.lane != lane or mark.kind in {"continue", "accepted"}:
+        if course.rows.get(mark.lane) != name or mark.kind in {"continue", "accepted"}:
             continue
         end = ends.get(mark.turn) or mark.at
         x = scale.x(end)
@@ -184,14 +196,15 @@ def _waits(course: Course, scale: TimeScale, top: float, bottom: float) -> Itera
         size = {"x": left, "y": top - 4, "width": max(2.0, right - left), "height": bottom - top}
         title = element("title", f"{duration((end - pause.begun_at).total_seconds())} wait")
         yield element("g", title, element("rect", **size, fill="url(#hatch)", cls="p-wait"))
-        middle, y = (left + right) / 2, (top + bottom) / 2
-        for line, cls in (
+        lines = (
             (_brief(pause.reason, right - left), "p-item"),
             (f"{pause.begun_at:%H:%M} to {end:%H:%M}", "p-note"),
-        ):
-            if line and wide(line) < right - left - 4:
-                yield words(middle, y, line, cls, "middle")
-                y += 14
+        )
+        fitting = [(line, cls) for line, cls in lines if line and wide(line) < right - left - 4]
+        y = (top + bottom) / 2 - 7 * len(fitting) + 7
+        for line, cls in fitting:
+            yield words((left + right) / 2, y, line, cls, "middle")
+            y += 14
 
 
 def _brief(reason: str, room: float) -> str:
@@ -200,9 +213,9 @@ def _brief(reason: str, room: float) -> str:
 
 
 def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterator[str]:
-    yield words(4 if width > 400 else 0, y + 15, "You", "p-tick")
+    yield words(4 if width > NARROW else 0, y + 15, "You", "p-tick")
     for asked in course.questions:
-        left = scale.x(asked.asked_at)
+        left = min(scale.x(asked.asked_at), width - 17)
         right = scale.x(asked.answered_at or course.now)
         yield element("rect", x=left, y=y + 4, width=max(14.0, right - left), height=15, rx=3, cls="b-person")
         yield glyph("asks", left + 8, y + 11.5, 11, f"{asked.id} asked at {asked.asked_at:%H:%M} UTC")
@@ -231,14 +244,14 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
     if course.cap is not None:
         yield element("path", d=f"M{number(left)} {number(y(course.cap))}H{number(right)}", cls="p-cap")
         told = f"cap {dollars(course.cap)}"
-        if course.dearest and width > 400:
+        if course.dearest and width > NARROW:
             told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
         yield words(left + 4, y(course.cap) - 5, told, "p-note")
     path = f"M{number(left)} {number(bottom)}"
     points = course.money if len(course.money) <= 400 else course.money[:: len(course.money) // 400 + 1]
     for each in [*points, course.money[-1]]:
         path += f"H{number(scale.x(each.at))}V{number(y(each.usd))}"
-    end = scale.x(course.now) if course.running else right
+    end = _end(course, scale)
     path += f"H{number(end)}"
     yield element("path", d=f"{path}V{number(bottom)}Z", cls="p-area")
     yield element("path", d=path, cls="p-line")
