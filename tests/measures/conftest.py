@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import dedent
@@ -132,6 +132,7 @@ class Lab:
         self.failed_exits: dict[str, int] = {}
         self.items = ITEMS
         self.lane = MAIN
+        self.outside: Callable[[Iterable[str]], tuple[Path, ...]] = lambda _texts: ()
         self.stop = StopFlag()
         self.said: list[tuple[str, str]] = []
 
@@ -169,6 +170,7 @@ class Lab:
             blobs=self.blobs,
             environment={**os.environ, "PYTEST_ADDOPTS": "--collect-only", "PYTHONPATH": "/nowhere"},
             nonce=lambda: os.urandom(8).hex(),
+            outside=self.outside,
         )
 
     def measure(self, kind: str, files: Mapping[str, str | None] | None = None) -> Measurement:

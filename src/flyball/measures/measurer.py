@@ -15,17 +15,18 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Coverage, GateResult, Measurement, Trick
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
-from flyball.core.text.scrubbing import spelt
+from flyball.core.text.scrubbing import decode, spelt
 from flyball.folders import environment_folders
 from flyball.measures.examination import Examination
 from flyball.measures.gates.commands import Commands, MeasurementStopped
 from flyball.measures.gates.coverage import measure_coverage, merged
 from flyball.measures.gates.expectations import Expectations, keep, load
-from flyball.measures.gates.gate_tree import GateTree
+from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
 from flyball.measures.kinds import KINDS, Found, unaided
 from flyball.measures.tampering.conflict_markers import conflict_markers
+from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.reported_files import held
@@ -39,7 +40,10 @@ FILES_NAMED = 16
 
 
 class TreeMeasurer:
-    """Behind the port `Measurer`, for one task: `directory` is where gates run, `repository` the user's own folder."""
+    """Behind the port `Measurer`, for one task: `directory` is where gates run, `repository` the user's own folder.
+
+    `outside` finds the environments elsewhere that are named in the texts of commands and of what they execute.
+    """
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class TreeMeasurer:
         environment: Mapping[str, str],
         nonce: Callable[[], str],
         hold_fds: Sequence[int] = (),
+        outside: Callable[[Iterable[str]], Sequence[Path]] = lambda _texts: (),
     ) -> None:
         self._directory = directory
         self._repository = repository
@@ -59,6 +64,8 @@ class TreeMeasurer:
         self._environment = environment
         self._nonce = nonce
         self._hold_fds = hold_fds
+        self._outside = outside
+        self._left: dict[Path, Fingerprint] = {}
         self._proven: dict[str, tuple[str, ...]] = {}
 
     def measure(
@@ -91,7 +98,14 @@ class TreeMeasurer:
         # Where one gate runs at a time, all lanes share a folder, and its environment is set up once.
         own = settings.gates_side_by_side and request.lane != MAIN
         directory = self._directory / (f"lane-{quote(request.lane, safe='')}" if own else "task")
-        tree = GateTree(directory, repository=self._repository, settings=settings, workspace=workspace)
+        tree = GateTree(
+            directory,
+            repository=self._repository,
+            settings=settings,
+            workspace=workspace,
+            outside=self._outside(_texts(request.accepted, settings, workspace)) if settings.sandbox == "none" else (),
+        )
+        notes = tree.changed_since(self._left.get(directory))
         examination = Examination(
             request,
             settings,
@@ -105,7 +119,9 @@ class TreeMeasurer:
         sha = examination.use_protected(protection)
         found = KINDS[request.kind](examination, protection)
         found = unaided(examination, protection, found)
-        return storable(self._assembled(examination, protection, sha, found))
+        self._left[directory] = tree.fingerprint()
+        measured = self._assembled(examination, protection, sha, found)
+        return storable(replace(measured, notes=(*notes, *measured.notes)))
 
     def _installed(self, settings: Settings, commands: str) -> frozenset[str]:
         """The modules that set-up has installed for gates, that the user has, and that the commands' own programs have."""
@@ -154,6 +170,14 @@ class TreeMeasurer:
             put_back=(*put_back, *protection.rewritten),
             mended=_mended(examination, put_back, protection.rewritten),
         )
+
+
+def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[str]:
+    """What gates, lint and set-up are made of: the commands, and the files that these execute."""
+    gates = " ; ".join((*(gate.command for gate in settings.gates), settings.setup))
+    read = partial(workspace.read_file, accepted)
+    files = makings(gates, frozenset(workspace.list_files(accepted)), read, settings.lint).files
+    return (gates, settings.lint, *(decode(read(path) or b"") for path in sorted(files)))
 
 
 def _coverage(examination: Examination, sha: str, found: Found) -> Coverage | None:

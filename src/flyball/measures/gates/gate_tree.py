@@ -1,12 +1,14 @@
 """The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
 
+import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
-from flyball.folders import CACHES, environment_folders, walk
+from flyball.folders import CACHES, environment_folders, users_environments, walk
 from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.manifests import read_installed, setup_recording
 from flyball.measures.gates.telling import telling_line
@@ -17,20 +19,35 @@ SETUP_FAILED = "the setup command failed"
 Fingerprint = dict[str, tuple[int, int, int]]
 
 
+def _differing(before: Fingerprint, after: Fingerprint) -> list[str]:
+    return sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
+
+
 def gate_folder(directory: Path) -> tuple[Path, ...]:
     """All that is kept of a gate directory; the mark that its environment is set up goes before the environment does."""
     return (directory.with_name(directory.name + ".setup"), directory)
 
 
 class GateTree:
-    """Lays out trees in one directory; nobody but the gates' own commands can write there."""
+    """Lays out trees in one directory; nobody but the gates' own commands can write there. `outside` are environments elsewhere."""
 
-    def __init__(self, directory: Path, *, repository: Path, settings: Settings, workspace: Trees) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        repository: Path,
+        settings: Settings,
+        workspace: Trees,
+        outside: Sequence[Path] = (),
+    ) -> None:
         self.directory = directory
         self._repository = repository
         self._settings = settings
         self._workspace = workspace
+        self._outside = outside
         self._mark, _ = gate_folder(directory)
+        self._known: Fingerprint | None = None
+        self._lent: tuple[str, ...] = ()
 
     def lay(self, tree: str) -> None:
         """Make the directory that tree and nothing else but environment folders and carried files."""
@@ -55,7 +72,10 @@ class GateTree:
 
     def _lend_environment(self) -> None:
         """Without a sandbox nothing mounts the user's installed dependencies here, so they are linked."""
-        for name in environment_folders(self._repository, self._settings.environment_folders):
+        lent = users_environments(self._repository, self._settings.environment_folders)
+        if lent != self._lent:
+            self._lent, self._known = lent, None
+        for name in lent:
             source, target = self._repository / name, self.directory / name
             if target.parent.is_dir() and not target.exists() and not target.is_symlink():
                 target.symlink_to(source, target_is_directory=True)
@@ -76,6 +96,7 @@ class GateTree:
             )
         if ran.exit.code == 0:
             recording.write(self._mark)
+            self._known = None
             return None
         ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"
         why = ended if ran.exit.ended_by == "exit" else ran.exit.detail or ran.exit.ended_by
@@ -100,42 +121,66 @@ class GateTree:
         return found
 
     def fingerprint(self) -> Fingerprint:
-        """Which files the environment folders hold and when each was last written; ctime cannot be set back.
+        """Which files the environment folders hold and when each was last written, as the last run left them; ctime cannot be set back.
 
         Nothing is asked for where the sandbox mounts them read-only.
         """
+        if self._known is None:
+            self._known = self._taken()
+        return self._known
+
+    def _taken(self) -> Fingerprint:
         found: Fingerprint = {}
-        for folder in self._environments() if self._settings.sandbox == "none" else ():
+        if self._settings.sandbox != "none":
+            return found
+        for folder in (*self._environments(), *self._outside):
             for above, _, names in walk(folder):
                 for name in names:
-                    path = Path(above, name)
-                    facts = path.lstat()
-                    found[str(path.relative_to(self.directory))] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)
+                    # Others may be at work in an environment that is the user's.
+                    with suppress(FileNotFoundError):
+                        facts = os.lstat(f"{above}/{name}")
+                        place = f"{above}/{name}".removeprefix(f"{self.directory}/")
+                        found[place] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)
         return found
 
     def _environments(self) -> list[Path]:
         """The environments of this tree, at any depth, and the user's that are linked into it."""
         names = self._settings.environment_folders
-        lent = () if self._settings.setup else environment_folders(self._repository, names)
+        lent = () if self._settings.setup else users_environments(self._repository, names)
         linked = [self.directory / name for name in lent if (self.directory / name).is_symlink()]
         return [*(self.directory / name for name in environment_folders(self.directory, names)), *linked]
 
     def environment_changes(self, before: Fingerprint) -> tuple[Trick, ...]:
         """What a run wrote into the environment: such an environment is not used again. What it cached there is discarded."""
-        after = self.fingerprint()
+        after = self._taken()
         for path in [path for path in after if path not in before and CACHES & set(Path(path).parts)]:
             (self.directory / path).unlink(missing_ok=True)
             del after[path]
-        changed = sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
+        self._known = after
+        changed = _differing(before, after)
         if not changed:
             return ()
+        return (Trick("environment-changed", changed[0], f"the code under test wrote into {self._renewed(changed)}"),)
+
+    def changed_since(self, before: Fingerprint | None) -> tuple[str, ...]:
+        """A sentence where an environment is not as the last measurement left it: agents, too, write where no sandbox is."""
+        after = self.fingerprint() if before else {}
+        changed = [path for path in _differing(before or {}, after) if not CACHES & set(Path(path).parts)]
+        if not changed:
+            return ()
+        return (f"{changed[0]} has changed since the last measurement: somebody wrote into {self._renewed(changed)}",)
+
+    def _renewed(self, changed: Sequence[str]) -> str:
+        """The environment in words, and what becomes of it: what set-up has installed is discarded."""
         self._discard_environments()
+        own = self._settings.setup and not any(path.startswith("/") for path in changed)
         shown = ", ".join(changed[1:4])
-        detail = "the code under test wrote into the environment" + (f" (also {shown})" if shown else "")
-        return (Trick("environment-changed", changed[0], f"{detail}; it is built anew"),)
+        kept = "it is built anew" if own else "it is yours and no set-up makes it, so it stays as it is now"
+        return f"the environment{f' (also {shown})' if shown else ''}; {kept}"
 
     def _discard_environments(self) -> None:
         self._mark.unlink(missing_ok=True)
+        self._known = None
         for folder in self._environments():
             if not folder.is_symlink():
                 shutil.rmtree(folder, ignore_errors=True)

@@ -29,6 +29,7 @@ from flyball.engine.performer import Performer
 from flyball.folders import users_environments
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.gates.commands import cleaned
+from flyball.measures.gates.outside import outside_environments
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine, People, Refusal, Watch
 from flyball.wiring.memory import RepositoryMemory
@@ -147,6 +148,7 @@ class Controller:
                 environment=building,
                 nonce=system_clock.nonce,
                 hold_fds=held.locks,
+                outside=partial(outside_environments, environment=building),
             ),
             people=self._people,
             setup=Environments(
