@@ -69,8 +69,8 @@ def test_lines_are_kept_with_one_line_end_and_a_refused_form_shows_them_as_typed
     refused = say(browser, f"{place(site, ended)}/say/modify", text="one\r\ntwo <b>\u200d")
     assert refused.status_code == 409
     assert ">one\ntwo &lt;b&gt;\u200d</textarea>" in refused.text
-    say(browser, f"{here}/say/modify", text="one\r\ntwo\rthree")
-    assert [word.text for word in site.journal.pending(task)] == ["one\ntwo\nthree"]
+    say(browser, f"{here}/say/modify", text="one\r\ntwo\rthree\0")
+    assert [word.text for word in site.journal.pending(task)] == ["one\ntwo\nthree\ufffd"]
 
 
 def test_a_link_that_fills_in_the_form_hides_no_sign(site: Site, serve: Serve) -> None:
@@ -172,6 +172,8 @@ def test_a_form_starts_a_task_with_trusted_settings_and_installed_agents_only(
         {"request": "", "document": ""},
         {"repo": "other-1"},
         {"budget_usd": "much"},
+        {"document": "a\0b"},
+        {"request": "x" * 200_000},
     ],
 )
 def test_what_a_form_may_not_start_is_refused_and_nothing_runs(

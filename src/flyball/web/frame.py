@@ -138,12 +138,12 @@ async def form_of(request: Request) -> list[tuple[str, str]]:
     if kind != "application/x-www-form-urlencoded":
         return []
     fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=2000)
-    return [(name, _lines_of(value)) for name, value in fields]
+    return [(name, _typed(value)) for name, value in fields]
 
 
-def _lines_of(text: str) -> str:
-    """What was typed with the line ends of every other text here; browsers send two characters for each."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _typed(text: str) -> str:
+    """What was typed with the line ends of every other text here; browsers send two for each, and nobody types a NUL."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
 def sites_of(request: Request) -> Sites:

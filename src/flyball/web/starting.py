@@ -24,6 +24,8 @@ from flyball.wiring.site import Site
 from flyball.wiring.tools.roster import roster
 
 PATIENCE_S = 120.0
+LONGEST_WORD = 120_000
+"""Bytes of one word of a command line; Linux takes 131,071."""
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -151,6 +153,11 @@ def detached(site: Site, words: Sequence[str], onward: str, *, text: str = "") -
     """Run our own command with `--detach`: it outlives the server, and its refusal is told."""
     argv = [sys.executable, "-m", "flyball", *words, "--detach"]
     argv += ["--", text] if text else []
+    longest = max(len(word.encode()) for word in argv)
+    if longest > LONGEST_WORD:
+        raise Refusal(
+            f"That is {longest:,} bytes long; expected at most {LONGEST_WORD:,}. Write it into a document of the repository, and name that."
+        )
     env = {**environment(), "FLYBALL_HOME": str(site.home.home), "NO_COLOR": "1"}
     done = capture(argv, cwd=site.repository.root, env=env, timeout=PATIENCE_S)
     if done.code != 0:
