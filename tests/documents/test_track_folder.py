@@ -53,3 +53,14 @@ def test_the_nearest_product_page_is_the_tracks(tmp_path):
     (tmp_path / "conductor" / "product.md").write_text("rules")
     assert read_track("t", tmp_path).product == "rules"
     assert read_track("t", tmp_path).plan is None
+
+
+def test_a_track_is_found_by_its_name_from_any_folder_of_the_repository(tmp_path):
+    folder = tmp_path / "conductor" / "tracks" / "t"
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (folder / "spec.md").write_text("x")
+    (tmp_path / "src").mkdir()
+    assert read_track("t", tmp_path / "src").path == folder
+    with pytest.raises(TrackUnreadable, match=r"There are: t\."):
+        read_track("", tmp_path)

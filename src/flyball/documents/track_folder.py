@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from flyball.core.text.json_edits import NotAnObject, with_values
+from flyball.core.text.quantities import listed
 from flyball.documents.errors import TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.source import read_bytes, read_text
@@ -31,11 +32,14 @@ class Track(msgspec.Struct, frozen=True):
 
 
 def read_track(name: str, root: Path) -> Track:
-    """The track in a folder, or the one of that id below `conductor/tracks/`."""
-    folder = next((each for each in (root / name, root / TRACKS / name) if each.is_dir()), None)
-    if folder is None:
+    """The track in a folder, or the one of that id below `conductor/tracks/`, here or in a folder around this one."""
+    above = [place / TRACKS for place in _up(root)]
+    folder = next((each for each in (root / name, *(place / name for place in above)) if each.is_dir()), None)
+    if folder is None or not name.strip():
+        there = sorted(each.name for place in above if place.is_dir() for each in place.iterdir() if each.is_dir())
+        told = f" There are: {listed(there, 8)}." if there else ""
         raise TrackUnreadable(
-            f"There is no track {name!r}: expected a folder with spec.md or metadata.json, or the name of one below {TRACKS}/."
+            f"There is no track {name!r}: expected a folder with spec.md or metadata.json, or the name of one below {TRACKS}/.{told}"
         )
     spec, metadata = folder / "spec.md", folder / METADATA
     if not spec.is_file() and not metadata.is_file():
@@ -58,13 +62,19 @@ def _text(path: Path) -> str:
 
 def _product(folder: Path) -> Path | None:
     """The nearest product.md: the track's own, its `conductor` folder's, or the repository's."""
-    for place in (folder, *folder.parents):
+    for place in _up(folder):
         for path in (place / "product.md", place / "conductor" / "product.md"):
             if path.is_file():
                 return path
-        if (place / ".git").exists():
-            return None
     return None
+
+
+def _up(folder: Path) -> Iterator[Path]:
+    """A folder and those around it, as far as the repository reaches."""
+    for place in (folder.resolve(), *folder.resolve().parents):
+        yield place
+        if (place / ".git").exists():
+            return
 
 
 def _metadata(path: Path) -> dict[str, object]:

@@ -112,7 +112,11 @@ class Repository(msgspec.Struct, frozen=True):
             )
 
     def uncommitted(self) -> int:
-        """How many files differ from HEAD in the user's working tree and index, which stay as they are.
+        """How many files differ from HEAD in the user's working tree and index."""
+        return len(self.uncommitted_files())
+
+    def uncommitted_files(self) -> list[str]:
+        """The files that differ from HEAD in the user's working tree and index, which stay as they are.
 
         The user's own git could run their clean filters here, so a borrowed git dir and a copy of the index are asked
         instead. Filtered files whose times changed count as changed: the answer errs towards dirty. So do files that
@@ -132,7 +136,7 @@ class Repository(msgspec.Struct, frozen=True):
                 changed.update(records(staged))
             else:
                 changed.update(records(git.out("ls-files", "-z")))
-        return sum(name != LOOP and not name.startswith(f"{LOOP}/") for name in changed)
+        return sorted(name for name in changed if name != LOOP and not name.startswith(f"{LOOP}/"))
 
     def excludes(self) -> bytes:
         """Ignore rules that stand in no .gitignore: the user's global file, this repository's info/exclude, and our own."""

@@ -28,6 +28,7 @@ def test_it_names_the_evaluators_with_their_reasons(flyball, track, name):
         "business-logic: word: pricing; word: tier",
     ]
     told = json.loads(flyball("dispatch", name, "--choose", "--json").out)
+    assert told["track"] == "prices_20260101"
     assert [each["name"] for each in told["evaluators"]] == ["ui-ux", "code-quality", "business-logic"]
 
 
@@ -38,7 +39,7 @@ def test_it_names_the_evaluators_with_their_reasons(flyball, track, name):
         (lambda folder: (folder / "metadata.json").write_text('{"evaluators": ["speed"]}'), ["metadata.json", "speed"]),
         (lambda folder: (folder / "spec.md").write_bytes(b"ok\n\xff"), ["spec.md", "line 2"]),
         (lambda folder: [path.unlink() for path in folder.iterdir()], ["neither spec.md nor metadata.json"]),
-        (lambda folder: folder.rename(folder.with_name("other")), ["no track 'prices_20260101'"]),
+        (lambda folder: folder.rename(folder.with_name("other")), ["no track 'prices_20260101'", "There are: other."]),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(flyball, track, break_it, words):
@@ -173,9 +174,16 @@ def test_only_what_is_measured_writes_nothing_and_the_structure_still_counts(fly
     assert (done.code, told["verdict"], told["incomplete"]) == (0, "PASS", True)
     assert {each["status"] for each in told["evaluators"][0]["passes"]} == {"pass", "n/a", "skipped"}
     assert {path.name: path.read_bytes() for path in worked.iterdir()} == before
+    assert told["base"] == git(worked, "rev-parse", "HEAD^").strip(), "the parent of the first commit in the plan"
+    assert not [note for note in told["notes"] if "committed" in note], "the track's own documents are read as they are"
+    (worked.parents[2] / "late.py").write_text("x = 1\n")
     (worked / "plan.md").write_text((worked / "plan.md").read_text().replace("shop.py, ", "") + "- [ ] Task 2: more\n")
     again = flyball("dispatch", "prices_20260101", "--measured-only", "--json")
     assert again.code == 3
+    assert any(
+        note.startswith("1 file not committed and so not looked at (late.py)")
+        for note in json.loads(again.out)["notes"]
+    )
     failed = {
         each["name"]: each["findings"] for each in json.loads(again.out)["structural"] if each["status"] == "fail"
     }

@@ -17,14 +17,13 @@ from flyball.config.file import FileConfig
 from flyball.core.evaluation import checkpoints
 from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.choosing import Chosen, UnknownEvaluator, choose
-from flyball.core.evaluation.findings import (
-    EvaluatorResult,
-)
+from flyball.core.evaluation.findings import EvaluatorResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, judged_passes, skipped_seat
 from flyball.core.evaluation.plan_page import PlanPage, read_plan
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
 from flyball.core.evaluation.weighing import weigh_evaluator
 from flyball.core.model.task import Commit, Settings, TaskId
+from flyball.core.text.quantities import listed, plural
 from flyball.documents.track_folder import Track, read_track, update_metadata, write_page
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.evaluators.running import Answered
@@ -196,11 +195,14 @@ class _Evaluating:
         ]
 
     def _uncommitted(self) -> tuple[str, ...]:
-        root = self._site.repository.root.resolve()
-        count = self._site.repository.uncommitted()
-        own = self._choice.track.path.is_relative_to(root)
-        said = f"{count} changed files are not committed and were not looked at; what is evaluated is the commit HEAD stands on"
-        return (said,) if count and own else ()
+        """What a person might believe was evaluated: the track's own documents are read as they stand, all else as it was committed."""
+        root, track = self._site.repository.root.resolve(), self._choice.track
+        if not track.path.is_relative_to(root):
+            return ()
+        read = (f"{track.path}/", *([str(track.product_path)] if track.product_path else []))
+        left = [name for name in self._site.repository.uncommitted_files() if not f"{root}/{name}".startswith(read)]
+        told = f"{plural(len(left), 'file')} not committed and so not looked at ({listed(left)})"
+        return (f"{told}; the commit HEAD stands on is evaluated, so commit first what is to be",) if left else ()
 
 
 def _settings(file: FileConfig | None) -> Settings:
