@@ -9,6 +9,7 @@ import pytest
 
 from flyball.folders import walk
 from flyball.workspace.files import remove
+from flyball.workspace.staging import MANY
 
 pytestmark = pytest.mark.req("C48")
 DEPTH = 3000
@@ -84,3 +85,16 @@ def test_a_file_larger_than_memory_should_hold_is_read_in_part(open_workspace, u
     first, second = (workspace.read_file(saved.commit, name) for name in ("a.bin", "b.bin"))
     assert first != second, "their names tell them apart"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+def test_many_small_files_are_saved_with_one_object_file_not_one_each(open_workspace, user, at, tmp_path) -> None:
+    workspace = open_workspace(user)
+    for number in range(MANY + 1):
+        (workspace.root / f"f{number}.txt").write_text(f"{number}\n")
+    (workspace.root / "run.sh").write_text("echo\n")
+    (workspace.root / "run.sh").chmod(0o755)
+    saved = workspace.snapshot("s1", "work", at)
+    assert workspace.read_file(saved.commit, "f7.txt") == b"7\n"
+    loose = [path for path in tmp_path.rglob("objects/??/*") if path.is_file()]
+    assert len(loose) < MANY
+    assert "run.sh" in workspace.list_files(saved.commit)

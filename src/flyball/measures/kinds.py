@@ -1,6 +1,7 @@
 """What each kind of measurement looks at beyond one round of gates."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -197,7 +198,7 @@ def _test_files(examination: Examination, old: Commit, new: Commit) -> tuple[str
     return tuple(
         path
         for path in changed_paths(examination.workspace, old, new)
-        if is_test_file(path, read(old, path), read(new, path))
+        if looks_like_test(path) and is_test_file(path, read(old, path), read(new, path))
     )
 
 
@@ -262,13 +263,14 @@ def _loaded_unasked(examination: Examination, protection: Protection) -> tuple[s
     request, workspace = examination.request, examination.workspace
     old = frozenset(workspace.list_files(request.accepted))
     tests = tuple(path for path in old if looks_like_test(path))
+    read = partial(workspace.read_file, request.candidate)
     return tuple(
         path
         for path in workspace.list_files(request.candidate)
         if path not in old
         and path not in protection.overlay
         and path not in request.consented
-        and is_loaded_unasked(path, workspace.read_file(request.candidate, path), tests)
+        and is_loaded_unasked(path, read, tests)
     )
 
 

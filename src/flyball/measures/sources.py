@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
 import msgspec
@@ -55,7 +55,7 @@ def is_test_file(path: str, *sources: bytes | None) -> bool:
     return not held or any(source_tests(source, path) is None or source_tests(source, path) for source in held)
 
 
-def is_loaded_unasked(path: str, source: bytes | None, tests: Iterable[str]) -> bool:
+def is_loaded_unasked(path: str, read: Callable[[str], bytes | None], tests: Iterable[str]) -> bool:
     """Whether a runner loads a new file though none of the `tests` names it: a test, a package around tests, a script among them."""
     place = PurePosixPath(path)
     if place.name == "__init__.py":
@@ -63,7 +63,7 @@ def is_loaded_unasked(path: str, source: bytes | None, tests: Iterable[str]) -> 
     if _SCRIPT.fullmatch(path) and in_test_folder(path):
         return True
     named = _PYTHON.fullmatch(place.name) or _OTHER.fullmatch(place.name)
-    return named is not None and is_test_file(path, source)
+    return named is not None and is_test_file(path, read(path))
 
 
 def is_code(path: str) -> bool:

@@ -14,6 +14,7 @@ from flyball.workspace.repository import GITLINK
 
 # Of a task's folder only the plan, the learnings and the report are committed (O3).
 _COMMITTED = re.compile(r"(plan\.md|report\.(?:md|html)|learnings/.+)", re.DOTALL)
+MANY = 100
 _MOST_NOTES = 20
 _WARNING = "warning: "
 
@@ -46,7 +47,9 @@ def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
 
 
 def _add(git: Git, paths: list[str]) -> list[str]:
-    done = git.run("update-index", "-z", "--add", "--replace", "--stdin", input=joined(paths))
+    # Each object of its own costs an fsync; of many files git makes one pack, as it does of large ones.
+    packed = ("-c", "core.bigFileThreshold=1") if len(paths) > MANY else ()
+    done = git.run(*packed, "update-index", "-z", "--add", "--replace", "--stdin", input=joined(paths))
     if done.code != 0:
         raise failure(("update-index",), done)
     refused = [line.removeprefix("Ignoring path ") for line in _lines(done.stderr) if line.startswith("Ignoring path ")]

@@ -156,7 +156,7 @@ def test_memory_addresses_do_not_make_a_new_test(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "<testsuite><testcase", "not xml", "<html/>", '<testsuite><testcase name="\x01"/></testsuite>']
+    "text", ["", "<testsuite><testcase", "not xml", "<html/>", "<testsuite><testcase name=\x01/></testsuite>"]
 )
 def test_what_is_not_a_report_is_said_to_be_unreadable(tmp_path, text) -> None:
     with pytest.raises(ReportUnreadable):
@@ -215,3 +215,13 @@ def test_a_file_that_could_not_be_loaded_is_known_as_that_and_why(tmp_path, xml)
     case = read_report(tmp_path / "report.xml", TreeIndex(FILES))["src/sum.test.ts"]
     assert case.uncollected
     assert reason(case, Project(tmp_path, FILES))[0] == "missing-name"
+
+
+@pytest.mark.req("C48")
+def test_a_test_file_with_a_control_character_in_its_name_is_found_by_what_pytest_writes(tmp_path) -> None:
+    file = "tests/test_\x1b[31m.py"
+    (tmp_path / "r.xml").write_text(
+        '<testsuite><testcase classname="tests.test_\x1b[31m" name="test_\x01"/></testsuite>'
+    )
+    found = read_report(tmp_path / "r.xml", TreeIndex([file]))
+    assert [(case.file, case.id) for case in found.values()] == [(file, f"{file}::test_\ufffd")]

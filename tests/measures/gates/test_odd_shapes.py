@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from flyball.measures.gates.junit import DEEPEST, ReportUnreadable, TreeIndex, read_report
+from flyball.measures.sources import is_loaded_unasked
 
 pytestmark = pytest.mark.req("C48")
 
@@ -32,3 +33,15 @@ def test_entities_that_grow_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ReportUnreadable, match="entities"):
         read_report(path, TreeIndex(()))
+
+
+def test_of_many_new_files_those_alone_are_read_that_could_be_loaded_with_the_tests() -> None:
+    read: list[str] = []
+
+    def reading(path: str) -> bytes:
+        read.append(path)
+        return b"def test_a():\n    assert 1\n"
+
+    new = ["data/a.txt", "src/b.py", "tests/test_c.py", "pkg/__init__.py", "tests/d.js"]
+    assert [path for path in new if is_loaded_unasked(path, reading, ("pkg/test_e.py",))] == new[2:]
+    assert read == ["tests/test_c.py"]

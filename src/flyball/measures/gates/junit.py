@@ -25,6 +25,10 @@ DEEPEST = 100
 DETAIL = 4000
 _WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_ILLEGAL_BYTES = re.compile(_ILLEGAL.pattern.encode())
+_SIGN = "\ufffd"
+"""What stands for a character that no XML may hold."""
 _NODE = "test"
 """The class Node's own reporter gives to every test: only the suites around it, and its file if said, tell it from others."""
 
@@ -49,20 +53,23 @@ class TreeIndex:
 
     def __init__(self, files: Iterable[str]) -> None:
         self.files = frozenset(files)
-        self._dotted = {f.removesuffix(".py").replace("/", "."): f for f in self.files if f.endswith(".py")}
+        self._real = {_legal(f): f for f in self.files}
+        self._dotted = {
+            f.removesuffix(".py").replace("/", "."): real for f, real in self._real.items() if f.endswith(".py")
+        }
         self._by_name: dict[str, list[str]] = {}
-        for file in self.files:
+        for file in self._real:
             self._by_name.setdefault(PurePosixPath(file).name, []).append(file)
 
     def path(self, reported: str) -> str:
         """The tree's path for a reported one, which may be relative to a folder inside the tree, or absolute."""
-        if reported in self.files:
-            return reported
+        if reported in self._real:
+            return self._real[reported]
         alike = self._by_name.get(PurePosixPath(reported).name, ())
         if reported.startswith("/"):
-            return max((f for f in alike if reported.endswith("/" + f)), key=len, default="")
+            return self._real.get(max((f for f in alike if reported.endswith("/" + f)), key=len, default=""), "")
         ends = [f for f in alike if f.endswith("/" + reported)]
-        return ends[0] if len(ends) == 1 else ""
+        return self._real[ends[0]] if len(ends) == 1 else ""
 
     def module(self, dotted: str) -> tuple[str, tuple[str, ...]]:
         """The Python file a dotted class name begins with, and the classes after it."""
@@ -80,11 +87,11 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     files = _reports(path)
     if sum(file.lstat().st_size for file in files) > LARGEST:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
-    for file in files:
-        _look_at_shape(file)
     try:
-        found_in = [case for file in files for case in _reported(junitparser.JUnitXml.fromfile(str(file)))]
+        found_in = [case for file in files for case in _reported(_parsed(file))]
         cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in found_in))
+    except ReportUnreadable:
+        raise
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
         raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
     found: dict[str, Case] = {}
@@ -95,7 +102,20 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     return found
 
 
-def _look_at_shape(file: Path) -> None:
+def _parsed(file: Path) -> Any:
+    raw = file.read_bytes()
+    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
+    _look_at_shape(raw)
+    return junitparser.JUnitXml.fromstring(raw)
+
+
+def _legal(text: str) -> str:
+    """A name as a report can have it: pytest writes that of a test file as it is, control characters and all."""
+    return _ILLEGAL.sub(_SIGN, text)
+
+
+def _look_at_shape(raw: bytes) -> None:
     """Refuse what takes more than linear time to read: suites within suites without end, and entities that grow."""
     parser = expat.ParserCreate()
     depth = 0
@@ -115,8 +135,7 @@ def _look_at_shape(file: Path) -> None:
 
     parser.StartElementHandler, parser.EndElementHandler, parser.EntityDeclHandler = start, end, entity
     try:
-        with file.open("rb") as opened:
-            parser.ParseFile(opened)
+        parser.Parse(raw, True)
     except expat.ExpatError as error:
         raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
 

@@ -63,10 +63,15 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
     earlier: list[Function] = []
     texts: dict[str, str] = {}
     for path in changed_paths(workspace, base, candidate):
-        source = workspace.read_file(candidate, path) if is_code(path) and not looks_like_test(path) else None
+        if not is_code(path) or looks_like_test(path):
+            continue
+        if len(sources) + len(unmeasured) >= MOST_FILES:
+            unmeasured.append(path)
+            continue
+        source = workspace.read_file(candidate, path)
         if source is None:
             continue
-        if len(source) > LARGEST or len(sources) >= MOST_FILES or lizard.get_reader_for(path) is None:
+        if len(source) > LARGEST or lizard.get_reader_for(path) is None:
             unmeasured.append(path)
             continue
         text = source.decode("utf-8", "replace")

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
@@ -106,13 +107,19 @@ def makings(commands: str, files: frozenset[str], read: Read, lint: str = "") ->
 
 
 def _programs(text: str, files: frozenset[str]) -> frozenset[str]:
-    return program_names((what for how, what in references(text) if how in {"executes", "module"}), files)
+    return program_names((what for how, what in _references(text) if how in {"executes", "module"}), files)
+
+
+@lru_cache(maxsize=64)
+def _references(text: str) -> tuple[Reference, ...]:
+    """What a text refers to: of each changed path the same commands are asked."""
+    return tuple(references(text))
 
 
 def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> set[str]:
     every = f"{commands} ; {lint}"
-    found = set(_referred(references(commands), "", files, read, reports="{junit}" in commands))
-    found |= set(_referred(references(lint), "", files, read, linter=True))
+    found = set(_referred(_references(commands), "", files, read, reports="{junit}" in commands))
+    found |= set(_referred(_references(lint), "", files, read, linter=True))
     patterns = [p for word, each in _BUILDERS.items() if re.search(rf"\b{word}\b", every) for p in each]
     # A file that has the name of a target is up to date, and nothing is run for it.
     for called in map(str.split, _MAKE.findall(every)):
@@ -186,7 +193,7 @@ def _started_by(path: str, text: str, files: frozenset[str], read: Read, command
         shell = "\n".join([*_SETTING.findall(text), *_RECIPE.findall(text)]) if makefile else text
         lines = _INCLUDED.findall(text) if makefile else ()
         found = set(files) & {each for line in lines for word in line.split() for each in _meant(word, "", folder)}
-    started = (*references(shell), *(started_by(text, kind) if kind else ()))
+    started = (*_references(shell), *(started_by(text, kind) if kind else ()))
     return found | set(_referred(started, folder, files, read, by_test=looks_like_test(path) or is_a_test(path))), shell
 
 

@@ -118,6 +118,8 @@ def exempt(path: str, items: Iterable[Item]) -> bool:
 
 def _is_wanted(name: str, text: str) -> bool:
     """Whether a text names a path other than to say that it is not to be changed."""
+    if name not in text:
+        return False
     found = re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", text)
     return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in found)
 
