@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 import yaml
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, STYLES, SourceTree, is_product
+from flyball.measures.evaluators.ground import MARKUP, PYTHON, SCRIPTS, STYLES, SourceTree, is_product
 from flyball.measures.evaluators.toolbox import Toolbox
 
 _LANGUAGES = {
@@ -19,8 +20,13 @@ _LANGUAGES = {
     **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
     ".tsx": "tsx",
     **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "javascript"),
-    **dict.fromkeys(STYLES, "css"),
+    **dict.fromkeys((*STYLES, *MARKUP), "css"),
 }
+_STYLING = re.compile(
+    r"""<style\b[^>]*>(?P<sheet>.*?)</style>|(?<=[\s"'])style=(?P<quote>["'])(?P<inline>[^{}]*?)(?P=quote)""", re.DOTALL
+)
+_MAIL = re.compile(r"mail", re.IGNORECASE)
+"""Mail programs read neither style sheets nor tokens."""
 
 
 class SyntaxRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,6 +54,21 @@ def language_of(path: str) -> str:
     return _LANGUAGES.get("." + path.rpartition(".")[2], "")
 
 
+def styles_in(markup: str) -> str:
+    """The style sheets and styles of a page, each on the line it stands on; everything else is blank."""
+    kept, end = "", 0
+    for found in _STYLING.finditer(markup):
+        start = found.start("sheet") if found["sheet"] is not None else found.start("inline")
+        kept += _blank(markup[end:start])
+        kept += found["sheet"] if found["sheet"] is not None else f"a {{ {found['inline']} }}"
+        end = found.end()
+    return kept + _blank(markup[end:])
+
+
+def _blank(text: str) -> str:
+    return "\n" * text.count("\n")
+
+
 class Syntax:
     """Parses each file once and asks it everything."""
 
@@ -63,7 +84,7 @@ class Syntax:
             self._toolbox.require("ast-grep")
             import ast_grep_py  # noqa: PLC0415 - an extra
 
-            text = tree.text(path)
+            text = styles_in(tree.text(path)) if path.endswith(MARKUP) else tree.text(path)
             self._roots[key] = ast_grep_py.SgRoot(text, language).root() if language and text else None
         return self._roots[key]
 
@@ -79,8 +100,8 @@ class Syntax:
         found: list[TrackDefect] = []
         rules = [rule for rule in syntax_rules() if rule.pass_name == pass_name]
         wanted = {language for rule in rules for language in rule.languages}
-        for path in tree.of(*SCRIPTS, *PYTHON, *STYLES) if files is None else files:
-            if language_of(path) in wanted:
+        for path in tree.of(*SCRIPTS, *PYTHON, *STYLES, *MARKUP) if files is None else files:
+            if language_of(path) in wanted and not (path.endswith(MARKUP) and _MAIL.search(path)):
                 found += self._in_file(tree, path, rules)
         return found
 
