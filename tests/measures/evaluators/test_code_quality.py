@@ -6,7 +6,7 @@ import pytest
 from tests.measures.evaluators.planted import found, options, trees_of
 
 from flyball.core.evaluation.structural import BuildRun
-from flyball.measures.evaluators import code_quality
+from flyball.measures.evaluators import code_quality, commented_code, duplication
 from flyball.measures.evaluators.code_quality import measure
 from flyball.measures.evaluators.ground import CoverageLines
 from flyball.measures.evaluators.toolbox import EXTRA, Toolbox, ToolFailed, ToolMissing
@@ -49,6 +49,19 @@ def test_a_consequence_on_an_untouched_line_counts_and_an_old_finding_does_not(t
     dead = next(each for each in results if each.name == "dead code")
     assert dead.status == "pass"
     assert {each.rule for each in dead.older} >= {"FIX002"}
+
+
+def test_a_package_with_an_empty_init_is_read_as_one(tmp_path):
+    files = {
+        "src/shelf/__init__.py": "",
+        "src/shelf/loans.py": "class Desk:\n    name = 'a'\n\n    def _forgotten(self) -> str:\n        return self.name\n",
+        "src/shelf/main.py": "from shelf.loans import Desk\n\n\ndef run() -> str:\n    return Desk.name\n",
+        "pyproject.toml": "[project]\nname = 'shelf'\n[project.scripts]\nshelf = 'shelf.main:run'\n",
+    }
+    trees = trees_of(tmp_path, files)
+    assert [(each.file, each.line) for each in duplication.unused(trees.toolbox, trees.head)] == [
+        ("src/shelf/loans.py", 4)
+    ]
 
 
 def test_a_track_without_code_has_nothing_to_check(tmp_path):
@@ -121,3 +134,26 @@ def test_what_a_tool_says_is_read_after_its_first_sentence(tmp_path):
     assert toolbox.json("x", b'No files.\n{"a": 1}') == {"a": 1}
     with pytest.raises(ToolFailed):
         toolbox.json("x", b"nothing at all")
+
+
+@pytest.mark.parametrize(
+    ("comment", "code"),
+    [
+        ("# total = price * count", True),
+        ("# def old(a):\n#     return a", True),
+        ("#     if a:\n#         stop(a)", True),
+        ("# send(mail)", True),
+        ("# Later perhaps:\n# first = load()\n# second = save(first)", True),
+        ("# Not yet.\n# except KeyError as error:\n#     raise Missing from error", True),
+        ("# else:\n#     give_up()", True),
+        ("# {'seq': 0, 'name': 'main'}", False),
+        ("# width == 0 or width == -inf", False),
+        ("# returns ([results], [timed_out])", False),
+        ("# mean: mu + cov @ inv(cov)", False),
+        ("# The sum of both:\n# total = price * count", False),
+        ("# Example:\n# {\n#   'a': 1\n# }", False),
+        ("# Say this is the list:\n# [arg0, arg1, arg(N-1)]\n# then arg1 is taken.", False),
+    ],
+)
+def test_a_comment_is_code_if_it_is_statements_and_no_formula_or_example(comment, code):
+    assert commented_code.is_commented_python(comment.split("\n")) is code

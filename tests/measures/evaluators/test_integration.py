@@ -45,6 +45,12 @@ def test_what_would_break_somebody_is_found(tmp_path, old, new, rule):
     assert [each.rule for each in contracts.breaking(trees)] == [rule]
 
 
+def test_a_document_in_json_is_told_by_its_lines_too(tmp_path):
+    old = '{\n"openapi": "3.1.0",\n"paths": {},\n"components": {"schemas": {\n"A": {"properties": {\n"n": {"type": "integer"}\n}}}}}\n'
+    trees = trees_of(tmp_path, {"openapi.json": old.replace("integer", "string")}, {"openapi.json": old})
+    assert [(each.rule, each.line) for each in contracts.breaking(trees)] == [("field-type", 6)]
+
+
 def test_what_only_adds_breaks_nobody_and_a_document_that_is_gone_does(tmp_path):
     more = OLD.replace("  /a:\n", '  /b:\n    get:\n      responses: {"200": {description: y}}\n  /a:\n').replace(
         "m: {type: string}", "m: {type: string}, o: {type: string}"

@@ -54,6 +54,7 @@ def test_any_is_nobodys_business_where_the_project_lets_it_be(tmp_path, settings
         ({"a.py": TYPED}, {"a.py": UNTYPED_FUNCTIONS}, False),
         ({"a.py": "def f(a):\n    return a\n"}, {}, False),
         ({"a.py": "def f(a):\n    return a\n", "src/p/py.typed": ""}, {}, True),
+        ({"a.py": UNTYPED_FUNCTIONS, "vendored/p/py.typed": ""}, {}, False),
         ({"a.py": "", "pyproject.toml": "[tool.mypy]\nstrict = true\n"}, {}, True),
         ({"a.py": "def broken(:\n", "b.py": TYPED}, {}, True),
     ],
@@ -76,7 +77,7 @@ def test_a_parameter_and_a_result_without_type_are_named_in_a_typed_project(tmp_
 def test_an_unused_variable_is_dead_code_and_an_unused_import_a_pattern(tmp_path):
     files = {
         "a.py": "import os\n\n\ndef f() -> int:\n    left = 1\n    return 2\n",
-        "b.ts": 'import { x } from "./c";\nexport function g(): number {\n  const left = 1;\n  return 2;\n}\n',
+        "b.ts": 'import { x } from "./c";\nexport function g(seen: string): number {\n  const left = 1;\n  return 2;\n}\n',
     }
     trees = trees_of(tmp_path, files)
     linters = Linters(trees.toolbox)

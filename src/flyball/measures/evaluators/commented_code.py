@@ -1,18 +1,54 @@
-"""Code that somebody commented out, in TypeScript and JavaScript: neighbouring comments that parse as statements."""
+"""Code that somebody commented out: neighbouring comments that parse as statements."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
 from flyball.measures.evaluators.syntax import Syntax, language_of, lines_of
+from flyball.measures.sources import parse
 
 _STATEMENTS = ("lexical_declaration", "variable_declaration", "if_statement", "for_statement", "for_in_statement", "return_statement", "while_statement", "function_declaration", "class_declaration", "import_statement", "export_statement", "throw_statement", "try_statement")  # fmt: skip
 _CALL = re.compile(r"^[\w.$]+\(.*\);$|^[\w.$\[\]]+ = .+;$", re.MULTILINE)
 _PROSE = re.compile(r"^\s*//\s*(?:eslint|oxlint|biome|prettier|@ts-|#|/|TODO|FIXME|region|endregion)", re.IGNORECASE)
+_NO_CODE = (ast.Expr, ast.AnnAssign, ast.Pass)
+"""Statements that formulas, examples of values and remarks are as well."""
+_BEGINNINGS = {
+    **dict.fromkeys(("except", "finally"), "try:\n    pass\n"),
+    **dict.fromkeys(("elif", "else"), "if x:\n    pass\n"),
+}
+"""What stands before a clause that was commented out alone."""
+_SPOKEN = re.compile(r"^\s*\w+ \(", re.MULTILINE)
+
+
+def is_commented_python(lines: Sequence[str]) -> bool:
+    """Whether lines of one comment are statements as a whole, or two of them at its beginning or end are; no formula within prose."""
+    texts = [re.sub(r"^\s*#+ ?", "", line) for line in lines]
+    if _statements(texts) > 0:
+        return True
+    parts = [part for n in range(1, len(texts) - 1) for part in (texts[n:], texts[:-n])]
+    return any(_statements(part) > 1 for part in parts)
+
+
+def _statements(texts: Sequence[str]) -> int:
+    text = "\n".join(texts)
+    first = next((line for line in texts if line.strip()), "")
+    inset = len(first) - len(first.lstrip())
+    before = _BEGINNINGS.get(first.strip().partition(" ")[0].rstrip(":"), "")
+    whole = before + "\n".join(line[inset:] for line in texts)
+    module = None if _SPOKEN.search(text) else parse(whole.encode())
+    return sum(map(_weight, module.body)) if module is not None else 0
+
+
+def _weight(node: ast.stmt) -> int:
+    """How many statements a node counts for: one with a body is never alone."""
+    calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await | ast.Yield)
+    given = isinstance(node, ast.AnnAssign) and node.value is not None
+    return 2 if hasattr(node, "body") else int(calls or given or not isinstance(node, _NO_CODE))
 
 
 def commented_scripts(syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:

@@ -297,7 +297,7 @@ def _at(
     tree: SourceTree, path: str, rule: str, message: str, text: str, action: str, *, after: str = "", new: bool = False
 ) -> TrackDefect:
     """A defect at the first line that holds a text, behind the line that names `after`; else at the first line."""
-    lines = tree.text(path).split("\n")
+    lines = tree.text(path).replace('"', "").replace("'", "").split("\n")  # JSON is searched as YAML
     start = next(
         (number for number, line in enumerate(lines) if after and re.search(rf"\b{re.escape(after)}\b\s*:", line)), 0
     )

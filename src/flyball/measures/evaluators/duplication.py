@@ -55,7 +55,8 @@ def _duplicates(toolbox: Toolbox, tree: SourceTree, more: Sequence[str]) -> list
 
 def unused(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
     """Functions, members, exports and files that nothing uses."""
-    files = tuple(path for path in tree.of(*PYTHON, *SCRIPTS) if tree.text(path))
+    # An empty __init__.py makes a package of a folder: without it nothing in there looks imported.
+    files = tuple(path for path in tree.of(*PYTHON, *SCRIPTS) if tree.text(path) or path.endswith("__init__.py"))
     if not files:
         return []
     options = ("--dead-code", "--dead-code-categories", "all", "--min-confidence", "50")

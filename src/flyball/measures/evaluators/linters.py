@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
+from flyball.measures.evaluators.commented_code import is_commented_python
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, is_product
 from flyball.measures.evaluators.strictness import ANY, UNTYPED
 from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
@@ -54,7 +55,7 @@ _SETTINGS: dict[str, Any] = {
         "no-empty": ["error", {"allowEmptyCatch": True}],  # a rule of flyball's own reads catches
         "no-unreachable": "error",
         "no-warning-comments": "error",
-        "no-unused-vars": "error",
+        "no-unused-vars": ["error", {"args": "none", "caughtErrors": "none"}],  # who calls decides what is handed over
         "import/no-cycle": ["error", {"ignoreTypes": True}],
         "typescript/no-explicit-any": "error",
         "typescript/ban-ts-comment": "error",
@@ -190,6 +191,7 @@ class _Excuses:
         self._tree = tree
         self._by_rule: dict[str, Callable[[TrackDefect], bool]] = {
             **dict.fromkeys(("T201", "T203", "no-console"), self._talks),
+            "ERA001": self._is_prose,
             "F401": lambda defect: defect.file.endswith("__init__.py"),
             # The language gives these their signature.
             "ANN401": lambda defect: bool(re.search(r"`__\w+__`", defect.message)),
@@ -202,6 +204,10 @@ class _Excuses:
 
     def _talks(self, defect: TrackDefect) -> bool:
         return "file=sys.stderr" in defect.text or defect.file in entry_files(self._tree)
+
+    def _is_prose(self, defect: TrackDefect) -> bool:
+        lines = self._tree.text(defect.file).split("\n")[defect.line - 1 : max(defect.line, defect.end_line)]
+        return not is_commented_python(lines)
 
     def _is_no_password(self, defect: TrackDefect) -> bool:
         """A quick hash is right for a checksum; the function around it says what is hashed."""

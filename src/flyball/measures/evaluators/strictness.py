@@ -24,7 +24,7 @@ _RUFF = (("ruff.toml", ()), (".ruff.toml", ()), ("pyproject.toml", ("tool", "ruf
 def not_asked_for(trees: TrackTrees) -> frozenset[str]:
     """Rules that hold for neither tree: a track cannot loosen them, and need not be stricter than its project."""
     types = _asked(trees, "ANN001", "disallow_untyped_defs", "disallow_incomplete_defs", "strict")
-    types = types or any(path.endswith("py.typed") for path in trees.head.files) or _has_habit(trees)
+    types = types or any(path.endswith("py.typed") for path in trees.head.written) or _has_habit(trees)
     without_any = _asked(trees, "ANN401", "disallow_any_explicit", "reportExplicitAny")
     return frozenset((*(() if types else UNTYPED), *(() if without_any else ANY)))
 
