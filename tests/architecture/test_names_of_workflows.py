@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,7 @@ def named(text: str) -> set[str]:
     return {text} & NAMES | words & TELLING
 
 
+@cache
 def found() -> list[tuple[str, str]]:
     files = ((path.relative_to(SOURCES).as_posix(), path) for path in sorted(SOURCES.rglob("*.py")))
     shared = ((name, path.read_text()) for name, path in files if not name.startswith(OWN))

@@ -1,6 +1,7 @@
 """The core and the projections do no I/O: shown by what they import, what they call, and what an audit hook sees."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -128,10 +129,17 @@ KNOWN = frozenset({"State", "Lane", "Loop", "Turn", "Panel"})
 """What is known of a task: values that only the fold writes, and only into a copy of its own."""
 
 
+_GIVEN = re.compile(rf":\s*({'|'.join(sorted(KNOWN))})\b")
+"""A parameter annotated with one of them; to parse all sources takes seconds."""
+
+
 def _written(path: Path) -> list[str]:
     """Where a function writes into a parameter that is part of what is known."""
-    found = []
-    for function in ast.walk(ast.parse(path.read_text())):
+    found: list[str] = []
+    source = path.read_text()
+    if not _GIVEN.search(source):
+        return found
+    for function in ast.walk(ast.parse(source)):
         if not isinstance(function, ast.FunctionDef):
             continue
         given = {a.arg for a in function.args.args if a.annotation and ast.unparse(a.annotation) in KNOWN}

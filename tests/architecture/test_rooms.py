@@ -1,6 +1,7 @@
 """What import-linter cannot say about the rooms."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def test_nothing_that_ships_imports_the_tests_or_their_tools() -> None:
 def test_no_class_name_stands_twice_in_the_sources() -> None:
     places: dict[str, list[str]] = {}
     for path in sorted(FLYBALL.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(path.relative_to(FLYBALL).as_posix())
+        for name in re.findall(r"^\s*class (\w+)[(:\[]", path.read_text(encoding="utf-8"), re.MULTILINE):
+            places.setdefault(name, []).append(path.relative_to(FLYBALL).as_posix())
+    assert len(places) > 100
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -30,6 +30,7 @@ _FLYBALL = re.compile(
     r"((?:(?:: |`|type |then ))?)(?<![\w./\-\0])flyball +([a-z][a-z-]*)((?: +(?:--?[a-z][a-z-]*|\"[^\"]*\"|'[^']*'|[^\s`;:,()]+))*)"
 )
 _GIT = re.compile(r"(?:[:;`] ?|type |then |or )git ([a-z][a-z-]+)")
+_WORTH_READING = re.compile(r"flyball[ \[]|git ")
 _PROSE = {"cannot", "edits", "runs", "says"}
 """What git and flyball do in a sentence."""
 
@@ -40,15 +41,19 @@ def texts() -> tuple[tuple[Path, int, str], ...]:
 
 
 def _texts() -> Iterator[tuple[Path, int, str]]:
-    """Every string a program may print, docstrings aside, with a gap for each value in it."""
+    """Every string a program may print in modules that name commands, docstrings aside, with a gap for each value."""
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).parts[0] in NO_MESSAGES:
             continue
-        tree = ast.parse(path.read_text())
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(tree):
-            if id(node) in said | inner:
+        source = path.read_text()
+        if not _WORTH_READING.search(source):
+            continue
+        nodes = list(ast.walk(ast.parse(source)))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        skipped = docstrings | inner
+        for node in nodes:
+            if id(node) in skipped:
                 continue
             if isinstance(node, ast.JoinedStr):
                 parts = (str(p.value) if isinstance(p, ast.Constant) else GAP for p in node.values)

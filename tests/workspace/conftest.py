@@ -1,6 +1,7 @@
 """A user's repository, made and changed by plain git, and workspaces on it."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -46,9 +47,8 @@ class User:
         return seen | ({"index's time": index.stat().st_mtime_ns} if index.exists() else {})
 
 
-@pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    person = tmp_path / "person"
+def settle(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let git see a person with a name, and nothing of whoever runs the tests."""
     person.mkdir()
     # A gc that the user's own commit starts in the background would outlive the test.
     (person / ".gitconfig").write_text(
@@ -60,25 +60,43 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(tmp_path / "person", monkeypatch)
+
+
 @pytest.fixture
 def new_user(tmp_path: Path) -> Callable[..., User]:
     def make(name: str = "project", *options: str) -> User:
         root = tmp_path / name
         root.mkdir(parents=True)
         user = User(root)
-        user.git("init", "-q", *options)
+        user.git("init", "-q", "--template=", *options)
         return user
 
     return make
 
 
-@pytest.fixture
-def user(new_user: Callable[..., User]) -> User:
-    user = new_user()
+@pytest.fixture(scope="session")
+def one_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with one commit, made once and only copied."""
+    user = User(tmp_path_factory.mktemp("one-commit") / "project")
     user.write("src/a.py", "print('a')\n")
     user.write("b.txt", "one\ntwo\n")
     user.write(".gitignore", "*.log\nbuild/\n")
-    user.commit("Start")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        settle(user.root.parent / "person", monkeypatch)
+        user.git("init", "-q", "--template=")
+        user.commit("Start")
+    (user.root / ".git" / "info").mkdir()
+    return user.root
+
+
+@pytest.fixture
+def user(one_commit: Path, tmp_path: Path) -> User:
+    root = shutil.copytree(one_commit, tmp_path / "project")
+    user = User(root)
+    user.git("update-index", "-q", "--refresh")
     return user
 
 

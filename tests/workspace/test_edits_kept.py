@@ -213,30 +213,41 @@ def test_bytes_that_a_filter_made_are_kept_before_they_are_restored_over(user, b
     assert saved_somewhere(here, "x.conf", b"a = 1\nSECRET = 2\n")
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o700, 0o755, 0o660, 0o604])
-def test_a_file_keeps_its_mode_when_it_is_restored(user, begin, at, mode):
-    secret = user.write("secret.txt", "mine\n")
-    secret.chmod(mode)
-    user.commit()
-    here = begin()
-    secret.chmod(0o644 | mode & 0o100)
-    secret.write_text("an agent's\n")
-    secret.chmod(mode)
-    here.snapshot("one", "m", at)
-    here.restore("base")
-    assert (secret.read_text(), mode_of(secret)) == ("mine\n", mode)
+MODES = (0o600, 0o640, 0o444, 0o700, 0o755, 0o660, 0o604)
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o700])
-def test_a_file_that_was_deleted_comes_back_with_its_mode(user, begin, at, mode):
-    secret = user.write("secret.txt", "mine\n")
-    secret.chmod(mode)
+@pytest.fixture
+def secrets(user):
+    """A committed file for each mode."""
+    files = {mode: user.write(f"secret-{mode:o}.txt", "mine\n") for mode in MODES}
+    for mode, secret in files.items():
+        secret.chmod(mode)
     user.commit()
+    return files
+
+
+def test_a_file_keeps_its_mode_when_it_is_restored(secrets, begin, at):
     here = begin()
-    secret.unlink()
+    for mode, secret in secrets.items():
+        secret.chmod(0o644 | mode & 0o100)
+        secret.write_text("an agent's\n")
+        secret.chmod(mode)
     here.snapshot("one", "m", at)
     here.restore("base")
-    assert (secret.read_text(), mode_of(secret)) == ("mine\n", mode)
+    assert {mode: (file.read_text(), mode_of(file)) for mode, file in secrets.items()} == {
+        mode: ("mine\n", mode) for mode in MODES
+    }
+
+
+def test_a_file_that_was_deleted_comes_back_with_its_mode(secrets, begin, at):
+    here = begin()
+    for secret in secrets.values():
+        secret.unlink()
+    here.snapshot("one", "m", at)
+    here.restore("base")
+    assert {mode: (file.read_text(), mode_of(file)) for mode, file in secrets.items()} == {
+        mode: ("mine\n", mode) for mode in MODES
+    }
 
 
 def test_a_file_that_was_replaced_by_a_wider_one_is_narrow_again(user, begin, at):
@@ -286,16 +297,19 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
-def test_files_with_odd_names_are_saved_and_come_back(user, begin, at, name):
-    user.write(name, "the user's\n")
+def test_files_with_odd_names_are_saved_and_come_back(user, begin, at):
+    for name in ODD.values():
+        user.write(name, f"the user's {name!a}\n")
     here = begin()
-    user.write(name, "an agent's\n")
+    for name in ODD.values():
+        user.write(name, "an agent's\n")
     here.snapshot("one", "m", at)
-    user.write(name, "the user's again\n")
+    for name in ODD.values():
+        user.write(name, f"the user's again {name!a}\n")
     here.restore("start")
-    assert (user.root / name).read_text() == "the user's\n"
-    assert saved_somewhere(here, name, b"the user's again\n")
+    for kind, name in ODD.items():
+        assert (user.root / name).read_text() == f"the user's {name!a}\n", kind
+        assert saved_somewhere(here, name, f"the user's again {name!a}\n".encode()), kind
 
 
 def test_names_that_differ_in_case_alone_are_two_files(user, begin, at):

@@ -58,13 +58,12 @@ class Repository(msgspec.Struct, frozen=True):
     def find(cls, start: Path) -> "Repository":
         """The repository `start` lies in."""
         git_program.version()
-        git_dir = _git_dir(start)
-        seen = _Discovery(start)
-        if seen.line("--is-bare-repository") == "true":
+        git_dir, bare, inside, object_format = _discovered(start)
+        if bare:
             raise BareRepository(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
-        if seen.line("--is-inside-work-tree") != "true":
+        if not inside:
             raise NotARepository(f"{start} lies inside a git folder, not in a working tree.", "Change to the project.")
-        root = Path(seen.line("--show-toplevel"))
+        root = Path(_line(start, "--show-toplevel"))
         _check_owner(root, git_dir)
         store = Git(git_dir)
         named = store.run("symbolic-ref", "--quiet", "--short", "HEAD")
@@ -72,10 +71,10 @@ class Repository(msgspec.Struct, frozen=True):
         return cls(
             root=root,
             git_dir=git_dir,
-            common_dir=Path(seen.line("--path-format=absolute", "--git-common-dir")),
+            common_dir=Path(_line(start, "--path-format=absolute", "--git-common-dir")),
             head=head.stdout.decode().strip() or None,
             branch=os.fsdecode(named.stdout.removesuffix(b"\n")) if named.code == 0 else None,
-            object_format=store.line("rev-parse", "--show-object-format"),
+            object_format=object_format,
             in_progress=next((word for mark, word in _MARKS if (git_dir / mark).exists()), None),
             damage="" if head.stdout else _damage(store),
         )
@@ -207,29 +206,32 @@ def _listed(store: Path) -> str:
     return plain if plain.startswith("/") and plain.isascii() and plain.isprintable() else quoted(store)
 
 
-class _Discovery:
+def _discover(start: Path, *args: str) -> process.Captured:
     """Git's own search for the repository a folder lies in."""
-
-    def __init__(self, start: Path) -> None:
-        self.start = start
-
-    def run(self, *args: str) -> process.Captured:
-        settings = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"]
-        return process.capture([program(), *settings, "rev-parse", *args], cwd=self.start, env=environment())
-
-    def line(self, *args: str) -> str:
-        done = self.run(*args)
-        if done.code != 0:
-            raise git_program.failure(("rev-parse", *args), done)
-        return os.fsdecode(done.stdout.removesuffix(b"\n"))
+    settings = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"]
+    return process.capture([program(), *settings, "rev-parse", *args], cwd=start, env=environment())
 
 
-def _git_dir(start: Path) -> Path:
+def _line(start: Path, *args: str) -> str:
+    done = _discover(start, *args)
+    if done.code != 0:
+        raise git_program.failure(("rev-parse", *args), done)
+    return os.fsdecode(done.stdout.removesuffix(b"\n"))
+
+
+def _discovered(start: Path) -> tuple[Path, bool, bool, str]:
+    """The git dir, whether it is bare, whether the folder is in its working tree, and the format of its objects.
+
+    The path comes last, for it may hold a line's end; each path more is a call of its own.
+    """
     if not start.is_dir():
         raise NotARepository(f"There is no folder {start}.", "Change to your project's folder and try again.")
-    done = _Discovery(start).run("--absolute-git-dir")
+    done = _discover(
+        start, "--is-bare-repository", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir"
+    )
     if done.code == 0:
-        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+        bare, inside, object_format, git_dir = os.fsdecode(done.stdout.removesuffix(b"\n")).split("\n", 3)
+        return Path(git_dir), bare == "true", inside == "true", object_format
     said = done.stderr.decode("utf-8", "backslashreplace").strip()
     place = _marked(start.absolute())
     if place is not None:

@@ -446,7 +446,9 @@ def _ended(fact: Fact, kind: type[Outcome]) -> bool:
 
 
 @pytest.mark.req("C4", "C5", "C40", "C61", "M22")
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, marks=[pytest.mark.slow] if block >= 2 else []) for block in range(5)]
+)
 def test_in_a_random_world_the_loop_stops_and_is_done_only_when_it_was_measured(block: int) -> None:
     ends: set[str] = set()
     for seed in range(block * REPLAYED, (block + 1) * REPLAYED):

@@ -127,7 +127,14 @@ def _lane(fact: Fact, state: State) -> str:
 
 
 @pytest.mark.req("C61")
-@pytest.mark.parametrize("seeds", [range(start, start + 25) for start in range(0, 100, 25)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(start, start + 25), marks=[pytest.mark.slow] if start >= 50 else [])
+        for start in range(0, 100, 25)
+    ],
+    ids=str,
+)
 def test_in_any_order_and_with_any_kill_nothing_is_lost_nothing_is_done_twice_and_lanes_are_independent(
     seeds: range,
 ) -> None:

@@ -23,7 +23,7 @@ _RESULT = re.compile(
     r"(?i)[\s>#*+|_-]*(?:(?:overall|final)[ \t]+)?(?:result|verdict)[ \t*_|]*(?:[:=|\u2013\u2014]|[ \t]-[ \t])[ \t*_|]*(\S.*)"
 )
 _COUNT = re.compile(
-    r"\b([A-Za-z]+)\**(?:[ \t]+(?:findings?|issues?|problems?))?[ \t]*[:=(\[|x\u00d7\u2013\u2014-]*[ \t*_`|]*([0-9]{1,6})\b(?!\.?\w)"
+    r"\b([A-Za-z]+)\**(?:[ \t]+(?:findings?|issues?|problems?))?[ \t]*+[:=(\[|x\u00d7\u2013\u2014-]*[ \t*_`|]*([0-9]{1,6})\b(?!\.?\w)"
     r"|\b([0-9]{1,6})[ \t]*[x\u00d7]?[ \t*_`]*([A-Za-z]+)\b"
 )
 _NO_CRITICAL = re.compile(

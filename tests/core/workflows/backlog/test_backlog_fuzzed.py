@@ -104,7 +104,7 @@ def lived(seed: int) -> Mortal:
 @pytest.mark.parametrize(
     "seeds",
     [
-        pytest.param(range(start, start + 40), marks=[pytest.mark.slow] if start >= 80 else [])
+        pytest.param(range(start, start + 40), marks=[pytest.mark.slow] if start >= 40 else [])
         for start in range(0, 240, 40)
     ],
     ids=str,

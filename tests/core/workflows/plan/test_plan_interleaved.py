@@ -115,7 +115,14 @@ def unearned_ticks(simulator: Simulator) -> list[str]:
 
 
 @pytest.mark.req("O30", "O31", "C61")
-@pytest.mark.parametrize("seeds", [range(start, start + 30) for start in range(0, 120, 30)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(start, start + 30), marks=[pytest.mark.slow] if start >= 60 else [])
+        for start in range(0, 120, 30)
+    ],
+    ids=str,
+)
 def test_in_any_order_and_with_any_kill_nothing_is_lost_doubled_or_ticked_unearned(seeds: range) -> None:
     for seed in seeds:
         dice = random.Random(seed)
