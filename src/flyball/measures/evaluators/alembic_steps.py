@@ -16,7 +16,7 @@ _JUDGED = frozenset({"adding-required-field", "ban-drop-column", "ban-drop-table
 """Rules that hold for every database, and need no type of a column."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class MigrationStep(msgspec.Struct, frozen=True):
     """One operation of an upgrade."""
 
     sql: str
@@ -50,7 +50,7 @@ def _does(function: ast.FunctionDef) -> bool:
     return any(not isinstance(node, ast.Pass) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in function.body)  # fmt: skip
 
 
-def _judged(toolbox: Toolbox, tree: SourceTree, path: str, known: list[Step]) -> Iterator[TrackDefect]:
+def _judged(toolbox: Toolbox, tree: SourceTree, path: str, known: list[MigrationStep]) -> Iterator[TrackDefect]:
     if not known:
         return
     file = toolbox.folder("alembic") / "upgrade.sql"
@@ -62,7 +62,7 @@ def _judged(toolbox: Toolbox, tree: SourceTree, path: str, known: list[Step]) ->
             yield tree.defect(rule, text, path, step.line, end_line=step.end_line, action=action)
 
 
-def steps(upgrade: ast.FunctionDef) -> list[Step]:
+def steps(upgrade: ast.FunctionDef) -> list[MigrationStep]:
     """The steps that change tables which were there before, in their order."""
     batches = {each.optional_vars.id: _text(each.context_expr.args[:1]) for node in ast.walk(upgrade) if isinstance(node, ast.With) for each in node.items if isinstance(each.optional_vars, ast.Name) and isinstance(each.context_expr, ast.Call) and each.context_expr.args}  # fmt: skip
     calls = [node for node in ast.walk(upgrade) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
@@ -78,7 +78,9 @@ def steps(upgrade: ast.FunctionDef) -> list[Step]:
             made.add(table)
         sql = _SQL[name](call, given) if name in _SQL and table and table not in made else ""
         if sql:
-            found.append(Step(sql.replace("{table}", _quoted(table)), call.lineno, call.end_lineno or call.lineno))
+            found.append(
+                MigrationStep(sql.replace("{table}", _quoted(table)), call.lineno, call.end_lineno or call.lineno)
+            )
     return found
 
 
