@@ -27,7 +27,7 @@ NO_MESSAGES = ("testing", "demo")
 GAP = "\0"
 """Stands for a value that is put into a message."""
 _FLYBALL = re.compile(
-    r"((?:(?:: |`|type |then ))?)(?<![\w./\-\0])flyball +([a-z][a-z-]*)((?: +(?:--?[a-z][a-z-]*|\"[^\"]*\"|'[^']*'|[^\s`;:,()]+))*)"
+    r"((?:(?:: |`|type |then ))?)(?<![\w./\-\0])flyball +([a-z][a-z-]*)((?: +(?:--?[a-z][a-z-]*|\"[^\"]*\"|'[^']*'|[^\s`;:,()&]+))*)"
 )
 _GIT = re.compile(r"(?:[:;`] ?|type |then |or )git ([a-z][a-z-]+)")
 _WORTH_READING = re.compile(r"flyball[ \[]|git ")
