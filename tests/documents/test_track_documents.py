@@ -11,7 +11,7 @@ from flyball.core.evaluation.catalogue import BUILT_IN
 from flyball.core.evaluation.findings import PassResult, TrackDefect, evaluator_result
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
 from flyball.core.model.task import EffectId
-from flyball.core.workflows.track import edits as ed
+from flyball.core.workflows.track import edits as ed, plan_text
 from flyball.core.workflows.track.effects import Edit, EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
 from flyball.documents.track_documents import TrackDocuments, TrackUnusable
 
@@ -137,3 +137,76 @@ def test_a_task_that_is_gone_from_the_page_is_stale_and_broken_metadata_is_named
     (root / TRACK / "metadata.json").write_text("{")
     with pytest.raises(TrackUnusable, match=r"metadata\.json"):
         read(root)
+
+
+@pytest.mark.req("D31")
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'\xef\xbb\xbf{\r\n\t"own": 12345678901234567890123\r\n}',
+        b'{"own": [1,\n2]  ,"loop_state":null}',
+        b'{"loop_state": {"checkpoints": {"EVALUATE_EXECUTION": {"verdict": "PASS", "own": 1, "verdict": "PASS"}}}}',
+    ],
+    ids=["mark, tab, large number", "odd spaces", "twice the same name"],
+)
+def test_metadata_in_whatever_style_keeps_what_is_not_ours(root: Path, raw: bytes) -> None:
+    page = root / TRACK / "metadata.json"
+    page.write_bytes(raw)
+    edit(root, ed.BeginEvaluation(AT))
+    text = page.read_bytes().decode("utf-8-sig")
+    assert json.loads(text)["loop_state"]["current_step"] == "EVALUATE_EXECUTION"
+    assert "PASS" not in text, "an earlier verdict no longer stands"
+    assert text.count("\n") == text.count("\r\n") or b"\r" not in raw
+    own = b'"own": 1' if b"verdict" in raw else raw.removeprefix(b"\xef\xbb\xbf")[:24]
+    assert own in page.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "raw", [b'{"a": NaN}', b'{"a": 1,}', b'{"a": 1 // no\n}', b"[1]", b"", b'{"a": "\xe9"}', b"[" * 9000], ids=repr
+)
+def test_metadata_that_is_no_json_object_is_refused_by_name_and_stays(root: Path, raw: bytes) -> None:
+    (root / TRACK / "metadata.json").write_bytes(raw)
+    with pytest.raises(TrackUnusable, match=r"metadata\.json is not a JSON object"):
+        read(root)
+    assert (root / TRACK / "metadata.json").read_bytes() == raw
+
+
+@pytest.mark.parametrize("place", [f"{TRACK}/plan.md", "conductor/tracks.md", "conductor/knowledge/errors.json"])
+def test_a_document_that_is_a_link_or_no_text_is_refused_by_name_and_stays(root: Path, place: str) -> None:
+    entry = {"pattern": "x", "problem": "p", "solution": "s", "discovered_in": "form"}
+    wanted = (ed.MarkDone("1.1", "abc", "x"), ed.CompleteTrack(AT, "x"), ed.KeepErrors((entry,), "2026-11-17"))
+    page, seen = root / place, read(root).files
+    page.parent.mkdir(exist_ok=True)
+    page.write_bytes(b"# \xe9\n")
+    with pytest.raises(TrackUnusable, match=page.name):
+        edit(root, *wanted, seen=seen)
+    assert page.read_bytes() == b"# \xe9\n"
+    page.rename(root / "real")
+    page.symlink_to(root / "real")
+    with pytest.raises(TrackUnusable, match="not a link"):
+        edit(root, *wanted, seen=seen)
+    assert (root / "real").read_bytes() == b"# \xe9\n"
+
+
+@pytest.mark.req("D40")
+def test_what_an_editor_saves_while_a_box_is_ticked_is_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, real, saves = root / TRACK / "plan.md", plan_text.with_done, [b"\r\nOne more line.\r\n", b"And one.\r\n"]
+
+    def slowly(text: str, id_: str, sha: str, summary: str) -> str:
+        if saves:
+            page.write_bytes(page.read_bytes() + saves.pop(0))
+        return real(text, id_, sha, summary)
+
+    monkeypatch.setattr(plan_text, "with_done", slowly)
+    edit(root, ed.MarkDone("1.1", "abc123456789", "two fields"))
+    text = page.read_text()
+    assert "[x] Task 1.1" in text
+    assert text.endswith("\nOne more line.\nAnd one.\n")
+
+
+def test_an_empty_plan_is_none_and_a_list_of_tracks_gets_its_box(root: Path) -> None:
+    (root / TRACK / "plan.md").write_bytes(b"\xef\xbb\xbf\r\n")
+    assert read(root).plan.strip("\ufeff\r\n") == ""
+    (root / "conductor/tracks.md").write_text("- [~] form_20261117\n- [ ] form_20261117b\n")
+    edit(root, ed.CompleteTrack(AT, "1 task done"))
+    assert (root / "conductor/tracks.md").read_text() == "- [x] form_20261117\n- [ ] form_20261117b\n"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import singledispatchmethod
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from flyball.core.evaluation.checkpoints import at_end, at_start, fix_cycles
 from flyball.core.evaluation.choosing import UnknownEvaluator, choose
 from flyball.core.workflows.track import edits as ed, plan_text, registers
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
-from flyball.documents.errors import DocumentError
+from flyball.documents.errors import DocumentError, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
 from flyball.documents.track_lock import Tell, untold
@@ -164,7 +165,7 @@ class TrackDocuments:
         values = {"status": "complete", "updated_at": edit.at, "completed_at": edit.at, "loop_state": loop}
         self._metadata(request, lambda _known: values)
         row = (track.folder, name, date, edit.summary)
-        self._beside(request, TRACKS, lambda text: registers.with_completed(text, *row))
+        self._beside(request, TRACKS, lambda text: registers.with_ticked(registers.with_completed(text, *row), row[0]))
         self._beside(request, INDEX, lambda text: registers.with_ticked(text, track.folder))
         if edit.retrospective:
             write_page(self._root / request.path, RETROSPECTIVE, edit.retrospective)
@@ -188,8 +189,14 @@ class TrackDocuments:
         self._change(path.parent.relative_to(self._root).as_posix(), path.name, change)
 
     def _change(self, folder: str, name: str, change: Callable[[str], str]) -> None:
+        def changed(raw: bytes | None) -> bytes:
+            try:
+                return change((raw or b"").decode("utf-8")).encode()
+            except (UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
+                raise TrackUnreadable(f"{folder}/{name} cannot be read ({error}); fix it and go on.") from error
+
         with KeptFolder.below(self._root, *Path(folder).parts) as kept:
-            kept.edit(name, lambda raw: change((raw or b"").decode("utf-8")).encode())
+            kept.edit(name, changed)
 
     def _above(self, path: str) -> Path:
         """The folder of all tracks: `conductor/` where the track lies in its place, else the folder around the track's."""

@@ -57,7 +57,9 @@ def read_track(name: str, root: Path) -> Track:
 
 
 def _text(path: Path) -> str:
-    return read_text(path, read_bytes(path)) if path.is_file() else ""
+    """What a page says; an empty one is none."""
+    raw = read_bytes(path) if path.is_file() else b""
+    return read_text(path, raw) if raw.removeprefix(b"\xef\xbb\xbf").strip() else ""
 
 
 def _product(folder: Path) -> Path | None:
@@ -86,7 +88,7 @@ def _metadata(path: Path) -> dict[str, object]:
 def _decoded(path: Path, raw: bytes) -> dict[str, object]:
     try:
         return msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"), type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise TrackUnreadable(f"{path} is not a JSON object ({error}); fix it and run the command again.") from error
 
 

@@ -11,6 +11,7 @@ from flyball.core.text.lines import line_end
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
+Path = tuple[str | int, ...]
 
 
 class Removed:
@@ -32,14 +33,20 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     return text
 
 
-def _with_value(text: str, path: tuple[str, ...], value: Any) -> str:
+def with_value_at(text: str, path: Path, value: Any) -> str:
+    """The text with one value set: of an object by its name, of a list by its number, one past the last being a new one."""
+    return _with_value(text, path, value)
+
+
+def _with_value(text: str, path: Path, value: Any) -> str:
     found = _place(text, path)
     if isinstance(value, Mapping) and value and found is not None and text[found[0]] == "{":
         for key, inner in value.items():
             text = _with_value(text, (*path, key), inner)
         return text
     if isinstance(value, Removed):
-        return text if found is None else _without_member(text, found)
+        # A name may be there twice.
+        return text if found is None else _with_value(_without_member(text, found), path, value)
     value = _kept(value)
     if found is not None:
         start, end = found
@@ -56,16 +63,17 @@ def _kept(value: Any) -> Any:
     return value
 
 
-def _with_member(text: str, path: tuple[str, ...], value: Any) -> str:
-    """The text with a new last member in the object above it."""
+def _with_member(text: str, path: Path, value: Any) -> str:
+    """The text with a new last member in the object or list above it."""
     above = _place(text, path[:-1])
-    if above is None or text[above[0]] != "{":
-        raise NotAnObject(f"{'.'.join(path[:-1]) or 'the text'} is no object")
+    if above is None or text[above[0]] != ("[" if isinstance(path[-1], int) else "{"):
+        raise NotAnObject(f"{'.'.join(map(str, path[:-1])) or 'the text'} is no object")
     end = above[1] - 1
     last = len(text[:end].rstrip())
     empty = text[above[0] + 1 : end].strip() == ""
     unit, newline = _indent(text), line_end(text)
-    member = f"{json.dumps(path[-1], ensure_ascii=False)}: {_written(text, value, len(path))}"
+    name = "" if isinstance(path[-1], int) else f"{json.dumps(path[-1], ensure_ascii=False)}: "
+    member = f"{name}{_written(text, value, len(path))}"
     if not unit:
         return f"{text[:last]}{'' if empty else ', '}{member}{text[last:]}"
     before = f"{'' if empty else ','}{newline}{unit * len(path)}"
@@ -110,11 +118,11 @@ def _indent(text: str) -> str:
     return found[1] if found else ("" if re.search(r"\{\s*\S", text) and "\n" not in text.strip() else "  ")
 
 
-def _place(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
+def _place(text: str, path: Path) -> tuple[int, int] | None:
     """Where the value at a path begins and ends; of a name that is there twice, the last, as every reader takes it."""
     start = _after_space(text, 1 if text.startswith("\ufeff") else 0)
     for name in path:
-        inner = _member(text, start, name)
+        inner = _element(text, start, name) if isinstance(name, int) else _member(text, start, name)
         if inner is None:
             return None
         start = inner
@@ -137,6 +145,20 @@ def _member(text: str, place: int, name: str) -> int | None:
         if text[place] == ",":
             place = _after_space(text, place + 1)
     return found
+
+
+def _element(text: str, place: int, number: int) -> int | None:
+    if text[place] != "[":
+        return None
+    place = _after_space(text, place + 1)
+    while text[place] != "]":
+        if not number:
+            return place
+        _, place = _DECODER.raw_decode(text, place)
+        place = _after_space(text, place)
+        place = _after_space(text, place + 1) if text[place] == "," else place
+        number -= 1
+    return None
 
 
 def _after_space(text: str, place: int) -> int:

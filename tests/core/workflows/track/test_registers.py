@@ -76,3 +76,30 @@ def test_known_errors_are_found_by_pattern_and_new_ones_are_added_once() -> None
 def test_a_pattern_that_could_take_for_ever_is_taken_by_its_words() -> None:
     evil = {"pattern": "(a+)+$"}
     assert registers.matching_errors([evil], "a" * 4000 + "!") == ()
+
+
+@pytest.mark.req("D40")
+def test_rows_go_by_the_columns_a_page_has_and_only_into_the_table_that_is_meant() -> None:
+    page = "\ufeff## Active\r\n| Name | Track ID |\r\n|---|---|\r\n| Form | form_1 |\r\n| Next, after form_1 | x_2 |\r\n## Completed\r\n| Name | Summary | Track ID |\r\n|---|---|---|"
+    moved = registers.with_completed(page, "form_1", "Form", "2026-11-18", "done")
+    assert moved == page.replace("| Form | form_1 |\r\n", "") + "\r\n| Form | done | form_1 |\r\n"
+    log = "| Commit | Decision |\n|---|---|\n\n| Word | Meaning |\n|---|---|\n| a | b |\n"
+    logged = registers.with_decision(log, "2026-11-18", "so", "form_1", ("product.md",), "abc")
+    assert logged == log.replace("|---|---|\n\n", "|---|---|\n| abc | so |\n\n")
+    assert registers.with_decision(logged, "2026-11-18", "so", "form_1", ("product.md",), "abc") == logged
+
+
+@pytest.mark.req("D41")
+def test_errors_are_added_and_counted_in_the_text_as_it_is_written() -> None:
+    page = '\ufeff{\r\n\t"version": 1,\r\n\t"errors": [\r\n\t\t{"id": "err-007", "pattern": "y", "occurrences": 1}\r\n\t],\r\n\t"own": [1,2]\r\n}'
+    entry = {"pattern": "x", "problem": "p", "solution": "s", "discovered_in": "form"}
+    more = registers.with_errors(page, ({"pattern": "y", "problem": "", "solution": ""}, entry), "2026-11-18")
+    assert more.startswith(page.split('"occurrences": 1}', maxsplit=1)[0] + '"occurrences": 2')
+    assert more.endswith('\r\n\t],\r\n\t"own": [1,2]\r\n}')
+    found = json.loads(more.removeprefix("\ufeff"))["errors"]
+    assert [(e["id"], e["occurrences"], e["last_seen"]) for e in found] == [
+        ("err-007", 2, "2026-11-18"),
+        ("err-008", 1, "2026-11-18"),
+    ]
+    assert registers.with_errors(more, (entry,), "2026-11-18") == more
+    assert json.loads(registers.with_errors('{"own": 1}', (entry,), "2026-11-18"))["errors"][0]["id"] == "err-001"

@@ -16,7 +16,7 @@ import yaml
 from flyball.core.evaluation.plan_page import Box, PlanTask, read_plan
 from flyball.core.model.task import Item
 from flyball.core.text.fences import split_fences
-from flyball.core.text.lines import line_end
+from flyball.core.text.lines import line_end, split_lines
 from flyball.core.text.scrubbing import one_line
 
 MOST_PROBLEMS = 12
@@ -71,7 +71,7 @@ CHECKS = ("scope", "overlap", "dependencies", "task_quality", "dag")
 
 def read_tasks(text: str, elsewhere: Sequence[tuple[str, str]] = ()) -> TrackPlan:
     """The plan, read leniently and checked strictly; `elsewhere` are files other unfinished tracks name, with the track."""
-    lines = text.split("\n")
+    lines = [line.rstrip("\r\n") for line in split_lines(text)]
     page = read_plan(text)
     nodes, graph = _graph(text)
     tasks = []
@@ -287,7 +287,7 @@ def _depth_below(lines: Sequence[str]) -> int:
 def with_section(text: str, heading: str, lines: Iterable[str]) -> str:
     """The page with lines under a heading, which is added at the end where there is none; lines that stand there stay once."""
     end = line_end(text)
-    rows = _split(text)
+    rows = split_lines(text)
     new = [line for line in lines if line.strip() not in {row.strip() for row in rows}]
     if not new:
         return text
@@ -305,14 +305,10 @@ def _ended(text: str, end: str) -> str:
     return text if not text or text.endswith(("\n", "\r")) else text + end
 
 
-def _split(text: str) -> list[str]:
-    return text.splitlines(keepends=True) if "\x0b" not in text and "\x0c" not in text else re.split(r"(?<=\n)", text)
-
-
 def _placed(text: str, id_: str) -> tuple[list[str], int]:
     """The lines of the page, and the one that holds the task."""
-    lines = re.split(r"(?<=\n)", text)
-    places = [task.line - 1 for task in read_tasks(text.replace("\r\n", "\n")).tasks if task.item.id == id_]
+    lines = split_lines(text)
+    places = [task.line - 1 for task in read_tasks(text).tasks if task.item.id == id_]
     if len(places) != 1:
         raise TaskNotFound(f"the plan holds the task {id_} {len(places)} times")
     return lines, places[0]

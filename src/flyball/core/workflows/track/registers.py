@@ -10,11 +10,25 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from flyball.core.text.lines import line_end
+from flyball.core.text import tables
+from flyball.core.text.json_edits import with_value_at, with_values
+from flyball.core.text.lines import line_end, split_lines
 from flyball.core.text.scrubbing import one_line
 
 DECISION_COLUMNS = ("Date", "Decision", "Source", "Documents Updated", "Commit")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
+_DECISION_COLUMNS = {
+    "date": ("date",),
+    "decision": ("decision",),
+    "source": ("source", "track"),
+    "documents": ("documents updated", "documents", "docs updated"),
+    "commit": ("commit", "sha"),
+}
+_TRACK_COLUMNS = {
+    "track": ("track id", "id", "track"),
+    "name": ("name", "title"),
+    "date": ("completed", "date", "completed at"),
+    "summary": ("summary", "result"),
+}
 _NESTED = re.compile(r"[+*}]\)?[+*{]|\([^)]*[+*][^)]*\)[+*{]|\\[1-9]")
 """A quantifier of a quantifier, or a back reference: such a pattern may take for ever."""
 LONGEST_PATTERN = 300
@@ -23,74 +37,51 @@ LONGEST_TEXT = 4000
 
 def with_completed(text: str, track: str, name: str, date: str, summary: str) -> str:
     """The list of tracks with one taken from the active ones and added to the completed ones; unchanged where it has no such tables."""
-    end = line_end(text)
-    rows = re.split(r"(?<=\n)", text)
-    completed = _table(rows, "complete")
+    completed = _titled(text, "complete")
     if completed is None:
         return text
-    listed = [place for place in range(*completed) if _cells(rows[place]) and track in _cells(rows[place])[0]]
-    new = "" if listed else _row((track, name, date, summary), end)
-    active = _table(rows, "active")
-    gone = {p for p in range(*active) if _cells(rows[p]) and _is_named(_cells(rows[p])[0], track)} if active else set()
-    kept = [row for place, row in enumerate(rows[: completed[1]]) if place not in gone]
-    rest = [row for place, row in enumerate(rows[completed[1] :], completed[1]) if place not in gone]
-    if new and kept and not kept[-1].endswith("\n"):
-        kept[-1] += end
-    return "".join((*kept, new, *rest))
+    if not _places(text, completed, track):
+        values = {"track": track, "name": name, "date": date, "summary": summary}
+        text = tables.with_row(text, completed, tables.placed(completed.head, _TRACK_COLUMNS, values))
+    active = _titled(text, "active")
+    gone = _places(text, active, track) if active is not None else []
+    return "".join(line for place, line in enumerate(split_lines(text)) if place not in gone)
+
+
+def _titled(text: str, word: str) -> tables.Table | None:
+    return next((table for table in tables.tables(text) if word in table.title), None)
+
+
+def _places(text: str, table: tables.Table, track: str) -> list[int]:
+    """The lines of a table that are about a track, by the column of its ids."""
+    lines, column = split_lines(text), table.column(_TRACK_COLUMNS["track"]) or 0
+    rows = ((place, tables.cells(lines[place])) for place in range(table.first, min(table.last, len(lines))))
+    return [place for place, cells in rows if len(cells) > column and _is_named(cells[column], track)]
 
 
 def with_ticked(text: str, track: str) -> str:
     """An index with the box of a track ticked."""
-    rows = re.split(r"(?<=\n)", text)
+    rows = split_lines(text)
     ticked = (
-        re.sub(r"^([ \t]*[-*+][ \t]+\[)[ ~](\])", r"\1x\2", row) if _is_named(row, track) else row for row in rows
+        re.sub(r"^(\ufeff?[ \t]*[-*+][ \t]+\[)[ ~](\])", r"\1x\2", row) if _is_named(row, track) else row
+        for row in rows
     )
     return "".join(ticked)
 
 
 def with_decision(text: str, date: str, decision: str, source: str, documents: Sequence[str], commit: str) -> str:
-    """The log of decisions with one more row; a log without a table, or none, gets one."""
+    """The log of decisions with one more row; a log without such a table, or none, gets one."""
+    keys = ("date", "decision", "source", "documents", "commit")
+    values = dict(zip(keys, (date, decision, source, ", ".join(documents), commit), strict=True))
+    log = next((table for table in tables.tables(text) if "decision" in table.head), None)
+    if log is not None:
+        wanted = tables.placed(log.head, _DECISION_COLUMNS, values)
+        there = (line.strip() for line in split_lines(text)[log.first : log.last])
+        return text if tables.row(wanted, "") in there else tables.with_row(text, log, wanted)
     end = line_end(text)
-    row = _row((date, decision, source, ", ".join(documents), commit), end)
-    rows = re.split(r"(?<=\n)", text)
-    if row.strip() in {each.strip() for each in rows}:
-        return text
-    places = [place for place, each in enumerate(rows) if _cells(each)]
-    if not places:
-        head = f"{_row(DECISION_COLUMNS, end)}{_row(['---'] * len(DECISION_COLUMNS), end)}"
-        before = text if text.strip() else f"# Decision log{end}"
-        return f"{before.rstrip()}{end}{end}{head}{row}"
-    last = places[-1] + 1
-    before = "".join(rows[:last])
-    return f"{before if before.endswith(chr(10)) else before + end}{row}{''.join(rows[last:])}"
-
-
-def _table(rows: Sequence[str], title: str) -> tuple[int, int] | None:
-    """The rows of the table below the heading that names it, its head and rule left out."""
-    inside = False
-    start = 0
-    for place, row in enumerate(rows):
-        heading = _HEADING.match(row.rstrip("\r\n"))
-        if heading:
-            if start:
-                return start, _last(rows, start, place)
-            inside = title in heading["title"].lower()
-        elif inside and not start and re.fullmatch(r"[ \t]*\|?[ \t:|-]+\|[ \t:|-]*", row.rstrip("\r\n")) and "-" in row:
-            start = place + 1
-    return (start, _last(rows, start, len(rows))) if start else None
-
-
-def _last(rows: Sequence[str], start: int, end: int) -> int:
-    return next((place for place in range(start, end) if not _cells(rows[place])), end)
-
-
-def _cells(row: str) -> list[str]:
-    stripped = row.strip()
-    return [cell.strip() for cell in stripped.strip("|").split("|")] if stripped.startswith("|") else []
-
-
-def _row(cells: Iterable[str], end: str) -> str:
-    return f"| {' | '.join(one_line(cell).replace('|', '/') for cell in cells)} |{end}"
+    rows = (DECISION_COLUMNS, ["---"] * len(DECISION_COLUMNS), values.values())
+    before = text if text.removeprefix("\ufeff").strip() else f"{text.strip()}# Decision log{end}"
+    return f"{before.rstrip()}{end}{end}{''.join(tables.row(row, end) for row in rows)}"
 
 
 def _is_named(text: str, track: str) -> bool:
@@ -116,22 +107,29 @@ def _matches(pattern: str, text: str) -> bool:
 
 def with_errors(text: str, entries: Sequence[Mapping[str, str]], on: str) -> str:
     """knowledge/errors.json with new mistakes added, and those it knows counted once more."""
-    known: Any = json.loads(text) if text.strip() else {}
-    if not isinstance(known, dict) or not isinstance(known.get("errors", []), list):
-        return text
-    listed: list[Any] = [dict(each) if isinstance(each, dict) else each for each in known.get("errors", [])]
+    text = text if text.removeprefix("\ufeff").strip() else '{\n  "errors": []\n}\n'
     for entry in entries:
-        same = next((e for e in listed if isinstance(e, dict) and e.get("pattern") == entry["pattern"]), None)
-        if same is None:
-            number = 1 + max((int(n[1]) for e in listed if (n := re.fullmatch(r"err-(\d+)", str(_id(e))))), default=0)
-            listed.append({"id": f"err-{number:03d}", **entry, "occurrences": 1, "last_seen": on})
-        elif same.get("last_seen") != on or same.get("discovered_in") != entry.get("discovered_in"):
-            count = same.get("occurrences")
-            same["occurrences"] = (count if isinstance(count, int) else 0) + 1
-            same["last_seen"] = on
-    if listed == known.get("errors"):
+        known: Any = json.loads(text.removeprefix("\ufeff"))
+        if not isinstance(known, dict) or not isinstance(known.get("errors", []), list):
+            return text
+        text = _with_error(with_values(text, {} if "errors" in known else {"errors": []}), entry, on)
+    return text
+
+
+def _with_error(text: str, entry: Mapping[str, str], on: str) -> str:
+    listed = json.loads(text.removeprefix("\ufeff"))["errors"]
+    places = (place for place, e in enumerate(listed) if isinstance(e, dict) and e.get("pattern") == entry["pattern"])
+    place = next(places, None)
+    if place is None:
+        number = 1 + max((int(n[1]) for e in listed if (n := re.fullmatch(r"err-(\d+)", str(_id(e))))), default=0)
+        new = {"id": f"err-{number:03d}", **entry, "occurrences": 1, "last_seen": on}
+        return with_value_at(text, ("errors", len(listed)), new)
+    same = listed[place]
+    if same.get("last_seen") == on and same.get("discovered_in") == entry.get("discovered_in"):
         return text
-    return json.dumps({**known, "errors": listed}, indent=2, ensure_ascii=False) + "\n"
+    count = same.get("occurrences")
+    text = with_value_at(text, ("errors", place, "occurrences"), (count if isinstance(count, int) else 0) + 1)
+    return with_value_at(text, ("errors", place, "last_seen"), on)
 
 
 def _id(entry: object) -> object:
