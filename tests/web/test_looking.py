@@ -258,6 +258,18 @@ def test_what_is_there_changes_its_version_and_what_is_not_leaves_it(site: Site,
     assert sites.version() != before
 
 
+@pytest.mark.req("V8")
+def test_a_page_that_joins_late_has_everything_and_holds_up_no_end_of_the_server(site: Site, serve: Serve) -> None:
+    here = place(site, put(site, short_tdd_run()))
+    browser = serve()
+    ending = iter([False, True])
+    browser.app.state.hub.ending = lambda: next(ending)  # type: ignore[attr-defined]
+    stream = browser.get("/live", params={"path": here}).text
+    found = re.search(r"^event: all\ndata: (.*)$", stream, re.MULTILINE)
+    assert found
+    assert json.loads(found[1]).keys() == regions(browser.get(here).text).keys()
+
+
 @pytest.mark.req("V41")
 def test_metrics_are_there_for_prometheus_with_the_token_as_bearer(site: Site, serve: Serve) -> None:
     from flyball.web.access import token_of

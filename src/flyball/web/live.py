@@ -40,6 +40,7 @@ class Hub:
         self._made: dict[str, tuple[object, dict[str, str]]] = {}
         self._making: dict[str, asyncio.Lock] = {}
         self.open = 0
+        self.ending: Callable[[], bool] = lambda: False
 
     async def version(self) -> object:
         """What there is to see; asked of the disk at most twice a second, however many ask."""
@@ -73,7 +74,7 @@ async def stream(request: Request, make: Make, mark: Callable[[], object]) -> Re
         first, beat, last = True, system_clock.monotonic(), object()
         try:
             yield "retry: 1500\n\n"
-            while True:
+            while not hub.ending():
                 minute = int(system_clock.monotonic() // AGAIN_S)
                 now = (await hub.version(), await asyncio.to_thread(mark), minute)
                 if now != last:

@@ -46,9 +46,11 @@ def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None])
     app = make_app(home, gate)
     threading.Thread(target=app.state.sites.warm, name="first look", daemon=True).start()
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2, ws="none")
+    server = uvicorn.Server(config)
+    app.state.hub.ending = lambda: server.should_exit
     begun(listening(token, options.host, port))
     with _announced(home, options.host, port):
-        uvicorn.Server(config).run(sockets=[taken])
+        server.run(sockets=[taken])
 
 
 @contextmanager

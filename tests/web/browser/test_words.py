@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from datetime import UTC, datetime
 
@@ -160,21 +159,6 @@ def test_changes_arrive_by_themselves_and_move_nothing_that_is_being_read(opened
     assert page.evaluate("window.__shift") <= 0.02
     lease.release()
     until(page, "document.querySelector('.chip').dataset.glyph === 'lost'")
-
-
-@pytest.mark.req("V8")
-def test_a_server_that_dies_is_shown_and_one_that_comes_back_heals_the_page(
-    opened: Opened, server: Server, world: World
-) -> None:
-    page = opened(world.path("pictured"))
-    until(page, "document.getElementById('live-word').textContent === 'Live'")
-    server.end(signal.SIGKILL)
-    page.wait_for_selector("#lost:not([hidden])", timeout=14_000)
-    assert "Lost contact" in page.locator("#live-word").inner_text()
-    server.begin()
-    page.get_by_role("button", name="Try now").click()
-    page.wait_for_selector("#lost[hidden]", state="attached", timeout=15_000)
-    assert page.locator("#live-word").inner_text() == "Live"
 
 
 @pytest.mark.req("V5", "V10")
