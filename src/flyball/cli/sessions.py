@@ -2,87 +2,51 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 
 import msgspec
 
 from flyball import process
+from flyball.cli.ordering import (
+    NothingAsked,
+    Start,
+    is_shown_to_person,
+    known_task,
+    open_as_asked,
+    require_open_entries,
+    settle_order,
+    settle_place,
+    with_workflow,
+)
 from flyball.cli.screen.people import NobodyThere, SomebodyThere, TerminalPeople
 from flyball.cli.screen.screen import screen
 from flyball.cli.screen.seat import Leaving, Seat, controls
 from flyball.cli.support import prp_sessions
 from flyball.cli.support.choosing import NewRequest, chosen
-from flyball.cli.support.exits import DONE, exit_code, say
-from flyball.cli.support.output import asked, put_json
+from flyball.cli.support.exits import exit_code, say
+from flyball.cli.support.output import put_json
 from flyball.clock import system_clock
-from flyball.config import file as config_file, trust
-from flyball.config.home import RepositoryHome, environment
-from flyball.config.settings import Configured, RunFlags, build, with_limits, without_sandbox, workflow_of
+from flyball.config.home import environment
+from flyball.config.settings import RunFlags, with_limits
 from flyball.core.fold.people import is_put_again
 from flyball.core.model.events import Fact, SettingsChanged
 from flyball.core.model.state import State
-from flyball.core.model.task import EffectId, TaskId
-from flyball.core.text.quantities import plural
+from flyball.core.model.task import TaskId
 from flyball.core.workflows.backlog.cycles import folder
-from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
-from flyball.core.workflows.tdd.prp_session import PrpSession, told
-from flyball.core.workflows.track.effects import ReadTrack
-from flyball.documents.loop_folder import check_foreign
-from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
-from flyball.documents.source import SourceDocument, read_source
-from flyball.documents.track_documents import TrackDocuments
-from flyball.documents.track_source import is_track_folder, read_track_source
-from flyball.documents.work_folder import WORK
-from flyball.documents.work_source import is_work_folder, read_work_source, require_constitution
-from flyball.measures.evaluators.offered import offered
-from flyball.ports import Refusal
+from flyball.core.workflows.registry import WORKFLOWS, works_on_issues
+from flyball.core.workflows.tdd.prp_session import told
+from flyball.documents.work_source import require_constitution
 from flyball.projections.views.standing import finished, next_command
 from flyball.projections.views.status import status
 from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.holding import require_free
 from flyball.wiring.run.notifying import notifier_of
-from flyball.wiring.run.readiness import require_keepable_budget, require_ready
+from flyball.wiring.run.readiness import require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
-from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
 from flyball.wiring.tasks.reopening import made_ready
-from flyball.workspace.git_settings import refuse_settings
-from flyball.workspace.nested import refuse_links
 from flyball.workspace.repository import Repository
-from flyball.workspace.sandbox import Unavailable, available
-
-
-class Start(msgspec.Struct, frozen=True):
-    """What `run` was asked for beside its settings."""
-
-    request: str
-    source: Path | None
-    new: bool = False
-    seat: Seat = Seat()
-
-
-class NothingAsked(Refusal):
-    """`run` was given neither words nor a document."""
-
-
-class BacklogInPlace(Refusal):
-    """The backlog would be part of the tree that checkpoints restore."""
-
-
-class TrackInPlace(Refusal):
-    """The track's documents would be part of the tree that checkpoints restore."""
-
-
-class PlanInPlace(Refusal):
-    """The plan's file would be part of the tree that checkpoints restore."""
-
-
-class SourceChanged(Refusal):
-    """The document is not the one the unfinished task was opened from."""
 
 
 def start(here: Path, order: Start, flags: RunFlags) -> int:
@@ -91,11 +55,11 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
     taken = prp_sessions.named(order.source, repository.root)
     if taken is not None:
         order = msgspec.structs.replace(order, source=taken[1])
-    flags = _with_workflow(repository.root, order, flags)
-    configured, source = _wanted(repository, order, flags, session=taken is not None)
+    flags = with_workflow(repository.root, order, flags)
+    configured, source = settle_order(repository, order, flags, session=taken is not None)
     site = Site.of(repository)
     if not order.new:
-        known = _known(site, configured, order, source)
+        known = known_task(site, configured, order, source)
         if known is not None:
             return _taken_up(site, known, flags, order.seat)
     session = taken[0] if taken is not None else None
@@ -103,12 +67,12 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
         say(f"{told(session)}: the task begins there")
     elif WORKFLOWS[configured.workflow].takes_sessions:
         session = prp_sessions.offered(order.source, repository.root, attended=configured.settings.attended)
-    configured = _in_place_settled(site, configured)
+    configured = settle_place(site, configured)
     if source is not None and source.source.format:
-        _require_open_entries(source, configured)
+        require_open_entries(source, configured)
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
-    task = _opened(site, configured, order, source, session)
+    task = open_as_asked(site, configured, order, source, session)
     for note in (*configured.notes, *(source.notes if source else ())):
         say(note)
     return drive(site, task, attended=configured.settings.attended, seat=order.seat)
@@ -144,7 +108,7 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
     """Run the controller with a screen and, where somebody is there, a person to ask."""
     chronicle = site.dossier(task).chronicle
     leaving = Leaving(site, task, seat)
-    terminal = _shown_to_person() and not seat.detach
+    terminal = is_shown_to_person() and not seat.detach
     as_json = seat.as_json and not seat.detach
     with (
         notifier_of(site.repository.root, site.home, task) as notifier,
@@ -166,188 +130,6 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
             raise
         shown.closing(state)
     return exit_code(state)
-
-
-def _shown_to_person() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _wanted(
-    repository: Repository, order: Start, flags: RunFlags, *, session: bool
-) -> tuple[Configured, SourceDocument | None]:
-    """What `run` is to do and with what; whatever is wrong with it is said before anything is written.
-
-    What was typed comes first, then the repository, and last the machine: its sandbox, agents and programs.
-    """
-    file = config_file.read(repository.root)
-    workflow = workflow_of(file, flags)
-    if workflow == for_tracks() and order.source is None:
-        raise NothingAsked("Name the track to work: flyball run --from conductor/tracks/NAME")
-    if not order.request.strip() and order.source is None and not works_on_issues(workflow):
-        raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
-    if session and not WORKFLOWS[workflow].takes_sessions:
-        able = " or ".join(each.name for each in WORKFLOWS.values() if each.takes_sessions)
-        raise NothingAsked(
-            f"A .prp-session needs the workflow {able}. Leave out --workflow, or pass --workflow {able}."
-        )
-    configured = build(file, flags, terminal=sys.stdin.isatty() and _shown_to_person())
-    source = _source(repository.root, order, configured)
-    if source is not None and order.source is not None and flags.workflow is None:
-        source = with_note_on_boxes(source, order.source, repository.root, workflow, for_plans())
-    repository.require_commit()
-    check_foreign(repository.root)
-    if configured.settings.in_place:
-        repository.require_idle()
-        refuse_links(repository.root)
-        refuse_settings(repository, environment())
-    trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
-    sandbox = available()
-    if isinstance(sandbox, Unavailable):
-        configured = without_sandbox(configured, sandbox.reason)
-    require_ready(configured, environment(), repository.root)
-    return configured, source
-
-
-def _require_open_entries(source: SourceDocument, configured: Configured) -> None:
-    """Refuse a plan in which nothing is left to do."""
-    left = [item for item in source.items if item.status != "completed"]
-    if not left:
-        raise NothingAsked(f"{source.source.path}: every entry is marked as done. Open one again, or add one.")
-    if all(item.optional for item in left) and not configured.settings.optional_items:
-        raise NothingAsked(f"{source.source.path}: only optional entries are open. To work on them, add: --optional")
-
-
-def _with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
-    """A folder of issues is a backlog, a track a track, another tool's plan a plan, unless a workflow was typed."""
-    if order.source is None or flags.workflow is not None:
-        return flags
-    if is_work_folder(order.source):
-        return msgspec.structs.replace(flags, workflow=for_issues())
-    if is_track_folder(order.source):
-        return msgspec.structs.replace(flags, workflow=for_tracks())
-    tracked = not order.source.exists() and tracker_source(str(order.source)) is not None
-    if tracked or recognise(order.source, root) is not None:
-        return msgspec.structs.replace(flags, workflow=for_plans())
-    return flags
-
-
-def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
-    """The plan at a path; None for a document without boxes of its own. The workflow was chosen, so any box is an entry."""
-    settings = configured.settings
-    tracker = tracker_source(str(path)) if not path.exists() else None
-    if tracker is not None:
-        return read_tracker(tracker, root, environment())
-    format = recognise(path, root) or format_of_boxes(path, root)
-    if format is None:
-        return None
-    found = read_plan_source(path, root, format, parallel_stories=settings.parallel_stories)
-    if settings.in_place:
-        raise PlanInPlace(
-            f"{found.source.path} cannot be worked in place: its marks are set while checkpoints of the tree come and go. "
-            "Leave out --in-place, and merge the branch when it is done."
-        )
-    return found
-
-
-def _track(root: Path, path: Path, configured: Configured) -> SourceDocument:
-    """The track at a path, if it can be worked and every evaluator it asks for is there."""
-    if configured.settings.in_place:
-        raise TrackInPlace(
-            "A track cannot be worked in place: flyball edits its documents while checkpoints of the tree come and go. "
-            "Leave out --in-place, and merge the branch when it is done."
-        )
-    found = read_track_source(path, root)
-    TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
-    return found
-
-
-def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
-    if configured.workflow == for_tracks() and order.source is not None:
-        return _track(root, order.source, configured)
-    if not works_on_issues(configured.workflow):
-        if order.source is None:
-            return None
-        imported = _imported(root, order.source, configured) if WORKFLOWS[configured.workflow].imports else None
-        return imported or read_source(order.source, root)
-    if configured.settings.in_place:
-        raise BacklogInPlace(
-            "A backlog cannot be worked in place: flyball edits its files while checkpoints of the tree come and go. "
-            "Leave out --in-place, and merge the branch when it is done."
-        )
-    return read_work_source(order.source or root / WORK, root)
-
-
-def _in_place_settled(site: Site, configured: Configured) -> Configured:
-    """In place, uncommitted work is taken in only if a person says so; without one the task starts from HEAD, apart."""
-    settings = configured.settings
-    uncommitted = site.repository.uncommitted()
-    if not uncommitted:
-        return configured
-    count = plural(uncommitted, "uncommitted change")
-    if not settings.in_place:
-        say(f"{count} here: not part of the task, which starts from HEAD")
-        return configured
-    word = "isolate"
-    if settings.attended:
-        word = asked(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
-    if word.startswith("a"):
-        sys.exit(DONE)
-    if word.startswith("in"):
-        return configured
-    say(f"{count} here: the task works in an isolated checkout of HEAD instead")
-    return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
-
-
-def _opened(
-    site: Site, configured: Configured, order: Start, source: SourceDocument | None, session: PrpSession | None
-) -> TaskId:
-    if source is None:
-        return open_task(site, configured, request=order.request)
-    return open_task(
-        site,
-        configured,
-        request=order.request or source.request,
-        source=source.source,
-        document=source.text,
-        items=source.items,
-        session=session,
-    )
-
-
-def _known(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId | None:
-    """The task to go on with, if the same was asked for before; a person may choose a new one instead."""
-    if source is None:
-        tasks = [t for t in tasks_asked(site, configured.workflow, order.request) if finished(site.state(t)) is None]
-    else:
-        tasks = tasks_from(site, source.source)
-    if not tasks:
-        return None
-    task, state = tasks[-1], site.state(tasks[-1])
-    changed = source is not None and state.task.source is not None and source.differs_from(state.task.source)
-    if source is not None and finished(state) is not None:
-        return None if source.living or changed else task
-    if not configured.settings.attended:
-        return _resumed(task, order, source if changed else None)
-    note = " (the document has changed since)" if changed else ""
-    say(f"found {task} at {state.main.stage}, iteration {state.iterations}{note}")
-    word = asked("resume, new or abort? [resume] ") or "resume"
-    if word.startswith("a"):
-        sys.exit(DONE)
-    return None if word.startswith("n") else task
-
-
-def _resumed(task: TaskId, order: Start, changed: SourceDocument | None) -> TaskId:
-    """Without anybody to ask, the task as it was opened; a document that has changed since is another order."""
-    again = f"--from {shlex.quote(str(order.source))}" if order.source else shlex.quote(order.request)
-    if changed is not None:
-        raise SourceChanged(
-            f"{changed.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
-            f" flyball resume {task}; or open a new one: flyball run {again} --new"
-        )
-    say(
-        f"{task} is the same request and unfinished: it goes on as it was opened. A new task: flyball run {again} --new"
-    )
-    return task
 
 
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:

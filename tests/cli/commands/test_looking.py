@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.cli import sessions
-from flyball.cli.sessions import Start
+from flyball.cli.ordering import Start
 from flyball.cli.support import choosing
 from flyball.config.settings import RunFlags
 from flyball.core.loop.questions import FOUR_CHOICES

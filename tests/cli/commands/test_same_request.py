@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.cli import sessions
+from flyball.cli import ordering
 
 HOW = ("--sandbox", "none", "--agent-command", "true", "--gate", "test=sh -c no-such-program")
 
@@ -40,7 +40,7 @@ def test_attended_it_is_asked_whether_to_resume_begin_anew_or_abort(
         asked.append(prompt)
         return answer if len(asked) == 1 else ""
 
-    monkeypatch.setattr(sessions, "asked", reply)
+    monkeypatch.setattr(ordering, "asked", reply)
     done = flyball("run", "Parse the rows", "--attended", *HOW)
     assert "found 001-parse-the-rows at RED, iteration 0" in done.err
     assert asked[0] == "resume, new or abort? [resume] "

@@ -41,8 +41,9 @@ def run(
 
     Options override flyball.toml, which overrides the defaults named here.
     """
+    from flyball.cli.ordering import Start
     from flyball.cli.screen.seat import take_seat
-    from flyball.cli.sessions import Start, start
+    from flyball.cli.sessions import start
 
     with exit_on_refusal():
         seat = take_seat(as_json=as_json, detach=detach)
