@@ -39,6 +39,7 @@ from flyball.documents.work_source import require_constitution
 from flyball.projections.views.standing import finished, next_command
 from flyball.projections.views.status import status
 from flyball.wiring.run.controller import Controller
+from flyball.wiring.run.held_notices import hold
 from flyball.wiring.run.holding import require_free
 from flyball.wiring.run.notifying import notifier_of
 from flyball.wiring.run.readiness import require_keepable_budget
@@ -111,7 +112,7 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
     terminal = is_shown_to_person() and not seat.detach
     as_json = seat.as_json and not seat.detach
     with (
-        notifier_of(site.repository.root, site.home, task) as notifier,
+        notifier_of(site.repository.root, site.home, task, hold(site.repository.root, site.home)) as notifier,
         telemetry_of(site.repository.root, site.home) as telemetry,
         screen(chronicle, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown,
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,13 +11,20 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome
-from flyball.projections.pages.notices import Button, Notice
-from flyball.testing.builders import short_tdd_run
-from flyball.wiring.run import notifying
+from flyball.core.model.effects import Option, Question
+from flyball.core.model.events import Ended, TaskOpened
+from flyball.core.model.outcomes import Answered
+from flyball.core.model.task import EffectId, TaskId
+from flyball.projections.pages.notices import Button, Notice, Notices, still_matters
+from flyball.testing.builders import Story, short_tdd_run
+from flyball.wiring.run import held_notices, notifying
+from flyball.wiring.run.held_notices import HeldNotices, tell_held
 from flyball.wiring.run.notifying import Notifier, NotifySettings, is_quiet, page_of, sends_of, settings_of, tried
+from flyball.wiring.site import Site
 
 pytestmark = pytest.mark.req("V40")
 NOTICE = Notice(
@@ -159,3 +167,70 @@ def test_other_services_go_through_apprise_and_a_secret_address_may_be_a_variabl
     assert missing(NOTICE) == "the variable MY_TARGET is not set"
     (unknown,) = sends_of(NotifySettings(("nonesuch://x",)), tmp_path)
     assert "no service that Apprise knows" in unknown(NOTICE)
+
+
+@pytest.fixture
+def held_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
+    root = tmp_path / "ledger"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return Site.find(root)
+
+
+def stored(site: Site, story: Story) -> str:
+    """The story in a journal of its own; the task's name."""
+    opened = story.events[0].fact
+    assert isinstance(opened, TaskOpened)
+    record = site.journal.open_task(
+        "x",
+        workflow="tdd",
+        title="x",
+        at=story.at,
+        opening=lambda task: [TaskOpened(replace(opened.task, id=task), "RED")],
+    )
+    for event in story.events[1:]:
+        site.journal.append(record.id, [event.fact], epoch=0, at=event.at)
+    return record.id
+
+
+def test_what_comes_in_quiet_hours_is_held_and_told_once_when_they_end_unless_it_is_settled(
+    held_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story = short_tdd_run()
+    held = HeldNotices(held_site.home)
+    with Notifier([lambda _n: "down"], "r-1", log=tmp_path / "log", quiet=lambda: True, hold=held.add) as notifier:
+        notifier(story.events[-1], story.state)
+    assert "not told yet: quiet hours" in (tmp_path / "log").read_text()
+    (ended,) = held.take()
+    assert not held
+    done = stored(held_site, story)
+    going = stored(held_site, Story().start())
+    for task, kind in ((done, "ended"), (going, "ended"), (done, "goes on"), (done, "needed")):
+        held.add(replace(ended, key=f"{task}:9", kind=kind))
+    got: list[str] = []
+
+    def send(notice: Notice) -> str:
+        got.append(notice.key)
+        return ""
+
+    hours = iter((True, True, False))
+    monkeypatch.setattr(held_notices, "is_quiet", lambda *_: next(hours))
+    monkeypatch.setattr(held_notices, "LOOK_S", 0.0)
+    monkeypatch.setattr(held_notices, "sends_of", lambda *_: [send])
+    tell_held(held_site)
+    assert got == [f"{done}:9"]
+    assert "settled" in (held_site.home.task(TaskId(going)) / "notify.log").read_text()
+    tell_held(held_site)
+    with held.waiting() as first, held.waiting() as second:
+        assert (first, second) == (True, False)
+    assert got == [f"{done}:9"]
+
+
+def test_a_question_matters_until_it_is_answered() -> None:
+    story = Story().start().ask(Question("agent-1", "Which?", (Option("a", ""),)))
+    notice = Notices("r").of(story.events[-1], story.state)
+    assert notice is not None
+    assert still_matters(notice, story.state, story.at)
+    answered = story.add(Ended(EffectId("ask/1"), Answered("a", "person")))
+    assert not still_matters(notice, answered.state, story.at)

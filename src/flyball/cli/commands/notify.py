@@ -29,6 +29,13 @@ def notify(
             "--test", help="Send a test message to every target and print each result. Default: only list the targets."
         ),
     ] = False,
+    held: Annotated[
+        bool,
+        typer.Option(
+            "--held",
+            help="Wait in the background until the quiet hours end, then send what was held and is not settled; flyball starts this itself. Default: no.",
+        ),
+    ] = False,
 ) -> None:
     """List the targets that flyball notifies when it needs you, when a task ends, and about long waits; --test tries them."""
     from flyball.config import file as config_file, trust
@@ -37,6 +44,9 @@ def notify(
     from flyball.wiring.site import Site
 
     with exit_on_refusal():
+        if held:
+            _wait()
+            return
         site = Site.find(Path.cwd())
         file = config_file.read(site.repository.root)
         trust.require(site.home, file)
@@ -56,6 +66,18 @@ def notify(
         for name, problem in zip(names, problems, strict=True):
             put(f"{name}: {problem or 'told'}")
         sys.exit(USAGE if any(problems) else 0)
+
+
+def _wait() -> None:
+    """Behind a front that ends at once, so that whoever started this need not wait."""
+    from flyball.process import step_behind
+    from flyball.wiring.run.held_notices import tell_held
+    from flyball.wiring.site import Site
+
+    front = step_behind(lambda _killed: None)
+    site = Site.find(Path.cwd())
+    front.let_go(site.home.folder / "notify.log", lambda: None)
+    tell_held(site)
 
 
 def _named(target: str) -> str:

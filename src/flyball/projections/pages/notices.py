@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 import msgspec
@@ -42,6 +42,25 @@ class Notice(msgspec.Struct, frozen=True):
     command: str = ""
     path: str = ""
     buttons: tuple[Button, ...] = ()
+    question: str = ""
+
+    @property
+    def task(self) -> str:
+        return self.key.rpartition(":")[0]
+
+
+def still_matters(notice: Notice, state: State, now: datetime) -> bool:
+    """Whether something that could not be told at once is worth telling now; what was settled meanwhile is not."""
+    stopped = state.stopped.kind if state.stopped else ""
+    if notice.kind == "ended":
+        return stopped in _ENDED
+    if notice.kind == "needed" and notice.question:
+        asked = state.questions.get(EffectId(notice.question))
+        return asked is not None and asked.answer is None and stopped not in _ENDED
+    if notice.kind == "needed":
+        return stopped in _NEEDED
+    waits = (effect for effect in state.open.values() if isinstance(effect, Wait))
+    return notice.kind == "waits" and any(wait.until - now > LONG for wait in waits)
 
 
 class Notices:
@@ -81,7 +100,7 @@ class Notices:
         buttons = tuple(Button(ANSWERS.get(key, plain(key, 40)), f"{path}?answer={key}") for key in options[:3])
         command = f"flyball answer {state.task.id} {ask.id} {options[0] if options else 'TEXT'}"
         return msgspec.structs.replace(
-            self._notice("needed", event, state, told), command=command, path=path, buttons=buttons
+            self._notice("needed", event, state, told), command=command, path=path, buttons=buttons, question=ask.id
         )
 
     def _stopped(self, event: Event, state: State, stopped: TaskStopped) -> Notice | None:

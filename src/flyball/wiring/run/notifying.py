@@ -73,9 +73,15 @@ class Notifier:
     """A listener of the loop that tells from a thread of its own; what cannot be told is written to a log and forgotten."""
 
     def __init__(
-        self, sends: Sequence[Send], repository: str, *, log: Path, quiet: Callable[[], bool] = lambda: False
+        self,
+        sends: Sequence[Send],
+        repository: str,
+        *,
+        log: Path,
+        quiet: Callable[[], bool] = lambda: False,
+        hold: Callable[[Notice], None] | None = None,
     ) -> None:
-        self._sends, self._log, self._quiet = sends, log, quiet
+        self._sends, self._log, self._quiet, self._hold = sends, log, quiet, hold
         self._notices = Notices(repository)
         self._queue: queue.Queue[Notice | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="notifier", daemon=True)
@@ -98,17 +104,21 @@ class Notifier:
     def _work(self) -> None:
         while (notice := self._queue.get()) is not None:
             if self._quiet():
-                self._note(f"{notice.key} not told: quiet hours")
+                note(self._log, f"{notice.key} not told yet: quiet hours")
+                if self._hold is not None:
+                    self._hold(notice)
                 continue
             for send in self._sends:
                 problem = tried(send, notice)
-                self._note(f"{notice.key} {f'not told: {problem}' if problem else 'told'}")
+                note(self._log, f"{notice.key} {f'not told: {problem}' if problem else 'told'}")
 
-    def _note(self, line: str) -> None:
-        with suppress(OSError):
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            with self._log.open("a", encoding="utf-8") as file:
-                file.write(f"{system_clock.now().isoformat()} {line}\n")
+
+def note(log: Path, line: str) -> None:
+    """Write down what became of a notice."""
+    with suppress(OSError):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{system_clock.now().isoformat()} {line}\n")
 
 
 def tried(send: Send, notice: Notice, *, wait_s: float = WAIT_S) -> str:
@@ -214,12 +224,13 @@ def _ntfy(address: str, home: Path) -> Send:
     return send
 
 
-def notifier_of(root: Path, home: RepositoryHome, task: str) -> Notifier:
-    """The notifier of a task's run, as its repository configures it."""
+def notifier_of(root: Path, home: RepositoryHome, task: str, hold: Callable[[Notice], None]) -> Notifier:
+    """The notifier of a task's run, as its repository configures it; `hold` keeps what comes in quiet hours."""
     settings = settings_of(root, home)
     return Notifier(
         sends_of(settings, home.home),
         home.name,
         log=home.folder / "tasks" / task / "notify.log",
         quiet=lambda: is_quiet(settings.quiet_hours, system_clock.now().astimezone()),
+        hold=hold,
     )
