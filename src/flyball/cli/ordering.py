@@ -33,8 +33,8 @@ from flyball.wiring.run.readiness import require_ready
 from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
-from flyball.workspace.git_settings import refuse_settings
-from flyball.workspace.nested import refuse_links
+from flyball.workspace.in_place.git_settings import refuse_settings
+from flyball.workspace.in_place.nested import refuse_links
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
 

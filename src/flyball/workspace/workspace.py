@@ -11,10 +11,9 @@ import msgspec
 
 from flyball import faults
 from flyball.core.model.naming import LOOP
-from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import MAIN, Commit, TaskId
 from flyball.core.text.scrubbing import storable
-from flyball.workspace import checkout as checkouts, merged, merging, publish as publishing, trees
+from flyball.workspace import checkout as checkouts, publish as publishing, trees
 from flyball.workspace.checkout import Checkout
 from flyball.workspace.checkpoint import (
     CommitAuthor,
@@ -22,7 +21,6 @@ from flyball.workspace.checkpoint import (
     WorkingTree,
     commit_tree,
     label_name,
-    label_of,
     parent_of,
     refs_of,
     save_labelled,
@@ -31,26 +29,26 @@ from flyball.workspace.checkpoint import (
 from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, scratch_copy, write_file
-from flyball.workspace.git_settings import guard_settings, refuse_settings, settings_in_tree
-from flyball.workspace.ground import Ground
 from flyball.workspace.ignored import Ignored
+from flyball.workspace.in_place.git_settings import guard_settings, refuse_settings, settings_in_tree
+from flyball.workspace.in_place.ground import Ground
+from flyball.workspace.in_place.made_environments import MadeEnvironments
+from flyball.workspace.in_place.nested import Nested, refuse_links
 from flyball.workspace.leftovers import Leftovers
-from flyball.workspace.made_environments import MadeEnvironments
 from flyball.workspace.modes import Modes
 from flyball.workspace.mounts import Mount
-from flyball.workspace.nested import Nested, refuse_links
 from flyball.workspace.overlooked import LeftOut, reveal
-from flyball.workspace.repository import LINK, Repository
+from flyball.workspace.repository import Repository
+from flyball.workspace.saved_task import SavedTask
 from flyball.workspace.slots import Slots
-from flyball.workspace.trees import Lines
-from flyball.workspace.vault import RefUpdate, Vault
+from flyball.workspace.vault import RefUpdate
 
 KEPT = "kept-"
 """How the labels begin of what was found in a tree that had to go back, and no checkpoint held."""
 _MOST_NAMED = 200
 
 
-class GitWorkspace:
+class GitWorkspace(SavedTask):
     """Behind the port `Workspace`. Call `prepare` before anything else, on every start; it may be repeated at will."""
 
     def __init__(
@@ -66,51 +64,18 @@ class GitWorkspace:
         environment: Mapping[str, str] = MappingProxyType({}),
         environment_folders: Sequence[str] = (),
     ) -> None:
-        self.repository = repository
-        self.task = task
-        self.name = lane
-        self.branch = f"flyball/{task}"
+        super().__init__(repository, home, task, lane=lane, author=author, environment=environment)
         self.in_place = in_place
-        self._author = author
-        self.environment = environment
         self._environment_folders = tuple(environment_folders)
-        self.checkout = Checkout(home.resolve(), task, slot)
+        self.checkout = Checkout(self.home, task, slot)
         self._slots = Slots(self.checkout.lanes)
         self._lanes: dict[str, GitWorkspace] = {}
-        self._vault: Vault | None = None
         self._left: tuple[str, Leftovers] | None = None
 
     @property
     def root(self) -> Path:
         """The tree's folder on this machine."""
         return self.repository.root if self.in_place else self.checkout.tree
-
-    @property
-    def vault(self) -> Vault:
-        if self._vault is None:
-            self._vault = Vault.open(self.checkout.home, self.repository)
-        return self._vault
-
-    @property
-    def onto(self) -> str:
-        """The user's branch that is checked out now; empty where none is."""
-        return self.repository.branch or ""
-
-    @property
-    def base(self) -> Commit:
-        """The commit the task started from."""
-        return self._standing("base")
-
-    @property
-    def tip(self) -> Commit:
-        """The newest checkpoint, or the one last restored."""
-        return self._standing("tip")
-
-    @property
-    def checkpoints(self) -> dict[str, Commit]:
-        """All checkpoints of the lane by label."""
-        known = self.vault.refs(f"{self._prefix}at/")
-        return {label_of(name): Commit(commit) for name, commit in known.items()}
 
     def git_dirs(self, tree: Path) -> tuple[Mount, ...]:
         """What the sandbox mounts so that git works in an isolated tree of the task: a lane's, or a disposable copy."""
@@ -162,7 +127,7 @@ class GitWorkspace:
         if known is None or known.checkout.slot != slot:
             known = self._lanes[name] = GitWorkspace(
                 self.repository,
-                self.checkout.home,
+                self.home,
                 self.task,
                 lane=name,
                 slot=slot,
@@ -200,13 +165,6 @@ class GitWorkspace:
         """Save what lanes that are still open have in no checkpoint; the label for each that had something."""
         kept = {name: self.lane(name).keep_unsaved() for name in self._slots.bound()}
         return {name: label for name, label in kept.items() if label}
-
-    def integrate(
-        self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime, without: tuple[str, ...] = ()
-    ) -> Integrated | Conflicted | NothingToIntegrate:
-        """Merge what `commit` changed since `base` into `onto`, as a commit on it; no branch and no file is touched."""
-        merge = merging.Merge(commit, base, onto, f"lane-{self.name}", without)
-        return merging.integrate(self.vault, merge, message=message, at=at, author=self._committer())
 
     def prepare(self, base: Commit | None = None, keep: Sequence[str] = ()) -> tuple[str, ...]:
         """Make what is missing: vault, base, tree; gives back sentences on what the tree cannot show.
@@ -321,13 +279,6 @@ class GitWorkspace:
         self.vault.move([RefUpdate(prefix + ref, commit, old) for ref, old in wanted.items() if old != commit])
         return Snapshot(commit, tree, parent, () if follows else self.restore(commit))
 
-    def _committer(self) -> CommitAuthor:
-        """Whose name the commits on the branch carry: the one that was set, or the user's own."""
-        if self._author is None:
-            name, email = self.repository.identity()
-            self._author = CommitAuthor(name or CommitAuthor().name, email or CommitAuthor().email)
-        return self._author
-
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
         prefix, known = self._refs()
@@ -356,61 +307,6 @@ class GitWorkspace:
         self.vault.move([RefUpdate(prefix + label_name(label), commit, None)])
         return label
 
-    def resolve(self, name: str) -> Commit:
-        """The commit a label, `tip`, `base` or an id means."""
-        return self._meant(name, self._refs()[1])
-
-    def _refs(self) -> tuple[str, dict[str, str]]:
-        """Where the task's refs lie in the vault, and where each stands now, by the rest of its name."""
-        return self._prefix, self.vault.refs(self._prefix)
-
-    @property
-    def _prefix(self) -> str:
-        return refs_of(self.task, self.name)
-
-    def _standing(self, name: str) -> Commit:
-        prefix, known = self._refs()
-        return Commit(known.get(name) or self.vault.commit(prefix + name))
-
-    def _meant(self, name: str, known: Mapping[str, str]) -> Commit:
-        return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
-
-    def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
-        return trees.diff(self.vault, old, new, paths)
-
-    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
-        """Status and path of each file that differs; a moved file is one deleted and one added."""
-        return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new))
-
-    def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]:
-        """The spans of a file's lines that are new or changed: the first line of each, and how many."""
-        return trees.added_lines(self.vault, old, new, path)
-
-    def numstat(self, old: str, new: str) -> tuple[Lines, ...]:
-        return trees.numstat(self.vault, old, new)
-
-    def read_file(self, commit: Commit, path: str) -> bytes | None:
-        return trees.read_file(self.vault, commit, path)
-
-    def list_files(self, commit: Commit) -> tuple[str, ...]:
-        return trees.list_files(self.vault, commit)
-
-    def links(self, commit: Commit) -> frozenset[str]:
-        """Which of the files are symbolic links."""
-        return frozenset(entry.path for entry in trees.entries(self.vault, commit) if entry.mode == LINK)
-
-    def tree_of(self, commit: Commit) -> str:
-        return self.vault.tree(commit)
-
-    def overlay(
-        self,
-        commit: Commit,
-        paths: Mapping[str, Commit | None],
-        contents: Mapping[str, bytes] = MappingProxyType({}),
-    ) -> str:
-        """The tree of `commit` with each path as in the commit it is mapped to, or absent, or with the contents given for it."""
-        return trees.overlay_tree(self.vault, commit, paths, contents)
-
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly what a clone of that tree would hold, but for what is named in `keep`."""
         export(self.vault, self.vault.tree(tree), directory, self._index_of(directory), keep, as_cloned=True)
@@ -418,45 +314,6 @@ class GitWorkspace:
     def _index_of(self, directory: Path) -> Path:
         """The index of a folder that trees are exported to."""
         return self.checkout.exports / hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
-
-    def publish(self, commit: str) -> None:
-        """Move the task's branch in the user's repository from where flyball last put it (at first: absent).
-
-        What is about to be put there is written down first, so that a kill in between is not taken for the user's doing.
-        """
-        prefix, known = self._refs()
-        published, intended = known.get("published"), known.get("publishing")
-        there = publishing.look(self.repository, self.branch)
-        old = intended if intended is not None and intended == there.tip else published
-        self.vault.move([RefUpdate(f"{prefix}publishing", commit, intended)] if intended != commit else [])
-        publishing.publish(self.repository, self.vault, commit, self.branch, there=there, old=old, base=known["base"])
-        self.vault.move([RefUpdate(f"{prefix}published", commit, published)] if published != commit else [])
-
-    def reclaim(self) -> str:
-        """See that the branch may be moved from where flyball put it; one that was deleted is put back, and that is said."""
-        _, known = self._refs()
-        published, there = known.get("published"), publishing.look(self.repository, self.branch)
-        if published is None or there.tip is not None:
-            publishing.check_branch(self.branch, there, published)
-            return ""
-        publishing.publish(
-            self.repository, self.vault, published, self.branch, there=there, old=None, base=known["base"]
-        )
-        return f"The branch {self.branch} was deleted since; it stands at {published[:10]} again."
-
-    @property
-    def is_published(self) -> bool:
-        """Whether the task's branch is there in the user's repository."""
-        return publishing.look(self.repository, self.branch).tip is not None
-
-    def merged_into(self, head: str, onto: str) -> str:
-        """The user's branch that has what the task did up to `head`; empty where none has."""
-        base = self._refs()[1].get("base", "")
-        return merged.merged_into(self.repository, self.vault, base=base, head=head, onto=onto) if base else ""
-
-    def push(self) -> str:
-        """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""
-        return publishing.push(self.repository, self.branch, self.environment, self.task)
 
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""
@@ -490,9 +347,9 @@ class GitWorkspace:
 
     def _refuse(self) -> None:
         self.repository.require_commit()
-        if self.checkout.home.is_relative_to(self.repository.root.resolve()):
+        if self.home.is_relative_to(self.repository.root.resolve()):
             raise HomeInsideRepository(
-                f"Flyball's folder {self.checkout.home} lies inside the repository {self.repository.root}.",
+                f"Flyball's folder {self.home} lies inside the repository {self.repository.root}.",
                 "Set FLYBALL_HOME to a folder outside it.",
             )
         if self.in_place:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from flyball.workspace.errors import SettingsInReach
 from flyball.workspace.git import records
+from flyball.workspace.in_place.nested import GIT
 from flyball.workspace.mounts import Mount
-from flyball.workspace.nested import GIT
 from flyball.workspace.repository import Repository
 
 _NAMES = r"^(core\.hookspath|include\.path|includeif\..*\.path)$"

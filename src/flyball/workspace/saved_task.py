@@ -1,0 +1,172 @@
+"""What a task has in the vault and in the user's repository: its checkpoints, their files, and its branch. No working tree is touched."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
+from flyball.core.model.task import Commit, TaskId
+from flyball.workspace import merged, merging, publish as publishing, trees
+from flyball.workspace.checkpoint import CommitAuthor, label_name, label_of, refs_of
+from flyball.workspace.repository import LINK, Repository
+from flyball.workspace.trees import Lines
+from flyball.workspace.vault import RefUpdate, Vault
+
+
+class SavedTask:
+    """Checkpoints of one lane of a task by label, `tip`, `base` or id."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        home: Path,
+        task: TaskId,
+        *,
+        lane: str,
+        author: CommitAuthor | None,
+        environment: Mapping[str, str],
+    ) -> None:
+        self.repository = repository
+        self.home = home.resolve()
+        self.task = task
+        self.name = lane
+        self.branch = f"flyball/{task}"
+        self.environment = environment
+        self._author = author
+        self._vault: Vault | None = None
+
+    @property
+    def vault(self) -> Vault:
+        if self._vault is None:
+            self._vault = Vault.open(self.home, self.repository)
+        return self._vault
+
+    @property
+    def onto(self) -> str:
+        """The user's branch that is checked out now; empty where none is."""
+        return self.repository.branch or ""
+
+    @property
+    def base(self) -> Commit:
+        """The commit the task started from."""
+        return self._standing("base")
+
+    @property
+    def tip(self) -> Commit:
+        """The newest checkpoint, or the one last restored."""
+        return self._standing("tip")
+
+    @property
+    def checkpoints(self) -> dict[str, Commit]:
+        """All checkpoints of the lane by label."""
+        known = self.vault.refs(f"{self._prefix}at/")
+        return {label_of(name): Commit(commit) for name, commit in known.items()}
+
+    def resolve(self, name: str) -> Commit:
+        """The commit a label, `tip`, `base` or an id means."""
+        return self._meant(name, self._refs()[1])
+
+    def _refs(self) -> tuple[str, dict[str, str]]:
+        """Where the task's refs lie in the vault, and where each stands now, by the rest of its name."""
+        return self._prefix, self.vault.refs(self._prefix)
+
+    @property
+    def _prefix(self) -> str:
+        return refs_of(self.task, self.name)
+
+    def _standing(self, name: str) -> Commit:
+        prefix, known = self._refs()
+        return Commit(known.get(name) or self.vault.commit(prefix + name))
+
+    def _meant(self, name: str, known: Mapping[str, str]) -> Commit:
+        return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
+
+    def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
+        return trees.diff(self.vault, old, new, paths)
+
+    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+        """Status and path of each file that differs; a moved file is one deleted and one added."""
+        return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new))
+
+    def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]:
+        """The spans of a file's lines that are new or changed: the first line of each, and how many."""
+        return trees.added_lines(self.vault, old, new, path)
+
+    def numstat(self, old: str, new: str) -> tuple[Lines, ...]:
+        return trees.numstat(self.vault, old, new)
+
+    def read_file(self, commit: Commit, path: str) -> bytes | None:
+        return trees.read_file(self.vault, commit, path)
+
+    def list_files(self, commit: Commit) -> tuple[str, ...]:
+        return trees.list_files(self.vault, commit)
+
+    def links(self, commit: Commit) -> frozenset[str]:
+        """Which of the files are symbolic links."""
+        return frozenset(entry.path for entry in trees.entries(self.vault, commit) if entry.mode == LINK)
+
+    def tree_of(self, commit: Commit) -> str:
+        return self.vault.tree(commit)
+
+    def overlay(
+        self,
+        commit: Commit,
+        paths: Mapping[str, Commit | None],
+        contents: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> str:
+        """The tree of `commit` with each path as in the commit it is mapped to, or absent, or with the contents given for it."""
+        return trees.overlay_tree(self.vault, commit, paths, contents)
+
+    def integrate(
+        self, commit: Commit, *, base: Commit, onto: Commit, message: str, at: datetime, without: tuple[str, ...] = ()
+    ) -> Integrated | Conflicted | NothingToIntegrate:
+        """Merge what `commit` changed since `base` into `onto`, as a commit on it; no branch and no file is touched."""
+        merge = merging.Merge(commit, base, onto, f"lane-{self.name}", without)
+        return merging.integrate(self.vault, merge, message=message, at=at, author=self._committer())
+
+    def _committer(self) -> CommitAuthor:
+        """Whose name the commits on the branch carry: the one that was set, or the user's own."""
+        if self._author is None:
+            name, email = self.repository.identity()
+            self._author = CommitAuthor(name or CommitAuthor().name, email or CommitAuthor().email)
+        return self._author
+
+    def publish(self, commit: str) -> None:
+        """Move the task's branch in the user's repository from where flyball last put it (at first: absent).
+
+        What is about to be put there is written down first, so that a kill in between is not taken for the user's doing.
+        """
+        prefix, known = self._refs()
+        published, intended = known.get("published"), known.get("publishing")
+        there = publishing.look(self.repository, self.branch)
+        old = intended if intended is not None and intended == there.tip else published
+        self.vault.move([RefUpdate(f"{prefix}publishing", commit, intended)] if intended != commit else [])
+        publishing.publish(self.repository, self.vault, commit, self.branch, there=there, old=old, base=known["base"])
+        self.vault.move([RefUpdate(f"{prefix}published", commit, published)] if published != commit else [])
+
+    def reclaim(self) -> str:
+        """See that the branch may be moved from where flyball put it; one that was deleted is put back, and that is said."""
+        _, known = self._refs()
+        published, there = known.get("published"), publishing.look(self.repository, self.branch)
+        if published is None or there.tip is not None:
+            publishing.check_branch(self.branch, there, published)
+            return ""
+        publishing.publish(
+            self.repository, self.vault, published, self.branch, there=there, old=None, base=known["base"]
+        )
+        return f"The branch {self.branch} was deleted since; it stands at {published[:10]} again."
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the task's branch is there in the user's repository."""
+        return publishing.look(self.repository, self.branch).tip is not None
+
+    def merged_into(self, head: str, onto: str) -> str:
+        """The user's branch that has what the task did up to `head`; empty where none has."""
+        base = self._refs()[1].get("base", "")
+        return merged.merged_into(self.repository, self.vault, base=base, head=head, onto=onto) if base else ""
+
+    def push(self) -> str:
+        """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""
+        return publishing.push(self.repository, self.branch, self.environment, self.task)
