@@ -21,9 +21,11 @@ FILES = {
     "VERSION": "1\n",
     "Makefile": "env:\n\tcat pins/*.txt\n",
     "pins/one.txt": "b\n",
-    "install": "#!/bin/sh\npython3 setup.py; make -s env; cat libs/x/index.js linked\n",
+    "install": "#!/bin/sh\npython3 setup.py; make -s env; cat libs/x/index.js linked README.md lib/version.py\n",
     "libs/x/index.js": "x\n",
     "libs/y/index.js": "y\n",
+    "lib/version.py": "v = 1\n",
+    "lib/other.py": "o = 1\n",
     "real/target.cfg": "t\n",
     "src/a.py": "a = 1\n",
     "tests/test_a.py": "def test_a(): pass\n",
@@ -59,7 +61,7 @@ def set_up(tree: Path):
 
 
 READ = ("setup.py", "tools/deps.py", "deps/base.conf", "VERSION", "Makefile", "pins/one.txt", "install", "libs/x/index.js",
-        "real/target.cfg", "web/package.json")  # fmt: skip
+        "real/target.cfg", "web/package.json", "lib/version.py")  # fmt: skip
 NEW = (
     "uv.toml",
     ".npmrc",
@@ -70,7 +72,7 @@ NEW = (
     "web/app/package.json",
 )
 UNREAD = ("src/a.py", "src/new.py", "tests/test_a.py", "tests/test_new.py", "README.md", "docs/new.md", "CHANGES.rst",
-          "libs/y/index.js", "deps/unused.conf", "data/new.json", ".venv/lib/installed.py", "src/__pycache__/a.pyc")  # fmt: skip
+          "libs/y/index.js", "lib/other.py", "lib/new.py", "deps/unused.conf", "data/new.json", ".venv/lib/installed.py", "src/__pycache__/a.pyc")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_where_the_kernel_does_not_tell_every_file_counts(installed, monkeypatch
     real = kernel._call
     monkeypatch.setattr(kernel, "_call", lambda name, *args: answers.get(name, 0) or real(name, *args))
     found = set_up(tree)
-    assert set(FILES) - {".venv/lib/installed.py"} <= {*found.files, os.fsdecode(b"odd-\xff.conf")}
+    assert set(FILES) - {".venv/lib/installed.py", "README.md"} <= {*found.files, os.fsdecode(b"odd-\xff.conf")}
     assert found.is_current(tree, Settings(setup=SETUP))
 
 

@@ -24,12 +24,13 @@ _DOCUMENTS = (".md", ".rst")
 class Installed(msgspec.Struct, frozen=True):
     """What set-up was run on: each manifest and each file it read, by its hash, and what else lay `beside` what it read.
 
-    A file that is new there may be one it would read: `uv.toml`, `.npmrc`, one more of `pins/*.txt`, a module of a package that it
-    installs as it is.
+    A file that is new there may be one it would read: `uv.toml`, `.npmrc`, one more of `pins/*.txt`, or a module in a folder whose
+    code it has `taken` whole. Documents are for people: what tools take from them decides no test.
     """
 
     command: str
     files: dict[str, str]
+    taken: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
 
     def is_current(self, tree: Path, settings: Settings) -> bool:
@@ -38,7 +39,7 @@ class Installed(msgspec.Struct, frozen=True):
             return False
         found = tree_files(tree, settings)
         new = found.keys() - self.files.keys()
-        if any(is_manifest(name) for name in new) or _beside(new, self.files) - set(self.beside):
+        if any(is_manifest(name) for name in new) or _beside(new, self.files, self.taken) - set(self.beside):
             return False
         return all(name in found and _hash(found[name]) == known for name, known in self.files.items())
 
@@ -53,9 +54,13 @@ class SetupRecording(msgspec.Struct, frozen=True):
     def write(self, mark: Path) -> None:
         """Keep it, once the command has done its work."""
         opened = self.before.keys() if self.reads.unknown else {storable(name) for name in self.reads.opened}
-        files = {name: known for name, known in self.before.items() if name in opened or is_manifest(name)}
-        beside = _beside(self.before.keys() - files.keys(), files)
-        mark.write_bytes(msgspec.json.encode(Installed(self.settings.setup, files, tuple(sorted(beside)))))
+        read = {name for name in self.before if name in opened and not name.endswith(_DOCUMENTS)}
+        files = {name: known for name, known in self.before.items() if name in read or is_manifest(name)}
+        code = [name for name in self.before if is_code(name) and not is_manifest(name)]
+        taken = {_folder(name) for name in code if name in read} - {_folder(name) for name in code if name not in read}
+        beside = _beside(self.before.keys() - files.keys(), files, taken)
+        installed = Installed(self.settings.setup, files, tuple(sorted(taken)), tuple(sorted(beside)))
+        mark.write_bytes(msgspec.json.encode(installed))
 
 
 @contextmanager
@@ -88,14 +93,13 @@ def _left_out(settings: Settings) -> frozenset[str]:
     return _CACHES | {*settings.environment_folders, ".git"}
 
 
-def _beside(names: Collection[str], read: Collection[str]) -> set[str]:
-    """Those of some files that set-up might have read where it read others: no document, and code only where it took code from."""
-    folders = {_folder(name) for name in read}
-    taken = {_folder(name) for name in read if is_code(name) and not is_manifest(name)}
+def _beside(names: Collection[str], read: Collection[str], taken: Collection[str]) -> set[str]:
+    """Those of some files that set-up might have read where it read others: no document, and code only where it took all of it."""
+    folders, whole = {_folder(name) for name in read}, frozenset(taken)
     return {
         name
         for name in names
-        if (not taken.isdisjoint(_above(name)) if is_code(name) else _folder(name) in folders)
+        if (not whole.isdisjoint(_above(name)) if is_code(name) else _folder(name) in folders)
         and not name.endswith(_DOCUMENTS)
     }
 
