@@ -3,6 +3,9 @@
 import pytest
 
 from flyball.core.evaluation.business import business_sync
+from flyball.core.evaluation.catalogue import BUILT_IN
+from flyball.core.evaluation.choosing import Chosen
+from flyball.core.evaluation.judging import TrackMatter, judged_passes
 from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.evaluation.structural import (
     SCOPE,
@@ -162,3 +165,17 @@ def test_the_executors_yes_is_taken_and_plain_code_needs_no_sync():
     assert business_sync({}, said).documents == ("product.md", "tech-stack.md")
     assert not business_sync({"src/a.py": ["frontier = restore()"], "tests/test_price.py": ["price = 1"]}, "").required
     assert not business_sync({}, "Business Doc Sync Required: No").required
+
+
+@pytest.mark.req("D10", "D20")
+def test_a_huge_change_is_told_of_in_bounds():
+    changed = {f"src/prices/p{number}.py": ["price = 1"] for number in range(2_000)}
+    sync = business_sync(changed, "")
+    assert (sync.required, len(sync.reasons)) == (True, 8)
+    assert "tech-stack.md" in business_sync(changed | {"src/z.py": ["asset_pipeline = 1"]}, "").documents
+    scope = check_scope(read_plan(PLAN), "plan.md", list(changed), ())
+    assert (scope.status, len(scope.findings)) == ("fail", 200)
+    assert scope.reason == "1800 more files are in no plan and not listed"
+    matter = TrackMatter("t", "abc", "x" * 10**6, "y" * 10**6, "z" * 10**6, changed=tuple(changed))
+    (seat,) = judged_passes((Chosen("business-logic", ()),), BUILT_IN, matter)
+    assert len(seat.prompt) < 250_000

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import msgspec
+
+FILES_NAMED = 8
+"""As many files are named for one kind of change; after a large one there may be thousands."""
 
 
 class BusinessSync(msgspec.Struct, frozen=True):
@@ -69,11 +73,13 @@ _DOCS = re.compile(r"\*{0,2}Affected Docs\*{0,2}\s*:\s*\*{0,2}\s*(.+)", re.IGNOR
 def business_sync(changed: Mapping[str, Iterable[str]], summary: str) -> BusinessSync:
     """What the changed lines, added or removed, and the executor's summary ask for; a No of the executor is not believed."""
     reasons: list[str] = []
+    shown: Counter[str] = Counter()
     documents: list[str] = []
     for path, lines in changed.items():
         text = "\n".join(lines)
         for trigger in TRIGGERS:
-            if _shows(trigger, path, text):
+            if shown[trigger.name] < FILES_NAMED and _shows(trigger, path, text):
+                shown[trigger.name] += 1
                 reasons.append(f"{trigger.name} in {path}")
                 documents += trigger.documents
     flag = _FLAG.search(summary)

@@ -22,6 +22,8 @@ FENCE = "flyball-evaluation"
 MOST = 100
 NEAR = 2
 """Lines a quotation may stand away from the line that is cited."""
+FILES_NAMED = 500
+"""Changed files that a prompt names."""
 LONGEST = 60_000
 """Characters of one document in a prompt."""
 ReadLines = Callable[[str], Sequence[str] | None]
@@ -194,7 +196,7 @@ def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
         yield "# Plan\n\n" + matter.plan[:LONGEST]
     if matter.product:
         yield "# Product rules (product.md)\n\n" + matter.product[:LONGEST]
-    yield "# Changed files\n\n" + "\n".join(f"- {path}" for path in matter.changed[:500])
+    yield "# Changed files\n\n" + "\n".join(f"- {path}" for path in matter.changed[:FILES_NAMED])
     if matter.diff:
         yield "# Lines that came and went\n\n" + matter.diff
     yield _measured(card, matter)

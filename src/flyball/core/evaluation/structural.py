@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.evaluation.findings import TrackDefect
+from flyball.core.evaluation.findings import SHOWN, TrackDefect
 from flyball.core.evaluation.plan_page import PlanPage
 from flyball.core.text.quantities import listed
 
@@ -90,9 +90,11 @@ def check_scope(plan: PlanPage | None, page: str, changed: Sequence[str], own: C
             action=f"name {path} in plan.md under ## Discovered Work, or take the change back",
             new=True,
         )
-        for path in unplanned
+        for path in unplanned[:SHOWN]
     )
-    return StructuralCheck(SCOPE, "fail" if found else "pass", found)
+    more = len(unplanned) - SHOWN
+    left_out = f"{more} more files are in no plan and not listed" if more > 0 else ""
+    return StructuralCheck(SCOPE, "fail" if found else "pass", found, left_out)
 
 
 def no_beginning(page: str) -> StructuralCheck:

@@ -9,7 +9,7 @@ from pathlib import Path
 from flyball.config import file as config_file
 from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.findings import PassResult
-from flyball.core.evaluation.judging import TrackMatter, judged_passes, read_answer
+from flyball.core.evaluation.judging import FILES_NAMED, TrackMatter, judged_passes, read_answer
 from flyball.core.model.task import Commit, Settings
 from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, MeasureTrack, TrackMeasured
 from flyball.documents.track_folder import read_track
@@ -63,7 +63,7 @@ class TrackEvaluators:
             {name: answer for name, answer in found.answers.items() if not isinstance(answer, str)},
             found.checks,
             found.sync,
-            tuple(each.path for each in span.files),
+            tuple(each.path for each in span.files)[:FILES_NAMED],
             {name: answer for name, answer in found.answers.items() if isinstance(answer, str)},
         )
 

@@ -1,0 +1,146 @@
+"""What may go wrong with a track, and what it does side by side, in a scripted world."""
+
+import pytest
+from msgspec.structs import replace
+from tests.core.workflows.track.test_track_simulated import Team, a_track, edits, played, stages
+
+from flyball.core.evaluation.choosing import Chosen
+from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
+from flyball.core.model.events import Begun, SessionStarted
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Outcome
+from flyball.core.model.state import State
+from flyball.core.workflows.track.edits import CompleteTrack
+from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers
+from flyball.core.workflows.track.facts import TaskTicked, TrackEvaluated
+from flyball.core.workflows.track.plan_text import with_box
+from flyball.testing.simulator import Simulator
+from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing, passing
+
+LOGIC = (Chosen("business-logic", ("word: pricing",)), Chosen("code-quality", ("word: implement",)))
+APART = PAGE.replace(" <!-- deps: 1.1 -->", "")
+SAME = APART.replace("`send.py`", "`form.py`")
+
+
+@pytest.mark.req("D40")
+@pytest.mark.parametrize(("page", "most"), [(APART, 2), (PAGE, 1), (SAME, 1)], ids=["apart", "waits", "same file"])
+def test_tasks_run_side_by_side_where_their_order_and_their_files_allow(page: str, most: int) -> None:
+    simulator, _ = played(TrackInMemory(page))
+    together = 0
+    while simulator.known.stopped is None:
+        simulator.step()
+        together = max(together, sum(isinstance(each, RunAgent) for each in simulator.known.open.values()))
+    assert (simulator.known.decision, together) == ("DONE", most)
+
+
+@pytest.mark.req("D40")
+def test_an_attended_track_asks_when_its_fixes_are_spent_and_goes_on_as_told() -> None:
+    task = a_track()
+    task = replace(task, settings=replace(task.settings, attended=True))
+    track = TrackInMemory(PAGE, *[failing(f"defect {n}") for n in range(6)])
+    asked: list[str] = []
+
+    def answer(ask: Ask, _state: State) -> str | None:
+        asked.append(ask.question.name)
+        return "reset"
+
+    world = Team()
+    world.track, world.answer = track, answer
+    state = Simulator(world, task, "PLAN").run()
+    assert asked == ["fixes-spent"]
+    assert state.decision == "DONE"
+
+
+class Garbling(TrackInMemory):
+    """The first answer of a judge cannot be read."""
+
+    heard = False
+
+    def perform(self, effect: Effect) -> Outcome:
+        if self.heard or not isinstance(effect, CheckAnswers):
+            return super().perform(effect)
+        self.heard = True
+        return AnswersChecked(unusable={"business-logic": "its answer holds no block"})
+
+
+@pytest.mark.req("D25")
+def test_a_judge_that_answers_garbage_fails_its_evaluator_with_the_reason_and_no_other() -> None:
+    track = Garbling(chosen=LOGIC)
+    simulator, _ = played(track)
+    assert simulator.run().decision == "DONE"
+    first, second = (f.evaluation for f in simulator.of(TrackEvaluated) if isinstance(f, TrackEvaluated))
+    assert [(each.name, each.verdict) for each in first.evaluators] == [
+        ("business-logic", "FAIL"),
+        ("code-quality", "PASS"),
+    ]
+    assert "its answer holds no block" in first.fix_actions[0].text
+    assert second.verdict == "PASS"
+
+
+@pytest.mark.req("D25", "D30")
+def test_nobody_is_asked_to_judge_for_an_evaluator_that_broke() -> None:
+    measured = replace(passing(LOGIC), broken={"business-logic": "it did not answer: time limit"})
+    simulator, _ = played(TrackInMemory(PAGE, replace(measured, passes={}), chosen=LOGIC))
+    simulator.run()
+    first = next(f.evaluation for f in simulator.of(TrackEvaluated) if isinstance(f, TrackEvaluated))
+    assert "it did not answer: time limit" in first.fix_actions[0].text
+    assert first.verdict == "FAIL"
+    assert sum(turn.role == "eval-business-logic" for turn in simulator.turns) == 1, "only in the second evaluation"
+
+
+@pytest.mark.req("D40")
+def test_no_agent_changes_the_tracks_own_pages_or_an_archive() -> None:
+    simulator, _ = played(TrackInMemory(PAGE, failing("it leaks"), sync=True))
+    assert simulator.run().decision == "DONE"
+    measured = [
+        e.fact.effect for e in simulator.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Measure)
+    ]
+    working = [each for each in measured if each.kind == "green"]
+    assert {"FIX", "BUSINESS_SYNC"} <= {turn.stage for turn in simulator.turns}
+    wanted = {"conductor/tracks/form_20261117", "conductor/archive", "conductor/tracks.md", "conductor/decision-log.md"}
+    assert working
+    assert all(wanted <= set(each.kept) for each in working)
+
+
+@pytest.mark.req("D40")
+@pytest.mark.parametrize(("tasks", "failures", "wanted"), [(3, 1, True), (3, 0, False), (2, 1, False)])
+def test_a_retrospective_is_written_after_fixes_on_three_tasks_or_more(tasks: int, failures: int, wanted: bool) -> None:
+    page = PAGE + ("- [ ] Task 1.3: print it\n  - Acceptance: it prints\n" if tasks > 2 else "")
+    track = TrackInMemory(page, *[failing("it leaks")] * failures)
+    simulator, _ = played(track)
+    assert simulator.run().decision == "DONE"
+    (closing,) = edits(track, CompleteTrack)
+    assert bool(closing.retrospective) == wanted
+    if wanted:
+        assert "evaluations: 2, of which 1 failed" in closing.retrospective
+        assert "- cycle 1: did FIX" in closing.retrospective
+
+
+class FailingBefore(Team):
+    """The branch begins with a test that fails."""
+
+    def look(self, measure: Measure, _state: State) -> Measurement:
+        found = super().look(measure, _state)
+        return replace(found, failing=("t::old",)) if measure.kind == "baseline" else found
+
+
+@pytest.mark.req("D40")
+def test_a_box_that_a_person_ticked_on_a_branch_that_is_not_green_is_not_taken() -> None:
+    world = FailingBefore()
+    world.track = TrackInMemory()
+    simulator = Simulator(world, a_track(), "PLAN")
+    while "EXECUTE" not in stages(simulator):
+        simulator.step()
+    world.track.plan = with_box(world.track.plan, "1.2", "x")
+    simulator.append(SessionStarted(2, "simulated", "0"))
+    while not simulator.of(TaskTicked):
+        simulator.step()
+    (ticked,) = (f for f in simulator.of(TaskTicked) if isinstance(f, TaskTicked))
+    assert not ticked.verified
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert "1.2" in {turn.item for turn in simulator.turns}, "it is worked on"
+    assert state.stopped is not None
+    assert state.stopped.reason.startswith(
+        "gates and evaluators passed; 2 tasks done; ticked by a person, not verified: 1.2"
+    )
