@@ -2,6 +2,7 @@
 
     python benchmarks/evaluators.py                     planted projects and their twins
     python benchmarks/evaluators.py --blind             the same, planted by someone who had not read the rules
+    python benchmarks/evaluators.py --variants ui-ux    defects of kinds that were missed, in other forms
     python benchmarks/evaluators.py --packages          packages of the registries, as if a track had just written them
     python benchmarks/evaluators.py ui-ux --list        one evaluator, every finding
 
@@ -50,6 +51,7 @@ def main() -> None:
     parser.add_argument("--packages", action="store_true", help="look at packages of the registries instead")
     parser.add_argument("--list", action="store_true", help="show every finding")
     parser.add_argument("--blind", action="store_true", help="the projects planted without knowing the rules")
+    parser.add_argument("--variants", action="store_true", help="the projects with other forms of what was missed")
     asked = parser.parse_args()
     if asked.packages:
         look_at_packages(show=asked.list)
@@ -57,8 +59,9 @@ def main() -> None:
     print("| evaluator | planted | measured | found | missed | left to a judge | false alarms | seconds |")
     print("|---|---|---|---|---|---|---|---|")
     notes: list[str] = []
+    projects = HERE / "blind" if asked.blind else HERE / "variants" if asked.variants else HERE
     for name in asked.evaluators:
-        notes += row(HERE / "blind" / name if asked.blind else HERE / name, show=asked.list)
+        notes += row(projects / name, show=asked.list)
     print("\n".join(("", *notes)))
 
 
