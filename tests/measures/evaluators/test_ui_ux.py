@@ -139,6 +139,7 @@ MARKUP = [
     ('<p style={{ color: "peru" }}>x</p>', "design tokens", ["raw-colour-in-markup"]),
     ('<svg fill="tomato" />', "design tokens", ["raw-colour-in-markup"]),
     ('<p className="gold" title="tan">x</p>', "design tokens", []),
+    ('<p className="text-[tan] text-tan">x</p>', "design tokens", ["raw-colour-in-markup"]),
     ("<p style={{ marginTop: 7, opacity: 5, zIndex: 10 }}>x</p>", "design tokens", ["raw-px-in-markup"]),
     ('<p className="z-[99999]">x</p>', "layout", ["z-index-off-scale-in-markup"]),
     ('<select name="size"><option>S</option></select>', "accessibility", ["field-without-label"]),
@@ -210,11 +211,11 @@ def test_styles_within_pages_are_read_where_they_stand(tmp_path):
 
 HEAD = '<!doctype html><html lang="en"><head><title>Rooms</title>{}<style>{}</style></head><body><main><h1>Rooms</h1>\n'
 SEEN = {
-    "bad.html": HEAD.format("", "button { background: #036; color: #fff; min-width: 50px; min-height: 50px } .tag { position: absolute; left: 0; top: 0; width: 300px; height: 90px; background: #036; color: #fff }")
+    "bad.html": HEAD.format('<meta name="viewport" content="width=1024">', ".buy { display: inline-block; padding: 20px; background: #036; color: #fff } button { background: #036; color: #fff; min-width: 50px; min-height: 50px } .tag { position: absolute; left: 0; top: 0; width: 300px; height: 90px; background: #036; color: #fff }")
     + """<h3>Prices</h3><div class="tag">New</div>
 <p>Prices are <a href="/prices">here</a>.</p>
 <button id="plain" type="button">Submit</button>
-<p tabindex="3">Below</p></main></body></html>""",
+<p tabindex="3">Below</p><a class="buy" href="/buy">Buy a ticket</a></main></body></html>""",
     "good.html": HEAD.format('<meta name="viewport" content="width=device-width">', "button { background: #036; color: #fff; min-width: 50px; min-height: 50px } button { &:hover { background: #025 } } .wrap { position: relative } .wrap a::after { content: ''; position: absolute; inset: 0 } .cut { overflow: hidden; height: 20px; position: relative } .bar { position: fixed; bottom: 0; left: 0; right: 0; background: #fff }")
     + """<h2>Prices</h2><div class="wrap"><p>A card that is a link as a whole. <a href="/prices">See all prices</a></p></div>
 <div class="cut"><p>One</p><p>Two, which is scrolled away</p></div><p>Below</p><div style="height: 900px"></div><p>At the end</p>
@@ -241,4 +242,5 @@ def test_the_browser_finds_what_is_wrong_on_one_page_and_nothing_on_its_twin(tmp
         ("copy", "link-text"),
         ("copy", "button-text"),
     }
+    assert len([each for result in results for each in result.findings if each.rule == "states"]) == 2
     assert [each.message for result in results for each in result.findings if each.message.startswith("good")] == []

@@ -14,7 +14,7 @@ from flyball.measures.evaluators.syntax import Syntax, lines_of
 
 FUNCTIONS = frozenset({"function_definition", "function_declaration", "method_definition", "arrow_function", "function_expression"})  # fmt: skip
 _ORDERS = ("<", "<=", ">", ">=")
-_CONSTANT = re.compile(r"^(?:export\s+)?(?:const\s+)?([A-Z][A-Z0-9_]*)\s*(?::[^=]+)?=\s*(\d[\d_]*(?:\.\d+)?)\s*;?\s*(?:[#/].*)?$", re.MULTILINE)  # fmt: skip
+_CONSTANT = re.compile(r"^\s*(?:export\s+)?(?:(?:static\s+)?(?:readonly\s+)?|const\s+)?([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=\s*(?:(?:\w+\.)?timedelta\(\w+=)?(\d[\d_]*(?:\.\d+)?)\)?\s*;?\s*(?:[#/].*)?$", re.MULTILINE)  # fmt: skip
 _COUNTS_TEXT = re.compile(r"\.length\b|\blen\(")
 _STEM = 4
 """Letters that two words must share at their beginning to be about the same thing."""
@@ -26,12 +26,14 @@ def undecided_limits(
     """The comparisons of the product with a rule's limit whose boundary no test decides."""
     limits = [(limit, rule) for rule in rules for limit in rule.limits]
     files = tree.product(*PYTHON, *SCRIPTS) if limits else ()
-    constants = {name: float(value.replace("_", "")) for path in files for name, value in _CONSTANT.findall(tree.text(path))}  # fmt: skip
+    constants: dict[str, set[float]] = {}
+    for name, value in (pair for path in files for pair in _CONSTANT.findall(tree.text(path))):
+        constants.setdefault(name, set()).add(float(value.replace("_", "")))
     for path in files:
         kind = "comparison_operator" if path.endswith(PYTHON) else "binary_expression"
         for node in syntax.find(tree, path, {"kind": kind}):
             for number in _compared(node, constants):
-                rule = next((rule for limit, rule in limits if limit == number and _is_about(node, rule)), None)
+                rule = next((rule for limit, rule in limits if limit == number and _is_about(node, rule, tests)), None)
                 if rule and not _is_tried(node, number, rule, tests):
                     text = (
                         f"no test tries {_short(node)} at {number:g}, so nothing tells whether {rule.name} holds there"
@@ -40,7 +42,7 @@ def undecided_limits(
                     yield tree.defect("limit-undecided", text, path, lines_of(node)[0], action=action)
 
 
-def _compared(node: Any, constants: dict[str, float]) -> Iterator[float]:
+def _compared(node: Any, constants: dict[str, set[float]]) -> Iterator[float]:
     """The numbers that an expression compares by order; an operand within it is a node of its own."""
     children = node.children()
     if any(child.kind() in _ORDERS for child in children):
@@ -48,15 +50,20 @@ def _compared(node: Any, constants: dict[str, float]) -> Iterator[float]:
             name = child.text().rpartition(".")[2]
             if child.kind() in ("integer", "float", "number"):
                 yield float(child.text().replace("_", ""))
-            elif name in constants:
-                yield constants[name]
+            else:
+                yield from constants.get(name, ())
 
 
-def _is_about(node: Any, rule: ProductRule) -> bool:
-    """Whether the comparison and the signature around it share a word with the rule: a number alone proves nothing."""
+def _is_about(node: Any, rule: ProductRule, tests: Sequence[RuleTest]) -> bool:
+    """Whether the comparison or the signature around it shares a word with the rule, or a test of the rule names the function.
+
+    A number alone proves nothing.
+    """
     around = enclosing(node)
     signature = around.text().split("\n")[0] if around is not None else ""
-    return bool(_stems(f"{signature} {node.text()}") & _stems(rule.text))
+    if _stems(f"{signature} {node.text()}") & _stems(rule.text):
+        return True
+    return around is not None and any(name_of(around) in test.uses for test in matching(rule, tests))
 
 
 def _stems(text: str) -> set[str]:

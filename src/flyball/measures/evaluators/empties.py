@@ -17,7 +17,7 @@ _DIVIDING = frozenset({"/", "//"})
 _COUNT = re.compile(rf"(?:len\(\s*({_NAME})\s*\)|sum\(\s*({_NAME})\s*\)|({_NAME})\.(?:length|size|count\(\)))")
 _PYTHON = {
     "divisions": {"kind": "binary_operator"},
-    "ends": {"kind": "subscript", "regex": r"^[\w.]+\[(0|-1)\]$"},
+    "ends": {"kind": "subscript", "regex": r"^([\w.]+|(sorted|list|tuple|reversed)\([\w.]+\))\[(0|-1)\]$"},
     "folds": {
         "kind": "call",
         "regex": r"^(max|min|(statistics\.)?(mean|fmean|median|mode)|(random\.)?choice)\([\w.]+\)$|^(functools\.)?reduce\(",
@@ -63,7 +63,11 @@ def _places(syntax: Syntax, tree: SourceTree, path: str, lists: set[str]) -> Ite
         if subject := _divisor(node):
             yield node, subject, "division-by-zero", f"`{node.text()[-60:]}` divides by {subject}"
     for node in syntax.find(tree, path, rules["ends"]):
-        subject = node.text().partition("[")[0]
+        subject = re.sub(
+            r"^\w+\((.*)\)$",
+            r"\1",
+            node.text().rpartition("[")[0] if path.endswith(PYTHON) else node.text().partition("[")[0],
+        )
         if _is_list(node, subject, lists):
             yield node, subject, "end-of-nothing", f"`{node.text()}` is an end of {subject}"
     for node in syntax.find(tree, path, rules["folds"]):

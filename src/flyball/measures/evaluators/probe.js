@@ -128,10 +128,16 @@
   };
   const painted = (style) => style.background || style.backgroundColor || style.backgroundImage || style.border || style.borderStyle || style.appearance || style.all;
   const state = /:(hover|active)\b/;
-  for (const button of document.querySelectorAll("button, [role=button], input[type=submit], input[type=button]")) {
+  const likeButton = (link) => {
+    const style = getComputedStyle(link);
+    const filled = !/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) && style.backgroundColor !== getComputedStyle(link.parentElement).backgroundColor;
+    return filled && /^inline-(block|flex)$/.test(style.display) && link.getBoundingClientRect().height <= 80;
+  };
+  const pressed = [...document.querySelectorAll("button, [role=button], input[type=submit], input[type=button]"), ...[...document.querySelectorAll("a[href]")].filter(likeButton)];
+  for (const button of pressed) {
     const styled = painted(button.style) || sheets.some((rule) => !state.test(rule.selector) && painted(rule.style) && fits(button, rule.selector));
     const answers = sheets.some((rule) => state.test(rule.selector) && fits(button, rule.selector.replace(/:(hover|active|focus-visible|focus-within|focus)\b/g, "")));
-    if (shown(button) && styled && !answers) report("states", "a button that is painted looks the same under the pointer and when pressed; it has no :hover and no :active", button);
+    if (shown(button) && styled && !answers) report("states", "what is painted as a button looks the same under the pointer and when pressed; it has no :hover and no :active", button);
   }
 
   for (const element of every) {
@@ -142,7 +148,9 @@
     }
   }
 
-  if (!document.querySelector("meta[name=viewport]")) report("viewport", "there is no viewport meta, so phones show the page small");
+  const viewport = document.querySelector("meta[name=viewport]");
+  if (!viewport) report("viewport", "there is no viewport meta, so phones show the page small");
+  else if (!/width\s*=\s*device-width/.test(viewport.content)) report("viewport", `the viewport is not as wide as the device (${viewport.content})`, viewport);
   if (!document.title.trim()) report("title", "the page has no title");
   const main = document.querySelectorAll("h1").length;
   if (main !== 1) report("h1", `the page has ${main} h1 headings; one is wanted`, document.querySelectorAll("h1")[1]);

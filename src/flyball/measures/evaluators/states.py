@@ -24,6 +24,11 @@ _TYPES_PYTHON = {
     "any": [
         {"kind": "class_definition", "has": {"field": "superclasses", "regex": "Enum"}},
         {"kind": "assignment", "regex": r"=\s*(typing\.)?Literal\["},
+        {
+            "kind": "assignment",
+            "regex": rf"(?i)^\w*{_FIELD}\w*(\s*:[^=]+)?\s*=\s*((frozen)?set\()?[\[({{]",
+            "not": {"has": {"stopBy": "end", "kind": "pair"}},
+        },
         {"kind": "type_alias_statement", "regex": r"Literal\["},
     ]
 }
@@ -31,6 +36,7 @@ _TYPES_SCRIPT = {
     "any": [
         {"kind": "type_alias_declaration", "has": {"stopBy": "end", "kind": "union_type"}, "not": {"has": {"stopBy": "end", "kind": "object_type"}}},
         {"kind": "enum_declaration"},
+        {"kind": "variable_declarator", "regex": rf"(?i)^\w*{_FIELD}\w*\s*(:[^=]+)?=\s*(new Set\()?\["},
     ]
 }  # fmt: skip
 
