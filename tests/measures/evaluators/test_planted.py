@@ -25,6 +25,8 @@ def benchmark(monkeypatch):
         pytest.param("code-quality", marks=pytest.mark.req("D22")),
         pytest.param("integration", marks=pytest.mark.req("D23")),
         pytest.param("business-logic", marks=pytest.mark.req("D24")),
+        pytest.param("blind/business-logic", marks=pytest.mark.req("D24")),
+        pytest.param("variants/business-logic", marks=pytest.mark.req("D24")),
     ],
 )
 def test_nine_of_ten_planted_defects_are_found_and_the_twin_is_clean(benchmark, name):

@@ -105,7 +105,7 @@ def _is_list(node: Any, subject: str, lists: set[str]) -> bool:
     """Whether something is declared as a list: a field anywhere, a name in the function it is used in."""
     owner, _, name = subject.rpartition(".")
     if owner:
-        return name in lists and not subject.startswith(_OWN)
+        return name in lists and not subject.startswith(_OWN) and name not in _OWN
     around = enclosing(node)
     if around is None or subject in _OWN:
         return False
