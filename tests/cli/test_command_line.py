@@ -42,6 +42,8 @@ def test_every_command_has_help(flyball, name):
     shown = flyball(name, "--help")
     assert shown.code == 0
     assert "Usage" in shown.out
+    assert "[default" not in shown.out, "the text names the default"
+    assert "<bool>" not in shown.out, "a flag takes no value"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,9 @@ def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(monkeypatch, 
 
 
 def test_without_a_command_the_help_is_shown(tmp_path):
-    assert "Usage" in flyball_program("--help", cwd=tmp_path).stdout
+    shown = flyball_program("--help", cwd=tmp_path).stdout
+    assert "Usage" in shown
+    assert "<bool>" not in shown
     assert flyball_program("--version", cwd=tmp_path).stdout.startswith("flyball ")
 
 

@@ -35,14 +35,15 @@ from flyball.cli.commands.reopen import reopen
 from flyball.cli.commands.resume import resume
 from flyball.cli.commands.run import run as run_command
 from flyball.cli.support.exits import INTERRUPTED, USAGE, say
-from flyball.cli.support.free_text import FreeTextCommand
 from flyball.cli.support.output import settle
+from flyball.cli.support.parsing import CommandTable, FreeTextCommand
 
 WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Steer a task", "Go back", "Set up"
 ALONE, OUT = "Standalone tools", "From other programs"
 
 app = typer.Typer(
     name="flyball",
+    cls=CommandTable,
     help="A governor for autonomous coding agents: it measures every turn and decides CONTINUE, DONE or BLOCKED.",
     epilog='Begin with `flyball demo`, then in your project: `flyball init`, `flyball run "…"`. `flyball --version` prints the version.',
     no_args_is_help=True,

@@ -1,6 +1,8 @@
 """export: what is written where, and what is refused."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,12 @@ def test_export_says_what_it_wrote_and_how_to_use_it(tmp_path, flyball, target):
     again = json.loads(flyball("export", "--target", target, "--to", str(tmp_path), "--json").out)
     assert again["written"] == []
     assert len(again["unchanged"]) == len(lines)
+
+
+def test_the_how_to_names_the_number_of_files_that_are_written(tmp_path, flyball):
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "export-to-your-agent.md"
+    (named,) = re.findall(r"^(\d+) written", page.read_text(), re.MULTILINE)
+    assert flyball("export", "--target", "claude", "--to", str(tmp_path)).out.count("wrote ") == int(named)
 
 
 def test_what_somebody_else_wrote_is_kept_unless_force_is_given(tmp_path, flyball):

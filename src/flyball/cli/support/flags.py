@@ -56,7 +56,10 @@ SETTINGS: dict[str, Any] = {
         bool | None,
         typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
     ],
-    "parallel": _count("Run at most this many turns at once. Default: two subtasks, or all reviewers of one tree."),
+    "parallel": _count(
+        "Work on at most this many subtasks at once, and ask at most this many reviewers of one tree at once."
+        " Default: two subtasks, all reviewers."
+    ),
     "max_iterations": _count("Stop after this many iterations. Default: no limit."),
     "max_cycles": _count("Stop after this many issues (backlog). Default: no limit."),
     "max_turns": _count("Stop after this many turns. Default: no limit."),

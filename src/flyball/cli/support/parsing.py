@@ -1,11 +1,11 @@
-"""What a person says may begin with a dash: a list of wishes does."""
+"""How commands read what was typed and show what may be: a text may begin with a dash, and help names no default twice."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,8 +27,27 @@ def texts_last(args: Sequence[str], valued: Collection[str]) -> list[str]:
     return [*rest, "--", *args[end + 1 :], *(args[n] for n in texts)]
 
 
+def for_help(params: list[Any]) -> list[Any]:
+    """The parameters as help shows them: each text names its default itself, and a flag takes no value."""
+    for param in params:
+        param.show_default = False
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+class CommandTable(TyperGroup):
+    """All commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return for_help(super().get_params(ctx))
+
+
 class FreeTextCommand(TyperCommand):
     """A command whose text may begin with a dash."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return for_help(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         valued = {name for param in self.params if not getattr(param, "is_flag", False) for name in param.opts}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.cli.support.free_text import texts_last
+from flyball.cli.support.parsing import texts_last
 
 VALUED = {"--gate", "--max-turns"}
 
