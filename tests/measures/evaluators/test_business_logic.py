@@ -20,6 +20,24 @@ def test_rules_with_and_without_ids_are_read_and_quoted_ones_are_not():
     assert rules[1].numbers == ((15.0, True),)
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers", "limits"),
+    [
+        ("Invoices follow ISO 20022 since 2024, see section 7.", (), ()),
+        ("At least 3 of 5 people agree (2 for small sums).", (3, 5, 2), (3, 5)),
+        ("An order of 2000 EUR or more is checked.", (2000,), (2000,)),
+        ("A late book costs 20 cents a day, but never more than 1000 cents.", (20, 1000), (1000,)),
+        ("A code lapses after 15 minutes.", (15,), (15,)),
+        ("Between 8 and 64 characters.", (8, 64), (8, 64)),
+        ("Members get 3 points for each visit.", (3,), ()),
+    ],
+)
+def test_numbers_that_say_how_much_and_those_that_are_limits(text, numbers, limits):
+    (rule,) = product_rules(f"- BR-1: {text}\n")
+    assert tuple(number for number, _ in rule.numbers) == numbers
+    assert rule.limits == limits
+
+
 def look(tmp_path, files, product=RULES, **more):
     return list(measure(trees_of(tmp_path, files, product=product, product_file="product.md", **more)))
 
@@ -235,6 +253,11 @@ EMPTIES = [
 @pytest.mark.parametrize(("path", "code", "rule"), EMPTIES)
 def test_what_fails_on_nothing_is_named_unless_something_looks_first(tmp_path, path, code, rule):
     assert rules_of(look(tmp_path, {path: code}, product=""), "edge cases") == ([rule] if rule else [])
+
+
+def test_code_that_is_nested_without_measure_is_read(tmp_path):
+    code = f"def total(a: int) -> float:\n    return {'a + ' * 3000}1 / a\n"
+    assert rules_of(look(tmp_path, {"a.py": code}, product=""), "edge cases") == ["division-by-zero"]
 
 
 def test_what_a_test_tries_without_any_is_not_named(tmp_path):

@@ -146,9 +146,12 @@ def _start(node: Any) -> int:
 
 
 def _within(node: Any) -> Iterator[Any]:
-    for child in node.children():
-        yield child
-        yield from _within(child)
+    """Everything below a node, however deep it is nested."""
+    waiting = list(node.children())
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += each.children()
 
 
 def _looked(node: Any) -> str:

@@ -83,6 +83,7 @@
   const coverOf = (element) => {
     for (const line of linesOf(element)) {
       const y = (line.top + line.bottom) / 2;
+      if (y < 0 || y > innerHeight) continue;
       for (let x = line.left + 2; x < line.right - 1; x += 8) {
         const top = document.elementFromPoint(x, y);
         const related = !top || top.contains(element) || element.contains(top);

@@ -14,12 +14,14 @@ from flyball.measures.evaluators.rule_tests import RuleTest
 _RULE = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\||#+)?\s*\**(?P<id>[A-Z]{1,8}-?\d{1,4})\**\s*[:|.)—–-]+\s*(?P<text>\S.*)$")
 _LIMIT_BEFORE = re.compile(
     r"\b(?:at most|at least|above|below|more than|less than|fewer than|older than|younger than|longer than|shorter than|under|over|up to|"
-    r"maximum|minimum|max|min|within|valid for|exceed\w*|between)\b[^,;:.]{0,24}$|\b(?:from|until|after|only)\s+$",
+    r"maximum|minimum|max|min|within|valid for|exceed\w*|between)\b[^,;:.()]{0,24}$|\b(?:from|until|after|only)\s+$",
     re.IGNORECASE,
 )
-_LIMIT_AFTER = re.compile(r"^[^,;:.]{0,24}?\b(?:or (?:more|less|fewer|older|younger|longer)|and (?:more|over|above))\b", re.IGNORECASE)  # fmt: skip
+_LIMIT_AFTER = re.compile(r"^[^,;:.()]{0,24}?\b(?:or (?:more|less|fewer|older|younger|longer)|and (?:more|over|above))\b", re.IGNORECASE)  # fmt: skip
 _OF_TEXT = re.compile(r"\b(?:characters?|letters?|digits?|signs?|symbols?)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?![\w])(\s*%)?")
+_REFERENCE = re.compile(r"(?:\b(?:ISO|RFC|EN|DIN|section|chapter|article|paragraph|page|step|phase|version|rule|no\.|since|in)|[§#(])\s*$", re.IGNORECASE)  # fmt: skip
+_YEARS = range(1900, 2100)
 _STOP = frozenset(
     "a an and are as at be by for from has have in is it its of on or per than that the their to was with every each".split()
 )
@@ -46,14 +48,21 @@ class ProductRule(msgspec.Struct, frozen=True):
     @property
     def numbers(self) -> tuple[tuple[float, bool], ...]:
         """The numbers of the rule, each with whether it is a percentage."""
-        return tuple((float(number.replace(",", ".")), bool(percent)) for number, percent in _NUMBER.findall(self.text))
+        return tuple((float(each[1].replace(",", ".")), bool(each[2])) for each in self._figures())
+
+    def _figures(self) -> Iterator[re.Match[str]]:
+        """Every number that says how much: no year, and no number of a section or a standard."""
+        for each in _NUMBER.finditer(self.text):
+            named = _REFERENCE.search(self.text[: each.start()])
+            if not (named and (each[1] in map(str, _YEARS) or named[0].strip().lower() not in ("in", "since", "("))):
+                yield each
 
     @property
     def limits(self) -> tuple[float, ...]:
         """Those numbers of the rule that part what is allowed from what is not."""
         return tuple(
             float(each[1].replace(",", "."))
-            for each in _NUMBER.finditer(self.text)
+            for each in self._figures()
             if not each[2]
             and (_LIMIT_BEFORE.search(self.text[: each.start()]) or _LIMIT_AFTER.search(self.text[each.end() :]))
         )

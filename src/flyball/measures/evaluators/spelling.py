@@ -38,7 +38,7 @@ def misspelt(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Collecti
     if not named:
         return []
     options = ("--isolated", "--no-ignore", "--no-check-filenames", "--format", "json")
-    raw = toolbox.run("typos", [*options, *(f"{n}.txt" for n in range(len(named)))], cwd=folder, codes=(0, 2))
+    raw = toolbox.run("typos", [*options, "."], cwd=folder, codes=(0, 2))
     said = (msgspec.json.decode(line) for line in raw.splitlines() if line.strip())
     return [_defect(tree, named, each) for each in said if each["type"] == "typo"]
 
