@@ -1,5 +1,6 @@
 """C44: failures are planted in sources of other languages without a parser of theirs."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -66,10 +67,10 @@ def test_what_does_not_close_is_left_alone(odd: str) -> None:
 def test_every_planted_failure_of_a_script_is_reported_by_node_with_its_mark(tmp_path: Path) -> None:
     found = sites("a.test.mjs", SCRIPT)
     (tmp_path / "a.test.mjs").write_text(
-        plant("a.test.mjs", SCRIPT, {site: f"mark-{n}." for n, site in enumerate(found)})
+        plant("a.test.mjs", SCRIPT, {site: f"xark-{n}." for n, site in enumerate(found)})
     )
     ran = subprocess.run(["node", "--test", "a.test.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert [n for n in range(len(found)) if f"mark-{n}." not in ran.stdout] == []
+    assert [n for n in range(len(found)) if f"xark-{n}." not in ran.stdout] == []
 
 
 def test_tests_of_go_fail_at_their_end() -> None:
@@ -105,3 +106,74 @@ def test_a_product_that_takes_nodes_assertions_away_is_found_and_an_honest_one_i
         """
     measured = lab.measure("green", {"calc.mjs": hostile})
     tricked(measured, "report-forged")
+    assert "assert.equal does not fail when it is asked for something false" in measured.tricks[0].detail
+
+
+def planted(text: str) -> str:
+    found = sites("a.test.mjs", text)
+    return plant("a.test.mjs", text, {site: f"x{n:016x}" for n, site in enumerate(found)})
+
+
+OWN = """
+import test from "node:test";
+import assert, { deepStrictEqual as same, rejects, throws } from "node:assert";
+import "./calc.mjs";
+const wrongs = [];
+const mul = (a, b) => a * b;
+test("0 equal", () => assert.strictEqual(mul(2, 3), 6));
+test("1 all of them", async (t) => {
+  assert(true); assert.ok(1, "why"); same([1], [1]); assert.notEqual(1, 2); assert.match("a", /a/); t.assert.ok(1);
+  throws(() => { throw new Error("x"); }); await rejects(async () => { throw new Error("x"); }); assert.doesNotThrow(() => {});
+});
+test("2 nothing expected", () => { mul(1, 2); });
+test("3 in a callback", () => { [1].forEach((x) => assert.equal(x, 1)); });
+test("4 in a function nobody calls", () => { const later = () => assert.equal(mul(2, 3), 6); });
+test("5 over nothing", () => { wrongs.forEach((x) => assert.equal(x, 1)); });
+"""
+TAKEN = {
+    "strictEqual": "assert.strictEqual = () => {}",
+    "throws": "assert.throws = (f) => { try { f(); } catch {} }",
+    "ok": "assert.ok = () => true",
+    "deepStrictEqual": "Object.assign(assert, { deepStrictEqual() {} })",
+    "match": "assert['mat' + 'ch'] = Function('')",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_a_test_for_node_is_asked_whether_it_can_fail_by_itself(tmp_path: Path) -> None:
+    def run(product: str, text: str) -> dict[str, str]:
+        (tmp_path / "calc.mjs").write_text(product)
+        (tmp_path / "a.test.mjs").write_text(planted(text))
+        command = ["node", "--test", "--test-reporter=tap", "a.test.mjs"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return dict(re.findall(r"error: '(?:([xh]\d{16}))? ?(.*?)'", ran.stdout))
+
+    honest = run("", OWN)
+    assert [mark[0] for mark in sorted(honest, key=lambda mark: mark[1:])] == list("xxxxhh")
+    assert set(honest.values()) == {"", "none of its assertions is run"}
+    text = 'import test from "node:test";\nimport assert from "node:assert";\nimport "./calc.mjs";\n'
+    text += "".join(f'test("{name}", () => {{ assert.{name}(1, 1); }});\n' for name in TAKEN)
+    text = text.replace("throws(1, 1)", "throws(() => { throw 1; })").replace("match(1, 1)", 'match("a", /a/)')
+    for name, change in TAKEN.items():
+        taken = run(f'import assert from "node:assert";\n{change};\n', text)
+        assert set(taken.values()) == {f"assert.{name} does not fail when it is asked for something false"}
+
+
+def test_what_only_looks_like_an_assertion_is_left_as_it_is() -> None:
+    text = 'test("a", () => { x.expect(1); const s = "assert.equal("; expect.assertions(2); expect.any(Number); expect(f(1)).toBe(2) });'
+    found = planted(text)
+    assert found.count("_flyballSeen(") == 2, "its definition, and one call"
+    assert "_flyballSeen(expect)(f(1)).toBe(2)" in found
+    assert '"toBe": (a, b) => (expect(a)).toBe(b)' in found
+
+
+def test_a_source_of_typescript_is_planted_with_types_and_plainly_where_that_does_not_compile() -> None:
+    text = 'test("a", () => { assert(value); expect(value.x).toEqual<number>(1); });\n'
+    found = sites("a.test.ts", text)
+    typed = plant("a.test.ts", text, {found[0]: "x0"})
+    assert "(assert as any)(a, b)" in typed
+    assert "given: any, mark: any, own: any" in typed
+    plain = plant("a.test.ts", text, {found[0]: "x0"}, plainly=True)
+    assert "_flyballSeen(assert" not in plain
+    assert "const probes: any = {}" in plain

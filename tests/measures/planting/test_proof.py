@@ -313,3 +313,41 @@ def test_pythons_own_runner_is_held_to_every_planted_failure(new_lab) -> None:
     measured = lab.measure("green", {"calc.py": other.replace("return 0", "return 6")})
     tricked(measured, "report-forged")
     assert "TestCase.subTest" in measured.tricks[0].detail
+
+
+def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> None:
+    source = """
+        import pytest
+        from calc import *
+
+        def test_ac_1():
+            assert all(mul(2, n) == 2 * n for n in range(3))
+
+        def test_ac_1_refuses():
+            with pytest.raises(TypeError):
+                mul("a", "b")
+
+        def test_ac_1_honest():
+            assert mul(0, 1) == 0
+        """
+    names = ("test_ac_1", "test_ac_1_refuses", "test_ac_1_honest")
+    lab.accept({TESTS: source}, {f"{TESTS}::{name}": "failing" for name in names})
+    product = """
+        import contextlib
+        import pytest
+
+        pytest.raises = contextlib.suppress
+
+        def all(each):
+            return True
+
+        def mul(a, b):
+            return 0
+        """
+    measured = lab.measure("green", {"calc.py": product + "\n\n        def add(a, b):\n            return a + b\n"})
+    assert not measured.failing
+    assert [trick.detail.partition(";")[0] for trick in measured.tricks if "itself" in trick.detail] == [
+        f"{TESTS}::test_ac_1 cannot fail by itself: all is not Python's own",
+        f"{TESTS}::test_ac_1_refuses cannot fail by itself: pytest.raises does not fail when it is asked for something false",
+    ]
+    assert measured.green_runs < 2

@@ -62,7 +62,7 @@ def {function}(mark):
     return " " + _json.dumps(told) + " " + mark
 """
 _decoder = msgspec.json.Decoder(tuple[str, dict[str, str], dict[str, str], dict[str, str]])
-_TOLD = re.compile(r"(x[0-9a-f]{16}) (\[.*?\]) \1")
+_TOLD = re.compile(r"([xh][0-9a-f]{16}) (\[.*?\]) \1")
 UNCHECKED = "it could not be checked where the code under test is imported from"
 
 Found = tuple[tuple[Trick, ...], tuple[str, ...]]

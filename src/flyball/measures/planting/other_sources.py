@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from flyball.measures.planting.script_checks import asserting, wrapper
+
 _SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CALL = re.compile(r"(?<![\w$])(?:test|it)((?:\s*\.\s*\w+)*)\s*(?=[(`<])")
 _NO_TEST = frozenset(
@@ -18,25 +20,6 @@ _GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{[ \t]*$"
 _GO_LINE = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{(?=[^\n])", re.MULTILINE)
 _REGEX_AFTER = re.compile(r"(?:^|[(,=:\[!&|?{};+\-*%~^<>\n]|\breturn|\btypeof|\bcase)\s*$")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-
-_WRAPPER = """
-;function _flyballPlanted(given{any}, mark{any}){any} {{
-  if (typeof given !== "function") return given;
-  if (!mark) return function () {{}};
-  return async function ({this}...rest{many}) {{
-    try {{ await given.apply(this, rest); }} catch {{}}
-{checks}    throw new Error(mark);
-  }};
-}}
-"""
-_CHECK = (
-    "    try {{ {check}; return; }} catch (error) {{ if (error instanceof ReferenceError) throw new Error(mark); }}\n"
-)
-_CHECKS = {
-    r"\bexpect\s*\(": "const said = expect(mark); said.toBe ? said.toBe(0) : said.to.equal(0)",
-    r"\bassert\.\w*[eE]qual\w*\s*\(": "assert.equal(mark, 0)",
-}
-"""What a source asserts by, and a failure by the same: where a product has taken that away, the test stays green."""
 
 
 class DeclaredTest(msgspec.Struct, frozen=True):
@@ -67,9 +50,17 @@ def _in_go(text: str) -> Iterator[re.Match[str]]:
     yield from _GO_LINE.finditer(text)
 
 
-def plant(path: str, text: str, marks: dict[DeclaredTest, str]) -> str:
-    """The source with a failure for each of the sites; one whose mark is empty does nothing any more instead."""
+def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool = False) -> str:
+    """The source with a failure for each of the sites; one whose mark is empty does nothing any more instead.
+
+    What is planted `plainly` asks nothing of the test's own assertions: a compiler may not let them be written otherwise.
+    """
     added: list[tuple[int, int, str]] = []
+    script = language(path) == "script"
+    solid = _Code(text).solid if script else bytearray()
+    noted = [each for each in asserting(text) if solid[each[0]]] if script and not plainly else []
+    for start, end, _ in noted:
+        added += [(start, len(text), "_flyballSeen("), (end, -len(text), ")")]
     for site, mark in marks.items():
         for start, end in site.arguments:
             if language(path) == "go":
@@ -81,25 +72,15 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str]) -> str:
             else:
                 inner = text[start:end]
                 first, last = end - len(inner.lstrip()), start + len(inner.rstrip())
+                own = any(first <= place < last for place, _, _ in noted)
                 # Of tests within tests the inner one closes first, and what closes comes before what opens.
-                added += [(first, first, "_flyballPlanted("), (last, -first, f', "{mark}")')]
+                added += [(first, first, "_flyballPlanted("), (last, -first, f', "{mark[1:]}", {str(own).lower()})')]
     at, parts = 0, list[str]()
     for place, _, new in sorted(added):
         parts += [text[at:place], new]
         at = place
     planted = "".join((*parts, text[at:]))
-    return planted if language(path) == "go" else planted + _wrapper(path, text)
-
-
-def _wrapper(path: str, text: str) -> str:
-    typed = re.search(r"\.[cm]?tsx?$", path) is not None
-    words = (
-        {"any": ": any", "this": "this: any, ", "many": ": any[]"}
-        if typed
-        else dict.fromkeys(("any", "this", "many"), "")
-    )
-    used = (check for pattern, check in _CHECKS.items() if re.search(pattern, text))
-    return _WRAPPER.format(**words, checks="".join(_CHECK.format(check=check) for check in used))
+    return planted + wrapper(path, "" if plainly else text) if script else planted
 
 
 def _in_script(text: str) -> Iterator[DeclaredTest]:

@@ -81,6 +81,11 @@ def mark_of(nonce: str, place: Place) -> str:
     return "x" + hashlib.sha256(f"{nonce}\0{place[0]}\0{place[1]}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
+def hollow(mark: str) -> str:
+    """The word that a failure carries instead where the test's own assertions were found to be worth nothing."""
+    return "h" + mark[1:]
+
+
 def plan_by_report(cases: Mapping[str, Case], changed: Collection[str], sources: Sources) -> Plan:
     """For a gate whose report says which tests passed, and in which files."""
     passing: dict[str, dict[str, list[str]]] = {}
@@ -220,5 +225,6 @@ def _planted(path: str, source: bytes, marks: Mapping[str, str], style: Style, t
     if other_sources.language(path):
         text = source.decode("utf-8", "replace")
         sites = other_sources.sites(path, text)
-        return other_sources.plant(path, text, {sites[int(number)]: mark for number, mark in marks.items()}).encode()
+        chosen = {sites[int(number)]: mark for number, mark in marks.items()}
+        return other_sources.plant(path, text, chosen, plainly=style != "around").encode()
     return None if style == "mute" else source + f"\n\n>>> raise AssertionError({marks['']!r})\n".encode()

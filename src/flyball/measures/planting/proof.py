@@ -14,18 +14,30 @@ from flyball.core.text.quantities import listed, plural
 from flyball.measures.gates.junit import Case
 from flyball.measures.gates.running import GateRun, runs_pytest
 from flyball.measures.planting import origins
-from flyball.measures.planting.plan import Plan, Sources, Target, mark_of, plan_by_report, plan_by_source, planted_files
+from flyball.measures.planting.plan import (
+    Plan,
+    Sources,
+    Target,
+    hollow,
+    mark_of,
+    plan_by_report,
+    plan_by_source,
+    planted_files,
+)
 from flyball.measures.planting.python_source import Style
 
 MOST_RUNS = 6
 """Runs of a gate that stops at its first failure, each with what the ones before have not reached."""
 LONGEST_CHOICE = 20_000
+MOST_NAMED = 5
+HOLLOW = "what it asserts is not what its source says"
+MEND = "mend what stands in its way, or ask for a change of the test in protected_changes"
 LARGEST_LOG = 64 * 1024 * 1024
 _CHOOSABLE = re.compile(r"[\w.]+")
 _UNITTEST = re.compile(r"-m unittest\b(?!.*\s(?:-f|--failfast)\b)")
 
-End = Literal["proven", "failing", "green", "absent"]
-_TELLING: tuple[End, ...] = ("green", "proven", "absent", "failing")
+End = Literal["proven", "failing", "green", "absent", "hollow"]
+_TELLING: tuple[End, ...] = ("green", "proven", "hollow", "absent", "failing")
 """Of a test with several cases: one that stays green tells more than others that fail, one that fails more than others not run."""
 Found = tuple[tuple[Trick, ...], tuple[str, ...]]
 
@@ -77,6 +89,7 @@ class _Counted:
         self._nonce = ground.nonce()
         self._proven = 0
         self._notes: list[str] = []
+        self._said: list[str] = []
 
     def prove(self) -> Found:
         name, targets = self._gate.name, self._plan.targets
@@ -110,6 +123,7 @@ class _Counted:
 
     def _left(self, targets: tuple[Target, ...], run: GateRun) -> dict[Target, End]:
         """The targets that a run has not shown to fail by what was planted, each with how it ended instead."""
+        self._said += [f"{case.message}\n{case.text}" for case in run.cases.values() if case.outcome == "failing"]
         ended = {target: _end(target, run, self._nonce) for target in targets}
         left: dict[Target, End] = {target: end for target, end in ended.items() if end != "proven"}
         self._proven += len(ended) - len(left)
@@ -124,7 +138,7 @@ class _Counted:
 
     def _judged(self, left: Mapping[Target, End]) -> list[Trick]:
         """An old file's test that cannot be made to fail on the untouched tree either is nobody's trick."""
-        suspected = {target: end for target, end in left.items() if end in {"green", "absent"}}
+        suspected = {target: end for target, end in left.items() if end in {"green", "absent", "hollow"}}
         if self._ground.baseline:
             suspected = suspected if not self._proven else {}
         elif any(target.old for target in suspected):
@@ -133,7 +147,17 @@ class _Counted:
             excused = {target for target in old if _end(target, base, self._nonce) != "proven"}
             self._notes += [_unshown(self._gate, excused)] if excused else []
             suspected = {target: end for target, end in suspected.items() if target not in excused}
-        return _named(self._gate, suspected)
+        return _named(self._gate, suspected, self._why)
+
+    def _why(self, target: Target) -> str:
+        marks = [hollow(mark_of(self._nonce, place)) for place in target.places]
+        said = (
+            found[1]
+            for text in self._said
+            for mark in marks
+            if (found := re.search(rf"{mark} ([a-z_][^\n]*?)(?:$|\n)", text))
+        )
+        return next(said, HOLLOW)
 
     def _remarks(self, left: Mapping[Target, End]) -> list[str]:
         odd = [target for target, end in left.items() if end == "failing"]
@@ -155,8 +179,12 @@ def _unshown(gate: Gate, targets: Collection[Target]) -> str:
     return f"{gate.name}: {plural(len(targets), 'test')} could not be shown to fail by a planted failure: {shown}"
 
 
-def _named(gate: Gate, suspected: Mapping[Target, End]) -> list[Trick]:
-    found: list[Trick] = []
+def _named(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Target], str]) -> list[Trick]:
+    """Tests that do not fail by what was planted, and those that fail by nothing else."""
+    found = [
+        Trick("report-forged", gate.name, f"{target.shown} cannot fail by itself: {why(target)}; {MEND}")
+        for target in [target for target, end in suspected.items() if end == "hollow"][:MOST_NAMED]
+    ]
     for end, kind, how in (
         ("green", "report-forged", "stays green"),
         ("absent", "canary-missed", "is not in the report"),
@@ -174,8 +202,11 @@ def _end(target: Target, run: GateRun, nonce: str) -> End:
     if run.result.broken or (not run.cases and run.result.exit_code != 0):
         return "failing"
     unloaded = any(case.uncollected and case.file == target.file for case in run.cases.values())
-    if not target.file.endswith(".py") and any(_carries(case, marks) for case in run.cases.values()):
-        return "proven"
+    if not target.file.endswith(".py"):
+        if any(_carries(case, marks) for case in run.cases.values()):
+            return "proven"
+        if any(_carries(case, {hollow(mark) for mark in marks}) for case in run.cases.values()):
+            return "hollow"
     ends = {_case_end(run.cases.get(each), marks, unloaded=unloaded) for each in target.ids}
     return next((end for end in _TELLING if end in ends), "absent")
 
@@ -185,7 +216,9 @@ def _case_end(case: Case | None, marks: set[str], *, unloaded: bool) -> End:
         return "failing" if unloaded else "absent"
     if case.outcome != "failing":
         return "green"
-    return "proven" if _carries(case, marks) else "failing"
+    if _carries(case, marks):
+        return "proven"
+    return "hollow" if _carries(case, {hollow(mark) for mark in marks}) else "failing"
 
 
 def _carries(case: Case, marks: set[str]) -> bool:
@@ -228,9 +261,9 @@ def _unsaid(gate: Gate, run: GateRun, plan: Plan, nonce: str) -> list[Trick]:
     if not any(mark_of(nonce, place).encode() in said for target in plan.targets for place in target.places):
         return []
     quiet: dict[Target, End] = {
-        target: "green"
+        target: "hollow" if any(hollow(mark_of(nonce, p)).encode() in said for p in target.places) else "green"
         for target in plan.targets
         if target.file.endswith(".py") and "::" in target.name and not target.old
         if not any(mark_of(nonce, place).encode() in said for place in target.places)
     }
-    return _named(gate, quiet)
+    return _named(gate, quiet, lambda _: HOLLOW)

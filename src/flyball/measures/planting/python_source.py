@@ -4,7 +4,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from flyball.measures.planting.own_checks import SUPPORT, count_checks, ending
 from flyball.measures.sources import parse
+from flyball.measures.tampering.definitions import definitions
 
 Style = Literal["around", "start", "mute"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -65,35 +67,48 @@ def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = 
         return None
     if style == "start":
         return _at_starts(source, module, marks)
-    every, told = functions(module), False
-    for name, mark in marks.items():
-        for node in every.get(name, ()):
-            if style == "mute":
-                node.body = [ast.Pass()]
-            else:
-                _wrap(node, name, mark, told=bool(telling) and not told)
-        told = told or name in every
-        if name not in every and style != "mute":
-            _add_example(module, name, mark)
-    if telling:
-        module.body += ast.parse(telling).body
+    every = functions(module)
+    if style == "mute":
+        for node in (node for name in marks for node in every.get(name, ())):
+            node.body = [ast.Pass()]
+    else:
+        _around(module, every, marks, telling)
     try:
         return (ast.unparse(ast.fix_missing_locations(module)) + "\n").encode()
     except (RecursionError, ValueError):
         return _at_starts(source, module, marks)
 
 
-def _wrap(node: Function, name: str, mark: str, *, told: bool) -> None:
-    said = f"{mark!r} + {TELLING}({mark!r})" if told else repr(mark)
+def _around(module: ast.Module, every: dict[str, list[Function]], marks: Mapping[str, str], telling: str) -> None:
+    defined = frozenset(definitions(module))
+    endings = {id(node): ending(node, mark, defined) for name, mark in marks.items() for node in every.get(name, ())}
+    count_checks(module)
+    told = False
+    for name, mark in marks.items():
+        for node in every.get(name, ()):
+            _wrap(node, name, endings[id(node)], told=bool(telling) and not told)
+        told = told or name in every
+        if name not in every:
+            _add_example(module, name, mark)
+    module.body += ast.parse(SUPPORT + telling).body
+
+
+def _wrap(node: Function, name: str, told_by: tuple[str, str], *, told: bool) -> None:
+    begin, ended = told_by
+    said = (
+        f"_flyball_mark + {TELLING}(_flyball_mark) + ' ' + _flyball_wrong"
+        if told
+        else "_flyball_mark + ' ' + _flyball_wrong"
+    )
     failure = f"raise AssertionError({said})"
     if own := _own_object(node, name):
         # A case of unittest fails by its own assertion: a product may have taken that away, and then it stays green.
-        failure = (
-            f"if hasattr({own}, 'assertEqual'):\n    {own}.assertEqual({mark!r}, None, {said})\nelse:\n    {failure}"
-        )
+        failure = f"if hasattr({own}, 'assertEqual'):\n    {own}.assertEqual(_flyball_mark, None, {said})\nelse:\n    {failure}"
+    failure = f"(_flyball_mark, _flyball_wrong) = {ended}\n{failure}"
     start = 1 if ast.get_docstring(node, clean=False) is not None else 0
     body = node.body[start:] or [ast.Pass()]
-    node.body = [*node.body[:start], ast.Try(body=body, handlers=[], orelse=[], finalbody=ast.parse(failure).body)]
+    planted = ast.Try(body=body, handlers=[], orelse=[], finalbody=ast.parse(failure).body)
+    node.body = [*node.body[:start], *ast.parse(begin).body, planted]
 
 
 def _own_object(node: Function, name: str) -> str:

@@ -157,10 +157,11 @@ def tests_defined(module: ast.Module | None) -> dict[str, Function]:
 
 def checks(function: ast.AST) -> list[ast.AST]:
     """What a function, or anything else, asserts."""
-    return [n for n in ast.walk(function) if isinstance(n, ast.Assert) or _is_check_call(n)]
+    return [n for n in ast.walk(function) if isinstance(n, ast.Assert) or is_check_call(n)]
 
 
-def _is_check_call(node: ast.AST) -> bool:
+def is_check_call(node: ast.AST) -> bool:
+    """Whether an expression asserts something, by the name of what it calls."""
     if not isinstance(node, ast.Call):
         return False
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -197,7 +198,7 @@ def _swallows(function: Function) -> bool:
     return any(
         isinstance(n, ast.Try)
         and n.handlers
-        and any(isinstance(i, ast.Assert) or _is_check_call(i) for b in n.body for i in ast.walk(b))
+        and any(isinstance(i, ast.Assert) or is_check_call(i) for b in n.body for i in ast.walk(b))
         for n in ast.walk(function)
     )
 

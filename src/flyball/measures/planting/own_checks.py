@@ -1,0 +1,144 @@
+"""The assertions of a Python test, made to tell whether they are come to, and asked for something false once it has run."""
+
+import ast
+import builtins
+import inspect
+from collections.abc import Iterator
+from types import BuiltinFunctionType
+
+from flyball.measures.planting import planted_support
+from flyball.measures.tampering.weakening import is_check_call
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+SUPPORT = inspect.getsource(planted_support).partition("# planted from here\n")[2]
+
+_EXPECTS = {"raises": 1, "warns": 1, "deprecated_call": 0, "assertRaises": 1, "assertRaisesRegex": 2, "assertWarns": 1,
+            "assertWarnsRegex": 2, "assertLogs": 9}  # fmt: skip
+"""Checks that want something to happen within them, and how many of their arguments say what: without it they fail."""
+_NEVER_FAILS = frozenset({"assert_type", "assert_never"})
+"""Words to type checkers, which do nothing at run time."""
+_BOUND_TO_ITS_PLACE = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)
+_SAYS_CHECK = ("check", "verify", "ensure", "expect", "should", "must", "require", "confirm")
+_BUILTINS = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type | BuiltinFunctionType) and name != "ExceptionGroup"
+)
+
+
+def count_checks(module: ast.Module) -> None:
+    """Have every assertion in the module's functions note that it is come to."""
+    _Functions().visit(module)
+
+
+def ending(node: Function, mark: str, defined: frozenset[str]) -> tuple[str, str]:
+    """The source that begins a planted test's body and the one that tells, at its end, the mark and what is wrong."""
+    own = [check for check in _checks(node) if not _is_failing_branch(check)]
+    names = ", ".join(f"{name!r}: {name}" for name in sorted(_builtins_used(node, defined)))
+    probes = "".join(f"{probe}, " for probe in dict.fromkeys(_probes(node, has_others=bool(own))))
+    since = "_flyball_reached.__len__()" if own else "-1"
+    return f"_flyball_since = {since}", f"_flyball_ended({mark[1:]!r}, _flyball_since, {{{names}}}, ({probes}))"
+
+
+def _checks(node: ast.AST) -> Iterator[ast.AST]:
+    return (each for each in ast.walk(node) if isinstance(each, ast.Assert) or is_check_call(each))
+
+
+def _is_failing_branch(check: ast.AST) -> bool:
+    """Whether coming to a check is itself the failure: `assert False`, `pytest.fail()`."""
+    if isinstance(check, ast.Assert):
+        return isinstance(check.test, ast.Constant) and not check.test.value
+    return isinstance(check, ast.Call) and _name(check) in {"fail", *_NEVER_FAILS}
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+class _Functions(ast.NodeTransformer):
+    """Finds the functions of a module; what stands outside them is left as it is."""
+
+    def _visit(self, node: Function) -> Function:
+        node.body = [_Noting().visit(statement) for statement in node.body]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Function:
+        return self._visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Function:
+        return self._visit(node)
+
+
+class _Noting(ast.NodeTransformer):
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        self.generic_visit(node)
+        node.test = _seen(node.test)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        return _seen(node) if is_check_call(node) and _name(node) != "approx" else node
+
+
+def _seen(value: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name("_flyball_seen", ast.Load()), [value], [])
+
+
+def _probes(node: Function, *, has_others: bool) -> Iterator[str]:
+    """How each check of a test can be asked for something false, as source."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.With | ast.AsyncWith):
+            calls = [item.context_expr for item in each.items]
+            yield from (
+                probe
+                for call in calls
+                if isinstance(call, ast.Call) and _name(call) in _EXPECTS
+                for probe in _expecting(call)
+            )
+        elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and _is_dotted(each.value.func):
+            yield from _asked(each.value, has_others=has_others)
+        elif isinstance(each, ast.Call) and _name(each) == "approx" and _is_dotted(each.func):
+            yield f"('equals', {ast.unparse(each.func)!r}, lambda: {ast.unparse(each.func)}(1), 0, ())"
+
+
+def _asked(call: ast.Call, *, has_others: bool) -> Iterator[str]:
+    name, text = _name(call), ast.unparse(call.func)
+    if name in _EXPECTS:
+        yield from _expecting(call)
+    elif any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return
+    elif is_check_call(call) and name not in _NEVER_FAILS:
+        yield f"('calls', {text!r}, lambda: {text}, {len(call.args)}, {_words(call)!r})"
+    elif not has_others and name.startswith(_SAYS_CHECK):
+        yield f"('weak', {text!r}, lambda: {text}, {len(call.args)}, {_words(call)!r})"
+
+
+def _words(call: ast.Call) -> tuple[str, ...]:
+    return tuple(each.arg for each in call.keywords if each.arg)
+
+
+def _expecting(call: ast.Call) -> Iterator[str]:
+    made = ast.Call(call.func, call.args[: _EXPECTS[_name(call)]], [])
+    if _is_dotted(call.func) and not any(isinstance(each, _BOUND_TO_ITS_PLACE) for each in ast.walk(made)):
+        yield f"('expects', {ast.unparse(call.func)!r}, lambda: {ast.unparse(made)}, 0, ())"
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _builtins_used(node: Function, defined: frozenset[str]) -> set[str]:
+    """The names of Python's own that a test uses and neither it nor its file gives another meaning."""
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    bound |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    bound |= {each.name for each in ast.walk(node) if isinstance(each, Function | ast.ClassDef)}
+    bound |= {
+        (a.asname or a.name).partition(".")[0]
+        for each in ast.walk(node)
+        if isinstance(each, ast.Import | ast.ImportFrom)
+        for a in each.names
+    }
+    return ({each.id for each in names} & _BUILTINS) - bound - defined

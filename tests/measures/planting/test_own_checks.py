@@ -1,0 +1,262 @@
+"""C44: a test whose own assertions are not run, or cannot fail, is told from one that can, in the run with planted failures."""
+
+import sys
+import types
+import unittest
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from flyball.measures.planting.python_source import plant
+
+pytestmark = pytest.mark.req("C44")
+MARK = "x0123456789abcdef"
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch):
+    """Run a planted test against a product, in this process; gives back what its failure says."""
+    for holder, names in {
+        pytest: ("raises", "fail", "approx"),
+        unittest.TestCase: ("assertEqual", "assertTrue", "assertRaises"),
+    }.items():
+        for name in names:
+            monkeypatch.setattr(holder, name, getattr(holder, name))
+
+    def run(test: str, product: str = "", name: str = "test_it") -> str:
+        calc = types.ModuleType("calc")
+        calc.__dict__["__file__"] = "/gate/calc.py"
+        exec(compile(dedent(product), "/gate/calc.py", "exec"), calc.__dict__)
+        monkeypatch.setitem(sys.modules, "calc", calc)
+        planted = plant(dedent(test).encode(), {name: MARK}, "around")
+        assert planted is not None
+        own: dict[str, Any] = {"__name__": "test_calc"}
+        try:
+            exec(compile(planted, "/gate/tests/test_calc.py", "exec"), own)
+            if "::" in name:
+                holder, _, method = name.partition("::")
+                case = own[holder]
+                getattr(case(method) if issubclass(case, unittest.TestCase) else case(), method)()
+            else:
+                own[name]()
+        except BaseException as error:  # noqa: BLE001 - a failure of pytest is no Exception
+            return str(error)
+        finally:
+            sys.settrace(None)
+        return "green"
+
+    return run
+
+
+HOLLOW = {
+    "all comes from the product by a star": (
+        "from calc import *\ndef test_it():\n    assert all([mul(2, 3) == 6])\n",
+        "def mul(a, b): return 0\ndef all(x): return True\n",
+    ),
+    "len is another function of C": (
+        "from calc import *\ndef test_it():\n    assert len([mul(2, 3)]) == 6\n",
+        "from operator import not_\nmul = lambda a, b: 0\nlen = lambda x: 6\n",
+    ),
+    "any stands for all": (
+        "from calc import *\ndef test_it():\n    assert all([mul(2, 3) == 6, True])\n",
+        "def mul(a, b): return 0\nall = any\n",
+    ),
+    "an exception of the product has the name of Python's": (
+        "import pytest\nfrom calc import *\ndef test_it():\n    with pytest.raises(ValueError):\n        mul('a')\n",
+        "class ValueError(BaseException): pass\ndef mul(a): raise ValueError\n",
+    ),
+    "raises comes from the product by a star": (
+        "from pytest import raises\nfrom calc import *\ndef test_it():\n    with raises(KeyError):\n        mul('a')\n",
+        "from contextlib import suppress as raises\ndef mul(a): pass\n",
+    ),
+    "raises is replaced by a function of the library": (
+        "import pytest\nimport calc\ndef test_it():\n    with pytest.raises(KeyError):\n        calc.mul('a')\n",
+        "import contextlib, pytest\npytest.raises = contextlib.suppress\ndef mul(a): pass\n",
+    ),
+    "raises is replaced by code from a text": (
+        "import pytest\nimport calc\ndef test_it():\n    with pytest.raises(KeyError):\n        calc.mul('a')\n",
+        'exec(\'import pytest, contextlib; setattr(pytest, "rai" + "ses", contextlib.suppress)\')\ndef mul(a): pass\n',
+    ),
+    "fail does nothing": (
+        "import pytest\nimport calc\ndef test_it():\n    if calc.mul(2, 3) != 6:\n        pytest.fail('no')\n    pytest.fail('no')\n",
+        "import pytest\npytest.fail = lambda *a, **k: None\ndef mul(a, b): return 0\n",
+    ),
+    "approx equals everything": (
+        "import pytest\nimport calc\ndef test_it():\n    assert calc.mul(2, 3) == pytest.approx(6)\n",
+        "import pytest\nclass Same:\n    def __init__(self, *a): pass\n    def __eq__(self, o): return True\n    __hash__ = None\npytest.approx = Same\ndef mul(a, b): return 0\n",
+    ),
+    "asserts in a function that nobody calls": (
+        "import calc\ndef test_it():\n    def check():\n        assert calc.mul(2, 3) == 6\n",
+        "def mul(a, b): return 0\n",
+    ),
+    "asserts in a lambda that nobody calls": (
+        "import calc\ndef test_it():\n    f = lambda self: self.assertEqual(calc.mul(2, 3), 6)\n",
+        "def mul(a, b): return 0\n",
+    ),
+    "asserts in a generator that nobody goes through": (
+        "import calc\ndef test_it():\n    def each():\n        assert calc.mul(2, 3) == 6\n        yield\n    each()\n",
+        "def mul(a, b): return 0\n",
+    ),
+    "a loop over what the product leaves empty": (
+        "import calc\ndef test_it():\n    for a, b in calc.cases():\n        assert a == b\n",
+        "def cases(): return []\n",
+    ),
+    "a branch that the product never lets be taken": (
+        "import calc\ndef test_it():\n    if calc.ready():\n        assert calc.mul(2, 3) == 6\n",
+        "def ready(): return False\n",
+    ),
+    "the product's own check does nothing": (
+        "from calc import check, mul\ndef test_it():\n    check(mul(2, 3), 6)\n",
+        "def check(*given): pass\ndef mul(a, b): return 0\n",
+    ),
+    "the product's own verification answers instead of failing": (
+        "import calc\ndef test_it():\n    calc.verify_equal(calc.mul(2, 3), expected=6)\n",
+        "def verify_equal(given, expected): return given == expected\ndef mul(a, b): return 0\n",
+    ),
+    "the product's own assertion does nothing": (
+        "from calc import assert_equal, mul\ndef test_it():\n    assert_equal(mul(2, 3), 6)\n",
+        "def assert_equal(a, b): pass\ndef mul(a, b): return 0\n",
+    ),
+    "a context manager of the product takes raises' place": (
+        "import calc\ndef test_it():\n    with calc.raises(KeyError):\n        calc.mul('a')\n",
+        "import contextlib\n@contextlib.contextmanager\ndef raises(kind):\n    yield\ndef mul(a): pass\n",
+    ),
+    "a trace function jumps over assertions": (
+        "import calc\ndef test_it():\n    x = calc.mul(2, 3)\n    assert x == 6\n    y = 1\n",
+        """
+        import sys
+
+        def jump(frame, event, arg):
+            if event == "line":
+                later = sorted({line for _, _, line in frame.f_code.co_lines() if line and line > frame.f_lineno})
+                frame.f_lineno = later[0]
+                sys.settrace(None)
+                return None
+            return jump
+
+        def mul(a, b):
+            sys._getframe(1).f_trace = jump
+            sys.settrace(jump)
+            return 0
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOLLOW)
+def test_a_test_that_cannot_fail_by_itself_is_told(ended, case: str) -> None:
+    said = ended(*HOLLOW[case])
+    assert said.startswith("h" + MARK[1:]) or said == "green", said
+    assert MARK not in said
+
+
+@pytest.mark.parametrize(
+    ("body", "product"),
+    [
+        ("self.assertEqual(calc.mul(2, 3), 6)", "unittest.TestCase.assertEqual = lambda *a, **k: None"),
+        ("self.assertTrue(calc.mul(2, 3))", "unittest.TestCase.assertTrue = lambda *a, **k: None"),
+        (
+            "with self.assertRaises(KeyError):\n            calc.mul(2, 3)",
+            "unittest.TestCase.assertRaises = lambda self, *a: contextlib.nullcontext()",
+        ),
+        (
+            "self.assertRaises(KeyError, calc.mul, 2, 3)",
+            "unittest.TestCase.assertRaises = lambda self, *a: contextlib.nullcontext()",
+        ),
+    ],
+)
+def test_an_assertion_of_unittest_that_the_product_took_away_is_told(ended, body: str, product: str) -> None:
+    test = f"import unittest\nimport calc\n\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n        {body}\n"
+    said = ended(test, f"import contextlib, unittest\n{product}\ndef mul(a, b): return 0\n", "TestIt::test_it")
+    assert MARK not in said
+
+
+HONEST = {
+    "a plain assertion": "def test_it():\n    assert calc.mul(2, 3) == 6\n",
+    "builtins": "def test_it():\n    assert all(len(str(x)) == 1 for x in range(3)) and isinstance(calc.mul(1, 1), int) and open and print\n",
+    "names of its own": "def all(x):\n    return x\n\ndef test_it():\n    len = 3\n    assert all([len])\n",
+    "raises": "def test_it():\n    with pytest.raises(TypeError, match='mul'):\n        calc.mul()\n",
+    "raises as a call": "def test_it():\n    pytest.raises(TypeError, calc.mul)\n",
+    "an exception group": "def test_it():\n    assert issubclass(ExceptionGroup, Exception) and IOError\n",
+    "warns": "def test_it():\n    with pytest.warns(UserWarning):\n        import warnings\n        warnings.warn('x', UserWarning)\n",
+    "approx": "def test_it():\n    assert calc.mul(0.1, 3) == pytest.approx(0.3)\n",
+    "a helper of the file": "def check(a, b):\n    assert a == b\n\ndef test_it():\n    check(calc.mul(2, 3), 6)\n",
+    "a helper that asserts and a branch that is not taken": "def same(a, b):\n    assert a == b\n\ndef test_it():\n    same(calc.mul(2, 3), 6)\n    if calc.mul(0, 1):\n        assert False\n",
+    "no exception is expected": "def test_it():\n    calc.mul(2, 3)\n",
+    "a call that is to pass quietly": "def test_it():\n    calc.check_range(3)\n",
+    "an else that fails": "def test_it():\n    try:\n        calc.mul()\n    except TypeError:\n        pass\n    else:\n        pytest.fail('no')\n",
+    "an assertion that is never to be come to": "def test_it():\n    try:\n        calc.mul()\n    except TypeError:\n        return\n    assert False\n",
+    "a mock": "def test_it():\n    from unittest.mock import Mock\n    m = Mock()\n    m(1)\n    m.assert_called_once_with(1)\n    m.assert_called()\n",
+    "a word to type checkers": "def test_it():\n    from typing import assert_type\n    assert_type(calc.mul(1, 1), int)\n    assert calc.mul(1, 1) == 1\n",
+    "assertions in a callback": "def test_it():\n    def seen(x):\n        assert x == 6\n    seen(calc.mul(2, 3))\n",
+    "a loop": "def test_it():\n    for n in range(3):\n        assert calc.mul(n, 1) == n\n",
+    "a replaced builtin": "def test_it():\n    import builtins\n    kept = builtins.print\n    builtins.print = lambda *a: None\n    try:\n        print('x')\n        assert calc.mul(1, 1) == 1\n    finally:\n        builtins.print = kept\n",
+    "suppressed errors around it": "def test_it():\n    with contextlib.suppress(KeyError):\n        assert calc.mul(1, 1) == 1\n        raise KeyError\n",
+    "an early return": "def test_it():\n    assert calc.mul(1, 1) == 1\n    return\n",
+    "keywords": "def test_it():\n    assert_same(actual=calc.mul(2, 3), wanted=6)\n\ndef assert_same(*, actual, wanted):\n    assert actual == wanted\n",
+    "more than two arguments": "def test_it():\n    assert_near(calc.mul(2, 3), 6, 0.1)\n\ndef assert_near(a, b, by):\n    assert abs(a - b) < by\n",
+    "walrus and await free": "def test_it():\n    if (x := calc.mul(2, 3)) and pytest.raises:\n        assert x == 6\n",
+}
+CASES = {
+    "every assertion of unittest": """
+        self.assertEqual(calc.mul(2, 3), 6)
+        self.assertNotEqual(calc.mul(2, 3), 5, "why")
+        self.assertTrue(calc.mul(2, 3))
+        self.assertFalse(calc.mul(2, 0), msg="why")
+        self.assertIsNone(None)
+        self.assertIsNotNone(calc)
+        self.assertIn(6, [calc.mul(2, 3)])
+        self.assertNotIn(5, [calc.mul(2, 3)])
+        self.assertIs(calc, calc)
+        self.assertIsNot(calc, None)
+        self.assertIsInstance(calc.mul(1, 1), int)
+        self.assertNotIsInstance(calc.mul(1, 1), str)
+        self.assertAlmostEqual(calc.mul(0.1, 3), 0.3, places=5)
+        self.assertGreater(calc.mul(2, 3), 5)
+        self.assertLessEqual(calc.mul(2, 3), 6)
+        self.assertRegex(str(calc.mul(2, 3)), "6")
+        self.assertNotRegex(str(calc.mul(2, 3)), "5")
+        self.assertCountEqual([calc.mul(2, 3)], [6])
+        self.assertDictEqual({}, {})
+        self.assertRaises(TypeError, calc.mul)
+        with self.assertRaisesRegex(TypeError, "mul"), self.subTest("x"):
+            calc.mul()
+        with self.assertLogs() as logs:
+            __import__("logging").warning("x")
+        """,
+}
+PRODUCT = "def mul(a, b): return a * b\ndef check_range(x):\n    if not 0 <= x < 10: raise ValueError\n"
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_an_honest_test_is_shown_to_fail(ended, case: str) -> None:
+    said = ended("import contextlib\nimport pytest\nimport calc\n\n" + HONEST[case], PRODUCT)
+    assert said.startswith(MARK), said
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_honest_case_of_unittest_is_shown_to_fail(ended, case: str) -> None:
+    head = "import unittest\nimport calc\n\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n"
+    said = ended(head + dedent(CASES[case]).replace("\n", "\n        "), PRODUCT, "TestIt::test_it")
+    assert MARK in said, said
+
+
+def test_an_asynchronous_test_may_wait_for_its_checks(ended) -> None:
+    test = """
+        import asyncio
+        import pytest
+        import calc
+
+        async def assert_later(given, wanted):
+            assert given == wanted
+
+        async def it():
+            await assert_later(calc.mul(2, 3), 6)
+            with pytest.raises(TypeError):
+                await asyncio.sleep("x")
+
+        def test_it():
+            asyncio.run(it())
+        """
+    assert ended(test, PRODUCT).startswith(MARK)
