@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from flyball.core.model.events import Begun, TaskStopped
 from flyball.core.model.task import EffectId, Item
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
+from flyball.markup.rendering import asset
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import Seen
@@ -285,6 +287,7 @@ def test_metrics_are_there_for_prometheus_with_the_token_as_bearer(site: Site, s
 
 @pytest.mark.req("V9")
 def test_the_page_can_be_installed(serve: Serve) -> None:
+    assert len(asset("page.js")) <= 15_000
     manifest = json.loads(serve().get("/static/manifest.webmanifest").text)
     assert manifest["display"] == "standalone"
     assert manifest["start_url"] == "/"
@@ -323,3 +326,21 @@ def test_thousands_of_checkpoints_are_paged_and_an_old_one_can_still_be_chosen(s
     assert form.count("<option") == 51
     assert " selected>turn-3 ·" in form
     assert ">turn-4 ·" not in form
+
+
+@pytest.mark.req("V6")
+def test_a_deadline_that_has_passed_counts_down_no_more_and_says_what_happens(site: Site, serve: Serve) -> None:
+    late = asking(deadline_at=system_clock.now() - timedelta(minutes=5))
+    here = place(site, put(site, late))
+    browser = serve()
+    asked = browser.get(f"{here}/question/ask-1").text
+    assert "half-even, is taken once somebody resumes the task, unless you answer first." in asked
+    for page in (asked, browser.get(here).text, browser.get("/").text):
+        assert "data-until" not in page
+    assert "deadline passed" in browser.get(here).text
+
+
+@pytest.mark.req("V2")
+def test_a_card_of_home_names_stage_and_spend(site: Site, serve: Serve) -> None:
+    put(site, asking())
+    assert re.search(r"ledger · 001 · RED · \$\d", serve().get("/").text)

@@ -58,9 +58,9 @@ class PageFrame(msgspec.Struct):
 
 
 MESSAGES = {
-    "kept": "The task has your word.",
+    "kept": "Kept. It is taken in with the next step.",
     "pausing": "The task stops after the step that is under way; then this page says PAUSED.",
-    "waits": "Your word is kept. It takes effect when the task is resumed:",
+    "waits": "Kept. It takes effect with:",
     "resumed": "The task was taken up, apart from this page.",
     "started": "The task has begun, apart from this page.",
     "ended": "The task has ended. Its checkpoints remain.",

@@ -125,7 +125,9 @@ def question(request: Request, *, refused: str = "", typed: str = "", chosen: st
     answers = answers_of(asked)
     picked = request.query_params.get("answer", "") if chosen is None else chosen
     free = not answers or asked.name.startswith("agent-") or any(o.key == "TEXT" for o in asked.options)
-    framed = frame(request, crumbs_of(summary, Crumb(asked.id)), live=not given, typing=True)
+    framed = frame(
+        request, crumbs_of(summary, Crumb(asked.id)), live=not given, typing=True, controlled=found.seen.controlled
+    )
     keys = [answer.key for answer in answers]
     default = asked.default if asked.default in keys else keys[0] if keys else ""
     return page(

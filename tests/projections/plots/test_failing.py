@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 import pytest
 
@@ -44,6 +45,8 @@ def test_a_plot_of_any_length_fits_its_width_and_weighs_little(width: int, count
     assert sizes(svg)[0] == width
     assert len(svg) <= 40_000
     assert "#g-rolled-back" in svg
+    size = ceil(count / len(bins(marks(count), width - (68 if width > 400 else 46))))
+    assert (f"in bins of {size}<" in svg) == (size > 1)
     places = [float(x) for x in re.findall(r'<use href="#g-[a-z-]+" x="(-?[\d.]+)"', svg)]
     assert min(places) >= 0
     assert max(places) <= width

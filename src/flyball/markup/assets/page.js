@@ -39,7 +39,7 @@
     return el.hasAttribute("data-list") && el.getBoundingClientRect().top < -40;
   }
   function swap(id, html) {
-    if (id === "") { var title = doc.createElement("textarea"); title.innerHTML = html; if (doc.title !== title.value) { doc.title = title.value; icon(); } return; }
+    if (id === "") { var title = doc.createElement("textarea"); title.innerHTML = html; if (doc.title !== title.value) { if (needs(title.value) > needs(doc.title)) speak(title.value); doc.title = title.value; icon(); } return; }
     var el = $(id);
     if (!el || el.dataset.html === html) return;
     if (busy(el)) { waiting[id] = html; pill(el); return; }
@@ -68,7 +68,8 @@
   function pill(el) { var p = el.querySelector("#new-rows"); if (p && !p.textContent) { p.textContent = "new"; } }
   function settle() { Object.keys(waiting).forEach(function (id) { var el = $(id); if (el && !busy(el)) swap(id, waiting[id]); }); }
   function speak(text) { if ($("speaker")) $("speaker").textContent = text; }
-  function icon() { var n = /^\((\d+)\)/.exec(doc.title), l = doc.querySelector("link[rel=icon]"); if (l) l.href = "/static/" + (n ? "icon-needs.svg" : "icon.svg"); }
+  function needs(title) { var n = /^\((\d+)\)/.exec(title); return n ? Number(n[1]) : 0; }
+  function icon() { var l = doc.querySelector("link[rel=icon]"); if (l) l.href = "/static/" + (needs(doc.title) ? "icon-needs.svg" : "icon.svg"); }
 
   function lose() {
     if (!lost) {
@@ -104,6 +105,7 @@
   function plainer(html) { var d = doc.createElement("div"); d.innerHTML = html; all("time", d).forEach(function (t) { t.textContent = ""; }); return d.innerHTML.replace(/<!--.*?-->/g, "").replace(/ (hidden|data-opened|open|class)="[^"]*"/g, "").trim(); }
 
   function ready(root) {
+    all("time[datetime]", root).forEach(function (t) { t.title = new Date(t.dateTime).toLocaleString() + ", your time"; });
     all("[data-copy]", root).forEach(function (b) {
       b.hidden = false;
       b.onclick = function () { navigator.clipboard.writeText(b.parentNode.querySelector("code").textContent).then(function () { b.textContent = "Copied"; }); };
@@ -175,7 +177,7 @@
       all("tr[data-line]", file).forEach(function (tr, n) {
         var cell = tr.querySelector("td.m"), sign = cell.textContent.trim(), b = doc.createElement("button");
         b.type = "button"; b.dataset.comment = ""; b.textContent = sign || "·"; b.tabIndex = n ? -1 : 0;
-        b.setAttribute("aria-label", "Comment on line " + tr.dataset.line);
+        b.setAttribute("aria-label", "Comment on line " + tr.dataset.line); b.title = "Comment (c)";
         cell.textContent = ""; cell.append(b);
         all("td.g a", tr).forEach(function (a) { a.tabIndex = -1; });
       });

@@ -275,6 +275,8 @@ def line_beside(known: Known, shown: Status) -> str:
             asked = shown.questions[0]
             if asked.default is None or asked.deadline_at is None:
                 return f"{asked.id} waits for you"
+            if asked.deadline_at <= known.now:
+                return f"{asked.id} asks; its deadline, {clock_time(asked.deadline_at, known.now)}, has passed"
             return f"{asked.id} asks; {asked.default} is taken at {clock_time(asked.deadline_at, known.now)}"
         case "WAITING":
             held = shown.held

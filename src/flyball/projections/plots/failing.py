@@ -93,7 +93,13 @@ def failing_plot(
     axis = steps(max((each.high for each in found), default=1))
     frame = Frame(width, left, right, top, bottom, step, axis[-1])
     parts = (
-        [_axes(frame, axis), *_line(frame, found, at_end=returned is None), *_notches(frame, found)] if counted else []
+        [
+            _axes(frame, axis, _name(marks, found)),
+            *_line(frame, found, at_end=returned is None),
+            *_notches(frame, found),
+        ]
+        if counted
+        else []
     )
     parts += _strip(frame, found)
     parts += _returned(frame, len(found), *returned) if returned and counted else []
@@ -121,8 +127,13 @@ def spark(marks: Sequence[TimelineMark], *, label: str, width: int = 176, height
     return picture(width, height, parts, label=label)
 
 
-def _axes(frame: Frame, axis: Iterable[float]) -> str:
-    parts = [words(2, frame.top - 18, "failing", "p-name")]
+def _name(marks: Sequence[TimelineMark], found: Sequence[Bin]) -> str:
+    size = ceil(len(marks) / len(found))
+    return f"failing, in bins of {size}" if size > 1 else "failing"
+
+
+def _axes(frame: Frame, axis: Iterable[float], name: str) -> str:
+    parts = [words(2, frame.top - 18, name, "p-name")]
     for value in axis:
         y = frame.y(value)
         cls = "p-zero" if not value else "p-grid"
