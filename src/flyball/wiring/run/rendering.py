@@ -16,7 +16,6 @@ from flyball.core.model.task import TaskId
 from flyball.core.workflows.registry import works_on_issues
 from flyball.documents.governed import govern, release
 from flyball.documents.loop_folder import LoopFolder
-from flyball.markup.report_file import html_report
 from flyball.projections.files.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import AT_WORK
@@ -76,6 +75,8 @@ class Rendering:
     def _render(self, state: State) -> None:
         files = render(state, self._chronicle)
         if state.task.settings.report_html and "report.md" in files:
+            from flyball.markup.report_file import html_report  # noqa: PLC0415 - few write it, and templates load slowly
+
             place = Place(self._site.home.name, self._site.repository.root.name)
             known = Known(place, state, self._chronicle, (), AT_WORK, state.now)
             files["report.html"] = html_report(known, __version__)
