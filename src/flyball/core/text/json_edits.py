@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from flyball.core.text.json_place import after_space, span_of
 from flyball.core.text.lines import line_end
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
 Path = tuple[str | int, ...]
 
 
@@ -29,24 +28,20 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     """The text with `values` set: an object among them is merged into the one that is there, any other value takes its place."""
     json.loads(text.removeprefix("\ufeff"))
     for key, value in values.items():
-        text = _with_value(text, (key,), value)
+        text = with_value_at(text, (key,), value)
     return text
 
 
 def with_value_at(text: str, path: Path, value: Any) -> str:
     """The text with one value set: of an object by its name, of a list by its number, one past the last being a new one."""
-    return _with_value(text, path, value)
-
-
-def _with_value(text: str, path: Path, value: Any) -> str:
-    found = _place(text, path)
+    found = span_of(text, path)
     if isinstance(value, Mapping) and value and found is not None and text[found[0]] == "{":
         for key, inner in value.items():
-            text = _with_value(text, (*path, key), inner)
+            text = with_value_at(text, (*path, key), inner)
         return text
     if isinstance(value, Removed):
         # A name may be there twice.
-        return text if found is None else _with_value(_without_member(text, found), path, value)
+        return text if found is None else with_value_at(_without_member(text, found), path, value)
     value = _kept(value)
     if found is not None:
         start, end = found
@@ -65,7 +60,7 @@ def _kept(value: Any) -> Any:
 
 def _with_member(text: str, path: Path, value: Any) -> str:
     """The text with a new last member in the object or list above it."""
-    above = _place(text, path[:-1])
+    above = span_of(text, path[:-1])
     if above is None or text[above[0]] != ("[" if isinstance(path[-1], int) else "{"):
         raise NotAnObject(f"{'.'.join(map(str, path[:-1])) or 'the text'} is no object")
     end = above[1] - 1
@@ -84,12 +79,12 @@ def _without_member(text: str, value: tuple[int, int]) -> str:
     """The text without the member whose value stands there, and without the comma that parted it from another."""
     key = _before_space(text, _before_space(text, value[0]) - 1)
     start = _key_start(text, key)
-    end = _after_space(text, value[1])
+    end = after_space(text, value[1])
     before = _before_space(text, start)
     if text[before - 1] == ",":
         return text[: before - 1] + text[value[1] :]
     if text[end] == ",":
-        return text[:start] + text[_after_space(text, end + 1) :]
+        return text[:start] + text[after_space(text, end + 1) :]
     return text[:before] + text[end:]
 
 
@@ -116,51 +111,3 @@ def _written(text: str, value: Any, depth: int) -> str:
 def _indent(text: str) -> str:
     found = re.match(r"[\s\ufeff]*\{[ \t]*\r?\n([ \t]+)", text)
     return found[1] if found else ("" if re.search(r"\{\s*\S", text) and "\n" not in text.strip() else "  ")
-
-
-def _place(text: str, path: Path) -> tuple[int, int] | None:
-    """Where the value at a path begins and ends; of a name that is there twice, the last, as every reader takes it."""
-    start = _after_space(text, 1 if text.startswith("\ufeff") else 0)
-    for name in path:
-        inner = _element(text, start, name) if isinstance(name, int) else _member(text, start, name)
-        if inner is None:
-            return None
-        start = inner
-    _, end = _DECODER.raw_decode(text, start)
-    return start, end
-
-
-def _member(text: str, place: int, name: str) -> int | None:
-    if text[place] != "{":
-        return None
-    found = None
-    place = _after_space(text, place + 1)
-    while text[place] != "}":
-        key, place = _DECODER.raw_decode(text, place)
-        place = _after_space(text, _after_space(text, place) + 1)
-        if key == name:
-            found = place
-        _, place = _DECODER.raw_decode(text, place)
-        place = _after_space(text, place)
-        if text[place] == ",":
-            place = _after_space(text, place + 1)
-    return found
-
-
-def _element(text: str, place: int, number: int) -> int | None:
-    if text[place] != "[":
-        return None
-    place = _after_space(text, place + 1)
-    while text[place] != "]":
-        if not number:
-            return place
-        _, place = _DECODER.raw_decode(text, place)
-        place = _after_space(text, place)
-        place = _after_space(text, place + 1) if text[place] == "," else place
-        number -= 1
-    return None
-
-
-def _after_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
