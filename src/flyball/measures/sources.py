@@ -17,6 +17,11 @@ _OTHER = re.compile(
 _SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")
 
+SCRIPT_ENDINGS = (
+    *("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".json"),
+    *("/index.js", "/index.mjs", "/index.ts", "/index.tsx"),
+)
+"""What may be left out of a path that a script imports."""
 
 LARGEST = 2 * 1024 * 1024
 """Bytes of a source that is still parsed."""

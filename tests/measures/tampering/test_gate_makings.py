@@ -5,7 +5,7 @@ import json
 import pytest
 
 from flyball.core.model.task import Gate, Settings
-from flyball.measures.tampering.gate_scripts import makings, started_within
+from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.protected import is_configuration
 from flyball.measures.tampering.sections import restore
 
@@ -71,7 +71,7 @@ TREE = {
     ],
 )
 def test_what_a_gate_runs_or_loads_in_any_way_belongs_to_it(command: str, made_of: str) -> None:
-    assert started_within(command, frozenset(TREE), TREE.get) == set(made_of.split())
+    assert makings(command, frozenset(TREE), TREE.get).files == set(made_of.split())
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_a_gate_runs_or_loads_in_any_way_belongs_to_it(command: str, made_o
     ],
 )
 def test_the_product_that_a_gate_examines_is_free_though_it_lies_beside_it(command: str, made_of: str) -> None:
-    assert started_within(command, frozenset(TREE), TREE.get) == set(made_of.split())
+    assert makings(command, frozenset(TREE), TREE.get).files == set(made_of.split())
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_tasks_and_lint_of_a_deno_manifest_are_put_back_and_dependencies_are_fre
     "text", ["sh -c '", '"', "$(", "`", "a | | b", "((((", "x > ", "$(" * 5_000, "case x) sh a;; esac"]
 )
 def test_a_text_that_no_shell_would_take_is_read_to_its_end(text: str) -> None:
-    assert started_within(text, frozenset(TREE), TREE.get) is not None
+    assert makings(text, frozenset(TREE), TREE.get).files is not None

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.measures.conftest import MUL, PYTEST, Lab, tricked
 
 from flyball.core.model.task import Gate, Settings
-from flyball.measures.tampering.gate_scripts import started_within
+from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.import_roots import import_roots, stand_in
 from flyball.measures.tampering.protected import is_configuration
 
@@ -25,7 +25,7 @@ FILES: Mapping[str, bytes] = {
 
 def stands_in(path: str, command: str) -> bool:
     files = frozenset(FILES)
-    scripts = started_within(command, files, FILES.get)
+    scripts = makings(command, files, FILES.get).files
     return stand_in(path, import_roots(command, scripts, FILES.get), files) is not None
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_is_linted_or_part_of_the_product_is_not_protected(lint) -> 
 
 
 def test_what_the_linter_imports_beside_itself_is_protected() -> None:
-    assert started_within("pytest", frozenset(FILES), FILES.get, "python3 tools/check.py") == {
+    assert makings("pytest", frozenset(FILES), FILES.get, "python3 tools/check.py").files == {
         "tools/check.py",
         "tools/rules.py",
     }
@@ -102,7 +102,7 @@ def test_what_the_linter_imports_beside_itself_is_protected() -> None:
 
 def test_a_linter_that_is_a_module_of_the_root_is_protected_where_it_lies_in_the_tree() -> None:
     files = {"style.py": b"", "calc.py": b""}
-    assert started_within("pytest", frozenset(files), files.get, "python3 -m style calc.py") == {"style.py"}
+    assert makings("pytest", frozenset(files), files.get, "python3 -m style calc.py").files == {"style.py"}
 
 
 def test_a_module_planted_beside_a_gates_script_is_removed_and_named_runner_shadowed(new_lab) -> None:

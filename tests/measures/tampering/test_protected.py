@@ -8,7 +8,7 @@ import pytest
 
 from flyball.core.model.task import Gate, Item, Settings
 from flyball.measures.sources import is_test_file, source_tests
-from flyball.measures.tampering.gate_scripts import started_within
+from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.protected import exempt, is_configuration
 from flyball.measures.tampering.sections import restore
 from flyball.measures.tampering.shadows import is_shadow, shadow as find_shadow
@@ -334,7 +334,7 @@ def test_what_a_gate_executes_or_is_configured_by_belongs_to_it_however_it_is_ca
     commands: str, made_of: str
 ) -> None:
     tests = {"spec/setup.ts", "spec/global.ts", "tox.ini"}
-    found = started_within(commands, frozenset(MAKINGS), MAKINGS.get)
+    found = makings(commands, frozenset(MAKINGS), MAKINGS.get).files
     assert found - tests == set(made_of.split()) - tests
 
 
@@ -388,7 +388,7 @@ SCRIPTS = {
     ],
 )
 def test_what_a_gates_script_starts_in_turn_belongs_to_the_gate(commands: str, started: str) -> None:
-    assert started_within(commands, frozenset(SCRIPTS), SCRIPTS.get) == set(started.split())
+    assert makings(commands, frozenset(SCRIPTS), SCRIPTS.get).files == set(started.split())
 
 
 @pytest.mark.parametrize("path", [".npmrc", "web/.yarnrc.yml", "bunfig.toml", ".cargo/config.toml", ".mvn/jvm.config"])

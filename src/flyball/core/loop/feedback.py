@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
+from flyball.core.loop.step import Step, record
+from flyball.core.model.events import ItemsSet, Moved, TaskReopened
+from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import one_line, storable
 
@@ -23,6 +28,17 @@ def as_criteria(texts: Iterable[str], known: Iterable[Item]) -> tuple[Item, ...]
     """New acceptance criteria, numbered after those the task has."""
     highest = max((int(found[1]) for item in known if (found := _NUMBER.fullmatch(item.id))), default=0)
     return tuple(Item(f"AC-{highest + number}", text) for number, text in enumerate(texts, 1))
+
+
+def reopen_at(stage: str, state: State, lane: Lane) -> Step:
+    """Feedback is new criteria beside those that are met, and work on them begins at a stage."""
+    new = as_criteria(wishes(state.feedback), state.items)
+    met = tuple(replace(item, status="completed") for item in state.items)
+    return record(
+        TaskReopened(state.feedback, tuple(item.id for item in new)),
+        ItemsSet((*met, *new), "person"),
+        Moved(stage, lane.stage, "reopened by a person"),
+    )
 
 
 def _plain(text: str) -> str:

@@ -8,7 +8,7 @@ from posixpath import normpath
 from typing import Literal
 
 from flyball.measures.gates.junit import Case
-from flyball.measures.sources import LARGEST, is_code, looks_like_test, parse
+from flyball.measures.sources import LARGEST, SCRIPT_ENDINGS, is_code, looks_like_test, parse
 
 Reason = Literal["assertion", "missing-name", "error"]
 
@@ -173,22 +173,6 @@ _SCRIPT_IMPORT = re.compile(
     r"""(?:\bimport\b|\bexport\b)(?P<names>[^;"'`]*?)\bfrom\s*["'](?P<path>\.{1,2}/[^"']+)["']"""
     r"""|(?:\bimport\b\s*\(?|\brequire\s*\()\s*["'](?P<bare>\.{1,2}/[^"']+)["']"""
 )
-_SCRIPT_ENDINGS = (
-    "",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".mts",
-    ".cts",
-    ".jsx",
-    ".tsx",
-    ".json",
-    "/index.js",
-    "/index.mjs",
-    "/index.ts",
-    "/index.tsx",
-)
 
 
 def missing_import(file: str, source: str, read: Callable[[str], str | None]) -> str:
@@ -199,7 +183,7 @@ def missing_import(file: str, source: str, read: Callable[[str], str | None]) ->
         # TypeScript's sources are imported by the names they will be compiled to.
         places = (place, re.sub(r"\.([cm]?)js(x?)$", r".\1ts\2", place))
         there = next(
-            (text for each in places for end in _SCRIPT_ENDINGS if (text := read(each + end)) is not None), None
+            (text for each in places for end in SCRIPT_ENDINGS if (text := read(each + end)) is not None), None
         )
         if there is None:
             return f"Cannot find module {wanted}"

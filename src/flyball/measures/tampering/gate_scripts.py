@@ -11,7 +11,7 @@ from posixpath import normpath
 
 import msgspec
 
-from flyball.measures.sources import imports, looks_like_test
+from flyball.measures.sources import SCRIPT_ENDINGS, imports, looks_like_test
 from flyball.measures.tampering.command_reading import CODE, Reference, references
 from flyball.measures.tampering.gate_parts import (
     TOOLS,
@@ -49,24 +49,7 @@ _KEYS = re.compile(
     r"""|require|import|loader|presets?|plugins|extends|testSequencer|processor|setup)\b["']?\s*[:=]\s*(\[[^\]]*\]|\{[^}]*\}|[^,\n]*)"""
 )
 _TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
-_ENDINGS = (
-    "",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".mts",
-    ".cts",
-    ".jsx",
-    ".tsx",
-    ".json",
-    "/index.js",
-    "/index.ts",
-    "/index.mjs",
-    ".rb",
-    ".php",
-    ".lua",
-)
+_ENDINGS = (*SCRIPT_ENDINGS, ".rb", ".php", ".lua")
 _COMMANDS_OF_TOX = re.compile(r"^(?:commands\w*|set_?env)\s*=((?:.*\n(?:[ \t]+.*\n?)*))", re.MULTILINE)
 
 
@@ -82,11 +65,6 @@ class GateMakings(msgspec.Struct, frozen=True):
 
     files: frozenset[str]
     programs: frozenset[str]
-
-
-def started_within(commands: str, files: frozenset[str], read: Read, lint: str = "") -> frozenset[str]:
-    """What gate commands execute or are configured by, and what that executes or is configured by in turn, however deep."""
-    return makings(commands, files, read, lint).files
 
 
 def makings(commands: str, files: frozenset[str], read: Read, lint: str = "") -> GateMakings:

@@ -5,17 +5,19 @@ A rejection leads back to IMPLEMENT with the findings; the third one is put to a
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
-from flyball.core.loop.feedback import as_criteria, wishes
+from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.effects import Measure
-from flyball.core.model.events import ItemsSet, Moved, TaskReopened
+from flyball.core.model.events import ItemsSet, Moved
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
@@ -98,17 +100,6 @@ def _skipped(_state: State, lane: Lane) -> Moved:
     return Moved(following, lane.stage, "skipped by a person", forced=True)
 
 
-def _reopened(state: State, lane: Lane) -> Step:
-    """Feedback is new criteria beside those that are met."""
-    new = as_criteria(wishes(state.feedback), state.items)
-    met = tuple(replace(item, status="completed") for item in state.items)
-    return record(
-        TaskReopened(state.feedback, tuple(item.id for item in new)),
-        ItemsSet((*met, *new), "person"),
-        Moved("IMPLEMENT", lane.stage, "reopened by a person"),
-    )
-
-
 WORKFLOW = Workflow(
     name="quick",
     stages=("IMPLEMENT", "REVIEW", "SHIP"),
@@ -116,7 +107,7 @@ WORKFLOW = Workflow(
     next=next_step,
     skipped=_skipped,
     brief=brief,
-    reopened=_reopened,
+    reopened=partial(reopen_at, "IMPLEMENT"),
     cards=CARDS,
     author=IMPLEMENTER,
     verifying=frozenset({"IMPLEMENT", "REVIEW"}),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.monitor import Cure, change_cure
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
-from flyball.core.loop.feedback import as_criteria, wishes
+from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, perform, record
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskReopened, TurnSetAside
+from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TurnSetAside
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
@@ -184,17 +186,6 @@ def _skipped(_state: State, lane: Lane) -> Moved:
     return Moved(following, lane.stage, "skipped by a person", forced=True)
 
 
-def _reopened(state: State, lane: Lane) -> Step:
-    """Feedback is new criteria beside those that are met, and they begin with their tests."""
-    new = as_criteria(wishes(state.feedback), state.items)
-    met = tuple(replace(item, status="completed") for item in state.items)
-    return record(
-        TaskReopened(state.feedback, tuple(item.id for item in new)),
-        ItemsSet((*met, *new), "person"),
-        Moved("RED", lane.stage, "reopened by a person"),
-    )
-
-
 WORKFLOW = Workflow(
     name="tdd",
     stages=ORDER,
@@ -202,7 +193,7 @@ WORKFLOW = Workflow(
     next=next_step,
     skipped=_skipped,
     brief=brief,
-    reopened=_reopened,
+    reopened=partial(reopen_at, "RED"),
     folds=FOLDS,
     facts=(SessionImported,),
     cards=CARDS,
