@@ -10,15 +10,13 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Gate, Settings
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.gates.commands import CommandRun, Commands
+from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Case, Outcome, TreeIndex
 from flyball.measures.gates.running import Bench, GateRun, Round, runs_pytest
 from flyball.measures.planting.plan import Sources, muted_files
 from flyball.measures.planting.proof import PlantingGround, prove
-from flyball.measures.quality import lint
-from flyball.measures.quality.lint import LintRun
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.tampering import script_canary
 from flyball.measures.tampering.probes import Probe
@@ -26,7 +24,6 @@ from flyball.measures.tampering.protected import Protection, changed_paths
 from flyball.measures.trees import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
-CANNOT_RUN = "the lint command cannot be run, so nothing was checked"
 _FORMATS = re.compile(
     r"\b(?:black|isort|prettier|pre-commit|ruff format|gofmt|cargo fmt|--fix|--write|format|fmt|make|just)\b"
 )
@@ -86,6 +83,10 @@ class Examination:
         self._laid: tuple[str, int] | None = None
         self.index = TreeIndex(())
 
+    @property
+    def tree_in_use(self) -> str:
+        return self._sha
+
     def use(self, sha: str) -> None:
         """Take a tree for the rounds that follow."""
         self._sha = sha
@@ -99,7 +100,7 @@ class Examination:
 
     def trial(self) -> Trial:
         """Run every gate once, each on a freshly laid tree."""
-        self._lay()
+        self.lay()
         failed = self.tree.set_up(self.commands, always=self.request.kind == "baseline")
         if failed is not None:
             return self._weigh(Round((GateRun(failed, {}, failed.output),)), ())
@@ -108,7 +109,7 @@ class Examination:
             return self._weigh(Round((GateRun(result, {}, NO_GATE),)), ())
         runs = []
         for gate in self.settings.gates:
-            self._lay()
+            self.lay()
             runs.append(self._untouched(gate))
         trial = self._weigh(Round(tuple(runs)), () if self.request.kind == "baseline" else tuple(self._written))
         return self._without_excuses(trial) if trial.green and self.request.kind != "baseline" else trial
@@ -124,7 +125,7 @@ class Examination:
 
     def _ends_with_0(self, gate: Gate, failing: list[Case]) -> bool:
         if (self._sha, gate.name) not in self._alone:
-            self._lay()
+            self.lay()
             muted = muted_files(failing, Sources(self.tree.directory, self.index.files))
             ends = self._run_planted(gate, muted).result.exit_code == 0
             self._alone[self._sha, gate.name] = (
@@ -137,7 +138,7 @@ class Examination:
         return Round(tuple(self._run_with(gate, probe) for gate in self.settings.gates))
 
     def _run_with(self, gate: Gate, probe: Probe) -> GateRun:
-        self._lay()
+        self.lay()
         target = self.tree.directory / probe.path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(probe.source)
@@ -160,7 +161,7 @@ class Examination:
         )
         return replace(run, result=replace(run.result, passed=False), tricks=(*run.tricks, trick))
 
-    def _lay(self) -> None:
+    def lay(self) -> None:
         """Lay the tree again unless nothing has run in it since."""
         laid = (self._sha, self.commands.started)
         if self._laid != laid:
@@ -206,7 +207,7 @@ class Examination:
         """Plant failures in accepted tests and see that gates report them; a tree that was seen to is not tried again."""
         if self._sha in self._proven:
             return (), self._proven[self._sha]
-        self._lay()
+        self.lay()
         changed = changed_paths(self.workspace, self.request.base, Commit(self._sha))
         ran = tuple(zip(self.settings.gates, gates.runs, strict=True))
         ground = PlantingGround(
@@ -231,7 +232,7 @@ class Examination:
         in_use = self._sha
         if on_base:
             self.use(self.workspace.tree_of(self.request.base))
-        self._lay()
+        self.lay()
         for path, source in files.items():
             if path in self.index.files:
                 (self.tree.directory / path).write_bytes(source)
@@ -244,62 +245,11 @@ class Examination:
         """Where nothing is counted, a test the task has written is made to fail at its end; it was seen to turn the gate red."""
         if run.result.counts is not None or self.request.kind == "baseline":
             return ()
-        self._lay()
+        self.lay()
         probe = script_canary.planted(preferred, self.tree.directory)
         if probe is None or not self._run_with(gate, probe).result.passed:
             return ()
         return (script_canary.missed(probe, gate.name),)
-
-    def try_lint(self) -> tuple[GateResult, str] | None:
-        """Run the configured lint command on the tree in use: how that ended, and what is to be remarked."""
-        command = self.settings.lint
-        if not command:
-            return None
-        ran = self._run_lint()
-        broken = lint.unusable(command, ran, self.settings.setup_timeout_s)
-        tried = _tool("lint", command, ran, broken)
-        return tried, "" if broken else lint.stood_before(command, ran)
-
-    def lint(self) -> tuple[LintRun, GateResult] | None:
-        """What the lint command says of the tree in use: findings that the untouched tree has too are known.
-
-        A command that cannot run here runs on the untouched tree or is no fault of the candidate's.
-        """
-        command = self.settings.lint
-        if not command:
-            return None
-        ran = self._run_lint()
-        if ran.exit.code == 0:
-            return LintRun(clean=True, detail=f"{command} found nothing"), _tool("lint", command, ran, "")
-        wait = self.settings.setup_timeout_s
-        broken = lint.unusable(command, ran, wait)
-        in_use = self._sha
-        self.use(self.workspace.tree_of(self.request.base))
-        before = self._run_lint()
-        self.use(in_use)
-        if broken_before := lint.unusable(command, before, wait):
-            return LintRun(clean=None, detail=f"{CANNOT_RUN}: {broken_before}"), _tool(
-                "lint", command, before, broken_before
-            )
-        if broken:
-            detail = f"{command} runs on the untouched tree and no longer on this one: {broken}"
-            return LintRun(clean=False, detail=detail), _tool("lint", command, ran, "")
-        return lint.compared(command, before, ran), _tool("lint", command, ran, "")
-
-    def _run_lint(self) -> CommandRun:
-        self._lay()
-        ran = self.commands.run(
-            self.settings.lint, tree=self.tree.directory, folder=self.commands.fresh_folder("lint"),
-            timeout_s=self.settings.setup_timeout_s, variables=lint.VARIABLES,
-        )  # fmt: skip
-        return replace(ran, text=lint.whole(ran))
-
-
-def _tool(name: str, command: str, ran: CommandRun, broken: str) -> GateResult:
-    return GateResult(
-        name, command, passed=ran.exit.code == 0, exit_code=ran.exit.code, seconds=round(ran.exit.seconds, 3),
-        broken=broken, output=ran.shown if ran.exit.code else "", log=str(ran.log),
-    )  # fmt: skip
 
 
 def _unexcused(run: GateRun, failing: list[Case]) -> GateRun:

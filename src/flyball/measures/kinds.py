@@ -13,6 +13,7 @@ from flyball.measures.examination import Examination, Trial
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.missing import missing_modules
 from flyball.measures.gates.running import expects_report
+from flyball.measures.linting import run_lint, try_lint
 from flyball.measures.quality import documents, qa
 from flyball.measures.quality.complexity import ChangedCode, changed_code, measure_quality, trouble
 from flyball.measures.quality.diagrams import Complaints, Diagrams, shapes
@@ -75,7 +76,7 @@ def _tools(examination: Examination) -> tuple[tuple[GateResult, ...], tuple[str,
     on, request, workspace = examination.settings.qa, examination.request, examination.workspace
     tools: list[GateResult] = []
     notes: list[str] = []
-    if on.lint_clean == "on" and (tried := examination.try_lint()):
+    if on.lint_clean == "on" and (tried := try_lint(examination)):
         tools.append(tried[0])
         notes += [tried[1]] if tried[1] else []
     if on.complexity == "on" and (why := trouble(workspace, request.candidate)):
@@ -353,7 +354,7 @@ def _checks(
     examination: Examination, code: ChangedCode, numbers: Quality, trial: Trial, *, clean: bool
 ) -> tuple[tuple[Check, ...], tuple[GateResult, ...]]:
     """The eleven criteria, and how the tools they need ran."""
-    linted = examination.lint() if examination.settings.qa.lint_clean == "on" else None
+    linted = run_lint(examination) if examination.settings.qa.lint_clean == "on" else None
     given = qa.Evidence(
         examination.request,
         examination.settings,
