@@ -13,7 +13,7 @@ from typer.main import get_command
 from flyball.__main__ import main
 from flyball.cli import app as table
 from flyball.cli.support import crash, exits
-from flyball.cli.support.completion import task_ids
+from flyball.cli.support.arguments import task_ids
 from flyball.core.model.task import TaskId
 from flyball.documents.errors import LoopFolderUnwritable
 from flyball.testing.builders import short_tdd_run

@@ -31,8 +31,7 @@ from flyball.cli.commands import (
     watch,
     words,
 )
-from flyball.cli.commands.reopen import reopen
-from flyball.cli.commands.resume import resume
+from flyball.cli.commands.resume import reopen, resume
 from flyball.cli.commands.run import run as run_command
 from flyball.cli.support.exits import INTERRUPTED, USAGE, say
 from flyball.cli.support.output import settle

@@ -18,8 +18,7 @@ from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.views.situation import Seen
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.knowing import known
-from flyball.wiring.tasks.surroundings import look_around
+from flyball.wiring.tasks.surroundings import known, look_around
 from flyball.workspace.repository import Repository
 
 LOOK_AGAIN_S = 5.0

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyball.cli.support.arguments import AsJson
-from flyball.cli.support.completion import task_ids
+from flyball.cli.support.arguments import AsJson, task_ids
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 

@@ -23,7 +23,7 @@ from flyball.ports import Refusal
 from flyball.wiring.run.agent_api import AgentApi, desk, gates, shown
 from flyball.wiring.tools.evaluating import evaluate_folder
 from flyball.wiring.tools.evaluation import Given
-from flyball.wiring.tools.thresholds import thresholds_in
+from flyball.wiring.tools.monitoring import thresholds_in
 
 INSTRUCTIONS = (
     "flyball governs this repository's tasks: it measures the work and decides CONTINUE, DONE or BLOCKED. Ask get_task what is "

@@ -79,7 +79,7 @@ def _answered() -> int:
     """Advice on each line until the input ends; the history lives in this process alone."""
     from flyball.core.advice.stream import advise
     from flyball.core.health.monitor import History
-    from flyball.wiring.tools.thresholds import thresholds_in
+    from flyball.wiring.tools.monitoring import thresholds_in
 
     thresholds, history = thresholds_in(Path.cwd()), History()
     lines, number = _input(), 0

@@ -62,7 +62,7 @@ def report(
 def _html(site: Site, task: TaskId) -> str:
     from flyball import __version__
     from flyball.markup.report_file import html_report
-    from flyball.wiring.tasks.knowing import known
+    from flyball.wiring.tasks.surroundings import known
 
     return html_report(known(site, task), __version__)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flyball.cli.support.completion import task_ids
+from flyball.cli.support.arguments import task_ids
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flyball.cli.support.completion import task_ids
+
+def task_ids(incomplete: str) -> list[tuple[str, str]]:
+    """Ids that begin with, or contain, what was typed so far; each with what was asked for."""
+    from flyball.wiring.site import Site
+
+    with suppress(Exception):
+        records = Site.find(Path.cwd()).journal.tasks()
+        return [(r.id, " ".join(r.title.split())[:60]) for r in records if incomplete in r.id]
+    return []
+
 
 Task = Annotated[
     str,

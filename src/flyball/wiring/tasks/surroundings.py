@@ -1,13 +1,18 @@
-"""What is to be seen of a task outside its journal: whether somebody works on it, and whether its branch was merged."""
+"""What is to be seen of a task outside its journal: whether somebody works on it, and whether its branch was merged; and all that is known of it with that."""
 
 from __future__ import annotations
 
+from flyball.clock import system_clock
 from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.journal.records import task_scope
 from flyball.ports import Refusal
+from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.standing import is_delivered
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
+from flyball.wiring.tasks.inbox import waiting
 
 
 def look_around(site: Site, state: State) -> Seen:
@@ -21,3 +26,15 @@ def look_around(site: Site, state: State) -> Seen:
         return Seen(controlled, merged, deleted=not merged and not space.in_place and not space.is_published)
     except Refusal:
         return Seen(controlled)
+
+
+def known(site: Site, task: TaskId, seen: Seen | None = None) -> Known:
+    """The task after its last fact, with what is said to it and what is to be seen around it."""
+    view = site.dossier(task)
+    around = seen or look_around(site, view.state)
+    holder = ""
+    if view.state.stopped is None and not around.controlled:
+        lease = site.journal.lease(task_scope(task))
+        holder = f"pid {lease.holder.pid} on {lease.holder.host} held the task" if lease else ""
+    place = Place(site.home.name, site.repository.root.name)
+    return Known(place, view.state, view.chronicle, waiting(site, task), around, system_clock.now(), holder)

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.clock import system_clock
+from flyball.config import file as config_file
 from flyball.config.home import RepositoryHome, home_folder
 from flyball.core.advice.batch import BatchResult, Failure, of_batch
 from flyball.core.advice.loop_page import PageUnreadable, read_page
@@ -31,7 +32,6 @@ from flyball.journal.records import TaskRecord, task_scope
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.projections.files.batch_state import batch_page, history_of, is_rolled_back, next_iteration
-from flyball.wiring.tools.thresholds import thresholds_in
 from flyball.workspace.errors import NotARepository
 from flyball.workspace.repository import Repository
 
@@ -205,3 +205,9 @@ def _stored(result: BatchResult) -> BatchResult:
 
 def _digest(root: Path) -> str:
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+
+
+def thresholds_in(folder: Path) -> Thresholds:
+    """Those of the folder's configuration, which here needs no trust: the monitor only advises."""
+    file = config_file.read(folder)
+    return Thresholds(**file.monitor) if file else Thresholds()
