@@ -2,7 +2,7 @@
 
     python benchmarks/evaluators.py                     planted projects and their twins
     python benchmarks/evaluators.py --blind             the same, planted by someone who had not read the rules
-    python benchmarks/evaluators.py --variants ui-ux    defects of kinds that were missed, in other forms
+    python benchmarks/evaluators.py --variants          defects of kinds that were missed, in other forms
     python benchmarks/evaluators.py --packages          packages of the registries, as if a track had just written them
     python benchmarks/evaluators.py ui-ux --list        one evaluator, every finding
 

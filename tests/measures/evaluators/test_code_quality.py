@@ -9,6 +9,7 @@ from flyball.core.evaluation.structural import BuildRun
 from flyball.measures.evaluators import code_quality, commented_code, duplication
 from flyball.measures.evaluators.code_quality import measure
 from flyball.measures.evaluators.ground import CoverageLines
+from flyball.measures.evaluators.syntax import Syntax
 from flyball.measures.evaluators.toolbox import EXTRA, Toolbox, ToolFailed, ToolMissing
 
 pytestmark = pytest.mark.req("D22")
@@ -134,6 +135,25 @@ def test_what_a_tool_says_is_read_after_its_first_sentence(tmp_path):
     assert toolbox.json("x", b'No files.\n{"a": 1}') == {"a": 1}
     with pytest.raises(ToolFailed):
         toolbox.json("x", b"nothing at all")
+
+
+@pytest.mark.parametrize(
+    ("comment", "code"),
+    [
+        ("/*\nfor (const each of all) {\n  each.go();\n}\n*/", True),
+        ("/* const old = load(); */", True),
+        ("/*\n * return all;\n */", True),
+        ("// const old = load();\n// save(old);", True),
+        ("/* (c) 2026 the authors; see LICENSE */", False),
+        ("/**\n * const found = await beds();\n */", False),
+        ("/* what is left is written by the next start */", False),
+        ("/*! keep */", False),
+    ],
+)
+def test_a_comment_in_a_script_is_code_if_it_parses_as_statements(tmp_path, comment, code):
+    trees = trees_of(tmp_path, {"a.ts": f"export const a = 1;\n{comment}\n"})
+    told = commented_code.commented_scripts(Syntax(trees.toolbox), trees.head)
+    assert [each.line for each in told] == ([2] if code else [])
 
 
 @pytest.mark.parametrize(

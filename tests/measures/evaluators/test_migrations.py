@@ -105,6 +105,20 @@ def test_a_column_of_a_model_wants_a_migration_of_its_table(tmp_path, column):
     assert missing(tmp_path / "d", models, files={"migrations/3.sql": "ALTER TABLE users ADD COLUMN born date;\n"}) == []  # fmt: skip
 
 
+def test_a_statement_about_another_table_that_names_this_one_adds_nothing_to_it(tmp_path):
+    models = f"{BEFORE}    phone: Mapped[str]\n"
+    sql = "CREATE TABLE pets (\n  owner bigint REFERENCES users (id),\n  phone text\n);\n"
+    assert missing(tmp_path / "a", models, files={"migrations/3.sql": sql}) == [(5, "the column phone")]
+    made = "op.create_table('pets', sa.Column('owner', sa.ForeignKey('users.id')), sa.Column('phone', sa.String))"
+    assert missing(tmp_path / "b", models, steps=made) == [(5, "the column phone")]
+
+
+def test_a_table_with_a_new_name_keeps_its_columns(tmp_path):
+    models = BEFORE.replace('"users"', '"people"')
+    assert missing(tmp_path / "a", models, steps="op.rename_table('users', 'people')") == []
+    assert missing(tmp_path / "b", models) == [(1, "the table people")]
+
+
 def test_a_table_of_a_model_wants_a_migration_and_is_told_once(tmp_path):
     models = f'{BEFORE}\n\nclass Pet(Base):\n    """A pet."""\n    __tablename__ = "pets"\n    id: Mapped[int] = mapped_column(primary_key=True)\n    name: Mapped[str]\n'
     assert missing(tmp_path / "a", models) == [(7, "the table pets")]

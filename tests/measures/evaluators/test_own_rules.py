@@ -21,6 +21,8 @@ def each(name: str, *texts: str, mark: pytest.MarkDecorator = D22):
 
 
 PYTHON_DEFECTS = [
+    *each("no-timeout", "async def f():\n    async with aiohttp.ClientSession() as session:\n        return await session.get(U)\n", mark=D23),
+    *each("secret-in-code", "answer = {'auth_token': 'eyJpbmRleCI6IDExfQ=='}\n", mark=D23),
     *each(
         "silent-except",
         "try:\n    f()\nexcept Exception as error:\n    logger.debug('%s', str(error))\n",
@@ -34,6 +36,10 @@ PYTHON_DEFECTS = [
         "def f():\n    raise ValueError\n    # then\n    return 2\n",
         "for x in y:\n    if x:\n        continue\n        y.pop()\n",
         "while f():\n    break\n    g()\n",
+        "def f(a):\n    if a:\n        return 1\n    elif b:\n        raise C\n    else:\n        return 2\n    g()\n",
+        "def f(a):\n    if a:\n        if b:\n            return 1\n        else:\n            return 3\n    else:\n        return 2\n    g()\n",
+        "def f():\n    try:\n        return g()\n    except KeyError:\n        raise\n    return 2\n",
+        "def f():\n    while True:\n        g()\n    return 2\n",
     ),
     *each(
         "open-cookie",
@@ -68,7 +74,13 @@ PYTHON_DEFECTS = [
         "def f():\n    while 1:\n        try:\n            client.send(m)\n            break\n        except Exception as error:\n            log.warning(error)\n            time.sleep(1)\n",
         "def f():\n    while True:\n        try:\n            answer = call(U)\n        except ConnectionError:\n            pass\n        else:\n            return answer\n",
         "def f():\n    while True:\n        try:\n            httpx.put(U, timeout=5).raise_for_status()\n        except httpx.TransportError:\n            continue\n        break\n",
+        "def f():\n    up = False\n    while up is False:\n        try:\n            requests.head(U, timeout=1).raise_for_status()\n            up = True\n        except requests.ConnectionError:\n            time.sleep(1)\n",
         "def f():\n    sent = False\n    while not sent:\n        try:\n            client.send(m)\n            sent = True\n        except OSError:\n            pass\n",
+        mark=D23,
+    ),
+    *each(
+        "retry-by-itself",
+        "def f(a):\n    try:\n        return requests.post(U, a, timeout=5)\n    except requests.RequestException:\n        return f(a)\n",
         mark=D23,
     ),
     *each(
@@ -76,6 +88,7 @@ PYTHON_DEFECTS = [
         "KEY = os.getenv('JWT_SECRET', 'clinic-dev-2024')\n",
         'KEY = os.environ.get("DB_PASSWORD", "postgres")\n',
         "KEY = config('API_KEY', default='abc123')\n",
+        "KEY = os.getenv('JWT_KEY') or 'not-so-secret'\n",
         mark=D23,
     ),
 ]  # fmt: skip
@@ -95,6 +108,7 @@ SCRIPT_DEFECTS = [
         "f().catch((e) => {\n  // ignored\n});\n",
         "f().catch((e) => console.debug(e));\n",
         "f().catch(() => { /* noop */ });\n",
+        "f().catch(function () {});\n",
     ),
     *each(
         "open-cookie-script",
@@ -129,13 +143,16 @@ SCRIPT_DEFECTS = [
     ),
 ]  # fmt: skip
 PYTHON_GOOD = [
+    *each("no-timeout", "async def f():\n    async with aiohttp.ClientSession() as session:\n        return await session.get(U, timeout=T)\n", mark=D23),
+    *each("secret-in-code", "answer = {'next_page_token': 'eyJpbmRleCI6IDExfQ=='}\n", mark=D23),
     *each("silent-except", "try:\n    f()\nexcept Exception as error:\n    log.warning('%s', error)\n", "try:\n    f()\nexcept Exception:\n    log.debug('no')\n    raise\n", "try:\n    f()\nexcept KeyError:\n    log.debug('no')\n"),
-    *each("unreachable", "def f():\n    return\n    yield\n", "def f():\n    if a:\n        return 1\n    # after all\n    return 2\n", "try:\n    raise A\nexcept A:\n    f()\nfinally:\n    g()\n", "match a:\n    case 1:\n        return 2\n    case _:\n        return 3\n"),
+    *each("unreachable", "def f():\n    return\n    yield\n", "def f():\n    if a:\n        return 1\n    # after all\n    return 2\n", "try:\n    raise A\nexcept A:\n    f()\nfinally:\n    g()\n", "def f(a):\n    if a:\n        return 1\n    elif b:\n        g()\n    else:\n        return 2\n    h()\n", "def f():\n    try:\n        return g()\n    except KeyError:\n        log()\n    return 2\n", "def f():\n    while True:\n        if g():\n            break\n    return 2\n", "def f(a):\n    if a:\n        return 1\n    return 2\n", "with suppress(A):\n    return 1\nreturn 2\n", "match a:\n    case 1:\n        return 2\n    case _:\n        return 3\n"),
     *each("open-cookie", "a.set_cookie('session', t, httponly=True, secure=True)\n", "a.set_cookie('theme', 'dark')\n", "a.set_cookie('session', t, **COOKIE)\n", "a.set_cookie('csrftoken', t)\n", "a.set_cookie('access_token', t, httponly=True, secure=settings.SECURE)\n", mark=D23),
     *each("unverified-token", "jwt.decode(token, key, algorithms=['HS256'])\n", "def f(token):\n    kid = jwt.decode(token, options={'verify_signature': False})['kid']\n    return jwt.decode(token, KEYS[kid], algorithms=['RS256'])\n", "raw.decode('utf-8')\n", "requests.get(u, verify=False, timeout=1).raise_for_status()\n", mark=D23),
-    *each("answer-unread", "def f():\n    answer = requests.get(U, timeout=5)\n    answer.raise_for_status()\n    return answer.json()\n", "def f():\n    return requests.get(U, timeout=5)\n", "def f():\n    return checked(httpx.get(U))\n", "def f():\n    a = requests.get(U, timeout=5)\n    return a.json() if a.status_code == 200 else None\n", "def f():\n    return cache.get(k).json()\n", "def f():\n    return self.headers.get('a')\n", "async def f():\n    async with httpx.AsyncClient(timeout=5) as client:\n        return await client.get(U)\n", "async def f():\n    async with aiohttp.ClientSession(raise_for_status=True) as session:\n        return await (await session.get(U)).json()\n", mark=D23),
+    *each("answer-unread", "def f():\n    answer = requests.get(U, timeout=5)\n    answer.raise_for_status()\n    return answer.json()\n", "def f():\n    return requests.get(U, timeout=5)\n", "def f():\n    return checked(httpx.get(U))\n", "def f():\n    a = requests.get(U, timeout=5)\n    return a.json() if a.status_code == 200 else None\n", "def f():\n    a = requests.get(U, timeout=5)\n    return a\n", "def f():\n    a = requests.get(U, timeout=5)\n    check(a)\n    return a.json()\n", "async def f():\n    async with aiohttp.ClientSession(timeout=T) as session:\n        async with session.post(U) as answer:\n            yield answer\n", "def f():\n    return cache.get(k).json()\n", "def f():\n    return self.headers.get('a')\n", "async def f():\n    async with httpx.AsyncClient(timeout=5) as client:\n        return await client.get(U)\n", "async def f():\n    async with aiohttp.ClientSession(raise_for_status=True) as session:\n        return await (await session.get(U)).json()\n", mark=D23),
     *each("endless-retry", "while True:\n    try:\n        n = int(input())\n        break\n    except ValueError:\n        print('again')\n", "def f():\n    tries = 0\n    while True:\n        try:\n            return requests.get(U, timeout=5)\n        except requests.RequestException:\n            tries += 1\n            if tries > 3:\n                raise\n", "while True:\n    try:\n        handle(client.receive())\n    except ConnectionError:\n        log.warning('again')\n", "def f():\n    while True:\n        if time.monotonic() > end:\n            return None\n        try:\n            return requests.get(U, timeout=5)\n        except requests.RequestException:\n            time.sleep(1)\n", "while not done:\n    try:\n        client.poll()\n    except ConnectionError:\n        done = True\n", "for _ in range(3):\n    try:\n        requests.get(U, timeout=5)\n        break\n    except requests.RequestException:\n        continue\n", mark=D23),
-    *each("secret-fallback", "K = os.getenv('JWT_SECRET', '')\n", "K = os.environ.get('SECRET_KEY')\n", "K = os.getenv('TOKEN_URL', 'https://x.example')\n", "K = os.getenv('API_KEY_HEADER', 'x-api-key')\n", "K = os.getenv('API_KEY', 'change-me')\n", mark=D23),
+    *each("retry-by-itself", "def f(a, n):\n    try:\n        return requests.post(U, a, timeout=5)\n    except requests.RequestException:\n        return f(a, n - 1)\n", "def walk(p):\n    try:\n        return open(p)\n    except FileNotFoundError:\n        return walk(p.parent)\n", mark=D23),
+    *each("secret-fallback", "K = os.getenv('JWT_SECRET') or ''\n", "K = name or 'not-so-secret'\n", "K = os.getenv('JWT_SECRET', '')\n", "K = os.environ.get('SECRET_KEY')\n", "K = os.getenv('TOKEN_URL', 'https://x.example')\n", "K = os.getenv('API_KEY_HEADER', 'x-api-key')\n", "K = os.getenv('API_KEY', 'change-me')\n", mark=D23),
 ]  # fmt: skip
 SCRIPT_GOOD = [
     *each("silent-catch", "try { f(); } catch (error) {\n  // private windows have no storage\n}\n", "try { f(); } catch (e) { console.warn(e); }\n", "try { f(); } catch { /* the file may be gone already */ }\n", "const ok = (u) => { try { new URL(u); return true; } catch { return false; } };\n"),

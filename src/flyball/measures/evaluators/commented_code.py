@@ -55,13 +55,14 @@ def commented_scripts(syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:
     """Blocks of comments that hold code."""
     found = []
     for path in tree.of(*SCRIPTS):
-        if "//" in tree.text(path) and syntax.root(tree, path) is not None:
+        if re.search(r"/[/*]", tree.text(path)) and syntax.root(tree, path) is not None:
             found += list(_in_file(syntax, tree, path))
     return found
 
 
 def _in_file(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[TrackDefect]:
-    for first, last, text in _blocks(list(syntax.find(tree, path, {"kind": "comment", "regex": "^//"}))):
+    single = _blocks(list(syntax.find(tree, path, {"kind": "comment", "regex": "^//"})))
+    for first, last, text in (*single, *_enclosed(syntax, tree, path)):
         if _is_code(text, language_of(path)):
             yield tree.defect(
                 "commented-code",
@@ -71,6 +72,13 @@ def _in_file(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[TrackDefec
                 end_line=last,
                 action="remove it: the history keeps it",
             )
+
+
+def _enclosed(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, int, str]]:
+    """Comments in one piece, as lines of their own; those with two stars are for readers of documents."""
+    for node in syntax.find(tree, path, {"kind": "comment", "regex": r"^/\*[^*!]"}):
+        inner = node.text().removeprefix("/*").removesuffix("*/").strip("\n")
+        yield (*lines_of(node), "\n".join("//" + re.sub(r"^\s*\* ?", "", line) for line in inner.split("\n")))
 
 
 def _blocks(comments: list[Any]) -> Iterator[tuple[int, int, str]]:

@@ -10,7 +10,7 @@ from flyball.measures.evaluators.ground import SourceTree
 
 _GUARD = re.compile(
     r"Security\(|login_?required|permission|require|authenticat|authori[sz]|\bauth\w*|jwt|protect|guard|ensure|verif|current_?user|signed_?in|logged_?in"
-    r"|is_?(?:admin|owner|staff|user)\b|admin_?only|roles?\b|check_?(?:session|token|user)|api_?key",
+    r"|is_?(?:admin|owner|staff|user)\b|(?:\b|_)only_?\w|admin_?only|must_?be|restrict|allow_?(?:roles?|only)|staff|roles?\b|check_?(?:session|token|user)|api_?key",
     re.IGNORECASE,
 )
 _PUBLIC = re.compile(r"login|signin|sign-in|signup|register|token|webhook|callback|logout|health", re.IGNORECASE)

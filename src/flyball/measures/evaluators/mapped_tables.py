@@ -13,6 +13,12 @@ from flyball.measures.evaluators.ground import PYTHON, SourceTree, TrackTrees, i
 from flyball.measures.sources import parse
 
 _MAKES = re.compile(r"create|rename", re.IGNORECASE)
+_RENAMES = re.compile(r"rename_table|RENAME\s+TO\b", re.IGNORECASE)
+_SUBJECTS = (
+    re.compile(r"\b(?:CREATE|ALTER)\s+(?:\w+\s+)??TABLE\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?(?:[\w\"`]+\.)?[\"`]?(\w+)", re.IGNORECASE),
+    re.compile(r"^(?:with\s+)?op\.\w+\(\s*[\"'](\w+)[\"']"),
+)  # fmt: skip
+"""The table that a statement is about, which may name others."""
 _COLUMN = re.compile(r"\b(?:Mapped\[|mapped_column\(|Column\()")
 _CALLS = frozenset({"mapped_column", "Column"})
 
@@ -57,10 +63,18 @@ def _of_table(
         text = f"the table {name} is new and no migration makes it"
         yield tree.defect("no-migration", text, path, table.line, end_line=table.end_line, action=action)
         return
+    own = [text for text in written if _names(text, name)]
+    if name and any(_RENAMES.search(text) for text in own):
+        return
     for column, line in table.columns:
-        if (name, column) not in known and not any(_names(text, name) and _names(text, column) for text in written):
+        if (name, column) not in known and not any(_is_about(text, name) and _names(text, column) for text in own):
             text = f"the column {column} is new and no migration adds it"
             yield tree.defect("no-migration", text, path, line, action=action)
+
+
+def _is_about(text: str, table: str) -> bool:
+    subject = next((found[1] for one in _SUBJECTS if (found := one.search(text))), "")
+    return not table or not subject or subject == table
 
 
 def _names(text: str, word: str) -> bool:

@@ -1,0 +1,3 @@
+export function label(plant) {
+  return `${plant.name} (${plant.litres} l)`;
+}

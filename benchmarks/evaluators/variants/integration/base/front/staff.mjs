@@ -1,0 +1,1 @@
+export const onlyStaff = (request, response, next) => (request.user ? next() : response.sendStatus(401));
