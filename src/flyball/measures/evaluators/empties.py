@@ -63,21 +63,13 @@ def _places(syntax: Syntax, tree: SourceTree, path: str, lists: set[str]) -> Ite
         if subject := _divisor(node):
             yield node, subject, "division-by-zero", f"`{node.text()[-60:]}` divides by {subject}"
     for node in syntax.find(tree, path, rules["ends"]):
-        subject = re.sub(
-            r"^\w+\((.*)\)$",
-            r"\1",
-            node.text().rpartition("[")[0] if path.endswith(PYTHON) else node.text().partition("[")[0],
-        )
+        subject = re.sub(r"^\w+\((.*)\)$", r"\1", node.text().partition("[")[0])  # sorted(names)[0]
         if _is_list(node, subject, lists):
             yield node, subject, "end-of-nothing", f"`{node.text()}` is an end of {subject}"
     for node in syntax.find(tree, path, rules["folds"]):
         if subject := _folded(node, lists):
-            yield (
-                node,
-                subject,
-                "fold-of-nothing",
-                f"`{node.text().partition('(')[0]}` of {subject} has no value to begin with",
-            )
+            text = f"`{node.text().partition('(')[0]}` of {subject} has no value to begin with"
+            yield node, subject, "fold-of-nothing", text
 
 
 def _divisor(node: Any) -> str:
