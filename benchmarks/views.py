@@ -22,6 +22,7 @@ from flyball.journal.records import task_scope
 from flyball.testing.builders import Story, short_tdd_run
 from flyball.web.access import token_of
 from flyball.wiring.site import Site
+from flyball.wiring.tasks.kept_views import MANY
 
 IDLE_S, PAGES, APPENDS = 10.0, 20, 150
 MOST_IDLE, MOST_MB, MOST_PAINT_S, MOST_SLOWER = 0.01, 120.0, 1.0, 1.25
@@ -38,7 +39,7 @@ class Server:
         found = next(m for line in self.process.stdout if (m := re.search(r"http://127\.0\.0\.1:\d+", line)))
         self.address = found[0]
         self.browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        self.get(f"/?token={token_of(home)}")
+        self.get(f"/start?token={token_of(home)}")
 
     def get(self, path: str) -> bytes:
         with self.browser.open(self.address + path) as answer:
@@ -118,22 +119,30 @@ def _watch(server: Server, path: str) -> None:
         return
 
 
-def first_paint(place: Path, count: int) -> tuple[float, float]:
-    """Seconds until the page of a long task is there: asked for at once, and again."""
+def first_paint(place: Path, count: int) -> tuple[float, float, float]:
+    """Seconds until the page of a long task is there, asked for at once: never seen before, after a restart, and again."""
     site = repository(place)
     story = Story().start()
     while len(story.events) < count:
         story.iterate(failing=("tests/a.py::b",))
     task = put(site, story.events)
-    server = Server(site.home.home)
     path = f"/t/{site.home.name}/{task}"
-    taken = []
-    for _ in range(2):
-        begun = time.monotonic()
-        server.get(path)
-        taken.append(time.monotonic() - begun)
+    server = Server(site.home.home)
+    unseen = _painted(server, path)
+    view = site.home.task(task) / "view"
+    while count >= MANY and not view.exists():
+        time.sleep(0.1)
     server.end()
-    return taken[0], taken[1]
+    server = Server(site.home.home)
+    first, again = _painted(server, path), _painted(server, path)
+    server.end()
+    return unseen, first, again
+
+
+def _painted(server: Server, path: str) -> float:
+    begun = time.monotonic()
+    server.get(path)
+    return time.monotonic() - begun
 
 
 def appending(site: Site, task: TaskId) -> float:
@@ -178,8 +187,11 @@ def main() -> int:
         print(
             f"idle with 50 tasks   {used * 100:6.2f} % of a core, {memory:5.0f} MB   target {MOST_IDLE * 100:g} %, {MOST_MB:g} MB"
         )
-        cold, warm = first_paint(Path(two), count)
-        print(f"first paint          {cold:6.2f} s of {count:,} events, {warm:.2f} s again   target {MOST_PAINT_S:g} s")
+        unseen, cold, warm = first_paint(Path(two), count)
+        print(
+            f"first paint          {cold:6.2f} s of {count:,} events, {warm:.2f} s again, {unseen:.2f} s if never read before"
+            f"   target {MOST_PAINT_S:g} s"
+        )
         alone, watched = open_pages(Path(three))
         print(f"{PAGES} pages open        {watched:6.2f} s against {alone:.2f} s alone   target {MOST_SLOWER:g} times")
     good = used <= MOST_IDLE and memory <= MOST_MB and cold <= MOST_PAINT_S and watched <= MOST_SLOWER * alone

@@ -15,9 +15,11 @@ import uvicorn
 from flyball.ports import Refusal
 from flyball.web.access import FOLDER, LOOPBACK, AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
+from flyball.web.sites import Sites
 
 PORT = 7117
 START_S = 30.0
+KEEP_S = 600.0
 
 
 class Listening(msgspec.Struct, frozen=True):
@@ -44,13 +46,21 @@ def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None])
     taken = _bind(options.host, options.port)
     port = taken.getsockname()[1]
     app = make_app(home, gate)
-    threading.Thread(target=app.state.sites.warm, name="first look", daemon=True).start()
+    threading.Thread(target=_tend, args=(app.state.sites,), name="first look", daemon=True).start()
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2, ws="none")
     server = uvicorn.Server(config)
     app.state.hub.ending = lambda: server.should_exit
     begun(listening(token, options.host, port))
     with _announced(home, options.host, port):
         server.run(sockets=[taken])
+
+
+def _tend(sites: Sites) -> None:
+    """Read what there is, and keep what was read of long tasks, now and as they grow."""
+    sites.warm()
+    while True:
+        sites.keep()
+        threading.Event().wait(KEEP_S)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.views.situation import Seen
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
+from flyball.wiring.tasks import kept_views
 from flyball.wiring.tasks.surroundings import known, look_around
 from flyball.workspace.repository import Repository
 
@@ -33,6 +34,7 @@ class Sites:
         self._sites: dict[str, Site] = {}
         self._missing: dict[str, str] = {}
         self._looked_at = float("-inf")
+        self._kept: dict[tuple[str, str], int] = {}
         self._merged: dict[tuple[str, str], tuple[object, Seen]] = {}
 
     def all(self) -> dict[str, Site]:
@@ -76,6 +78,8 @@ class Sites:
 
     def known(self, site: Site, task: TaskId) -> Known:
         with self.lock:
+            if task not in site.dossiers:
+                self._kept[site.home.name, task] = kept_views.load(site, task)
             return known(site, task, self._seen(site, task))
 
     def _seen(self, site: Site, task: TaskId) -> Seen:
@@ -102,6 +106,16 @@ class Sites:
         """Read what there is before somebody asks: the first look at a long task is the dear one."""
         for _ in self.summaries():
             pass
+
+    def keep(self) -> None:
+        """Keep what was read of long tasks for the next server."""
+        for name, site in self.all().items():
+            for task in list(site.dossiers):
+                with self.lock, suppress(JournalError, Refusal):
+                    read = site.dossier(task).state.seq
+                    if read - self._kept.get((name, task), 0) >= kept_views.MANY:
+                        kept_views.keep(site, task)
+                        self._kept[name, task] = read
 
     def spent_today(self, repo: str = "") -> float:
         """In all repositories, or in one."""
