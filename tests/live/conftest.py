@@ -26,7 +26,7 @@ from flyball.process import StopFlag
 from flyball.testing.model_script import ModelAnswer, ModelScript
 from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
-from flyball.wiring.run.controller import program_folders
+from flyball.wiring.run.confining import program_folders
 from flyball.workspace import sandbox
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flyball-agents"

@@ -19,7 +19,7 @@ from tests.measures.conftest import Lab
 from flyball.core.model.task import Gate, Settings
 from flyball.folders import users_environments
 from flyball.measures.gates.junit import Outcome
-from flyball.wiring.run.controller import program_folders
+from flyball.wiring.run.confining import program_folders
 from flyball.workspace.sandbox import Confined, Unavailable, available
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C43", "C42")]

@@ -15,7 +15,7 @@ from tests.web.hostile import HOSTILE, STEERING, hostile_story
 
 from flyball.testing.builders import tdd_task
 from flyball.web.access import COOKIE, AccessRules, hosts_of, opening_file, token_of
-from flyball.wiring.run.controller import confinement
+from flyball.wiring.run.confining import confinement
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Unavailable, available
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from flyball.folders import users_environments
-from flyball.wiring.run.controller import lent_environments
+from flyball.wiring.run.confining import lent_environments
 from flyball.workspace.sandbox import Confined, Unavailable, available
 
 pytestmark = pytest.mark.req("C43")

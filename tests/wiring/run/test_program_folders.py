@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import flyball
-from flyball.wiring.run.controller import program_folders
+from flyball.wiring.run.confining import program_folders
 from flyball.workspace import sandbox
 
 IN_THE_SANDBOX = """\
 import os, subprocess, sys
 from pathlib import Path
-from flyball.wiring.run.controller import program_folders
+from flyball.wiring.run.confining import program_folders
 from flyball.workspace import sandbox
 
 tree = Path(sys.argv[1])

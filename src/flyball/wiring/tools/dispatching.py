@@ -30,7 +30,7 @@ from flyball.measures.evaluators.running import Answered
 from flyball.ports import Notify, Refusal
 from flyball.projections.files.evaluation_report import PAGE, SHOTS, evaluation_report
 from flyball.wiring.run.agents import hiding_logins
-from flyball.wiring.run.controller import confinement
+from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.track_measuring import EMPTY, TrackMeasuring, TrackSpan
 from flyball.wiring.site import Site
 from flyball.wiring.tools.judges import JudgesBench, ask_judges, require_agent

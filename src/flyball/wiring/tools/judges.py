@@ -20,7 +20,7 @@ from flyball.core.model.task import AgentChoice, Author, Commit, EffectId, Playe
 from flyball.core.text.scrubbing import one_line
 from flyball.ports import Notify, Refusal, Stop
 from flyball.wiring.run.agents import agents_of
-from flyball.wiring.run.controller import confinement
+from flyball.wiring.run.confining import confinement
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 

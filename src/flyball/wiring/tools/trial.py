@@ -15,7 +15,7 @@ from flyball.journal.blobs import FileBlobs
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify
 from flyball.wiring.run.agents import hiding_logins
-from flyball.wiring.run.controller import confinement
+from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace

@@ -1,0 +1,134 @@
+"""The adapters of one run: who performs each effect, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from flyball.clock import system_clock
+from flyball.core.claims.values import MAX_PLAN
+from flyball.core.evaluation.catalogue import EvaluatorCard
+from flyball.core.model.task import Task
+from flyball.core.text.scrubbing import decode
+from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
+from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
+from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
+from flyball.core.workflows.track.effects import CheckAnswers, EditTrack, MeasureTrack, ReadTrack
+from flyball.documents.backlog_folder import BacklogFolders
+from flyball.documents.track_documents import TrackDocuments
+from flyball.engine.performer import Performer
+from flyball.measures.evaluators.offered import offered
+from flyball.measures.gates.commands import cleaned
+from flyball.measures.gates.outside import outside_environments
+from flyball.measures.measurer import TreeMeasurer
+from flyball.ports import People, Watch
+from flyball.wiring.memory import RepositoryMemory
+from flyball.wiring.run.agents import agents_of, hiding_logins, known_secrets
+from flyball.wiring.run.confining import confinement
+from flyball.wiring.run.environments import Environments
+from flyball.wiring.run.github import GitHub
+from flyball.wiring.run.scm_version import with_version
+from flyball.wiring.run.track_evaluators import TrackEvaluators
+from flyball.wiring.run.trackers import PlanSources
+from flyball.wiring.site import Site
+from flyball.workspace.workspace import GitWorkspace
+
+
+class Adapters:
+    """What one run of a task works with. Gates and set-up see no login of an agent's, and a version that tags would tell."""
+
+    def __init__(
+        self,
+        site: Site,
+        task: Task,
+        workspace: GitWorkspace,
+        environment: Mapping[str, str],
+        notify: Watch,
+        locks: tuple[int, ...],
+    ) -> None:
+        self._site, self._task, self._workspace = site, task, workspace
+        self._environment, self._notify, self._locks = environment, notify, locks
+        self._root = site.repository.root
+        self._confine = confinement(site, task.settings, workspace, environment)
+        self._private = hiding_logins(self._confine, environment)
+        self._building = with_version(environment, site.repository, site.repository.require_commit())
+
+    def performer(self, people: People) -> Performer:
+        """Everything that can be done to the world in this run."""
+        task, backlogs = self._task, BacklogFolders(self._root)
+        plans = PlanSources(self._root, self._environment)
+        cards = offered().cards
+        tracks = TrackDocuments(self._root, cards, tell=partial(self._notify, "waiting"))
+        evaluators = self._evaluators(cards)
+        return Performer(
+            task,
+            workspace=self._workspace,
+            agents=agents_of(
+                task,
+                confine=self._confine,
+                environment=self._environment,
+                root=self._root,
+                hold_fds=self._locks,
+                secrets=known_secrets(task, self._environment, self._root),
+            ),
+            measurer=self._measurer(),
+            people=people,
+            setup=self._environments(),
+            clock=system_clock,
+            folder=self._site.home.task(task.id),
+            notify=self._notify,
+            others={
+                ReadBacklog: backlogs.read,
+                EditBacklog: backlogs.edit,
+                ReadPlan: plans.read,
+                MarkEntries: plans.mark,
+                ReadDraft: self._draft,
+                ReadTrack: tracks.read,
+                EditTrack: tracks.edit,
+                CheckAnswers: evaluators.check,
+            },
+            stoppable={MeasureTrack: evaluators.measure},
+            pull_requests=GitHub(self._site, task.id, self._environment),
+            recall=RepositoryMemory(self._site.journal, self._workspace).recall,
+        )
+
+    def _measurer(self) -> TreeMeasurer:
+        return TreeMeasurer(
+            directory=self._site.home.gate_tree(self._task.id),
+            repository=self._root,
+            confine=self._private,
+            blobs=self._site.blobs,
+            environment=self._building,
+            nonce=system_clock.nonce,
+            hold_fds=self._locks,
+            outside=partial(outside_environments, environment=self._building),
+        )
+
+    def _environments(self) -> Environments:
+        return Environments(
+            self._task.settings,
+            confine=self._private,
+            environment=cleaned(self._building),
+            hold_fds=self._locks,
+            root=self._root,
+            own=self._workspace.root,
+        )
+
+    def _evaluators(self, cards: Sequence[EvaluatorCard]) -> TrackEvaluators:
+        home = self._site.home
+        return TrackEvaluators(
+            self._root,
+            self._workspace,
+            self._private,
+            self._task.settings,
+            folder=home.task(self._task.id) / "evaluation",
+            cache=home.folder / "tools",
+            environment=self._environment,
+            notify=self._notify,
+            cards=cards,
+        )
+
+    def _draft(self, effect: ReadDraft) -> DraftRead:
+        """A planner's own file, from the tree that was saved after its turn."""
+        raw = self._workspace.read_file(effect.commit, effect.path)
+        return DraftRead(decode(raw[:MAX_PLAN]) if raw else "")
