@@ -46,12 +46,18 @@ def environment_folders(root: Path, names: Collection[str]) -> tuple[str, ...]:
 
 def users_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:
     """The environments in a tree that nobody but its user has written: also those that are links, and where in the tree they lead."""
-    found = set(environment_folders(root, names))
+    links = environment_links(root, names)
     top = root.resolve()
+    real = (Path(root, name).resolve() for name in links)
+    led_to = (str(place.relative_to(top)) for place in real if place != top and place.is_relative_to(top))
+    return tuple(sorted({*environment_folders(root, names), *links, *led_to}))
+
+
+def environment_links(root: Path, names: Collection[str]) -> tuple[str, ...]:
+    """The links of these names to folders, at any depth of a tree but in an environment."""
+    found = []
     for above, folders, _ in walk(root):
         linked = [Path(above, name) for name in folders if name in names and Path(above, name).is_symlink()]
-        found |= {str(link.relative_to(root)) for link in linked}
-        real = (link.resolve() for link in linked)
-        found |= {str(place.relative_to(top)) for place in real if place != top and place.is_relative_to(top)}
+        found += [str(link.relative_to(root)) for link in linked]
         folders[:] = [name for name in folders if name not in names and name != ".git"]
     return tuple(sorted(found))

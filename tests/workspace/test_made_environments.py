@@ -82,6 +82,26 @@ def test_a_link_that_an_agent_put_in_the_place_of_another_does_not_stay(user, he
     assert not (user.root / "node_modules").is_symlink()
 
 
+def test_a_folder_put_where_a_link_of_the_users_leads_does_not_stay(user, here, agent, at):
+    (user.root / "envs" / "dev").mkdir(parents=True)
+    (user.root / "envs" / "dev" / "runner.py").write_text("as installed")
+    (user.root / ".venv").symlink_to("envs/dev")
+    agent(here, "mv envs moved; mkdir -p envs/dev; echo easy > envs/dev/runner.py")
+    here.snapshot("one", "m", at)
+    assert not (user.root / ".venv").exists()
+    assert not (user.root / "envs" / "dev").exists()
+    assert (user.root / "moved" / "dev" / "runner.py").read_text() == "as installed"
+
+
+def test_where_a_new_link_leads_stays(user, here, agent, at):
+    (user.root / "data.log").mkdir()
+    (user.root / "data.log" / "mine").write_text("mine")
+    agent(here, "ln -s data.log node_modules; ln -s . .venv")
+    here.snapshot("one", "m", at)
+    assert (user.root / "data.log" / "mine").read_text() == "mine"
+    assert not any((user.root / name).is_symlink() for name in NAMES)
+
+
 def test_what_set_up_installs_and_what_the_tree_itself_holds_stays(user, here, agent, at, open_workspace):
     user.write("fixtures/node_modules/one.js", "x\n")
     user.git("add", "-f", "fixtures")

@@ -6,13 +6,13 @@ another put in its place.
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
 
-from flyball.folders import users_environments
+from flyball.folders import environment_folders, environment_links, users_environments
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.git import joined, records
 
@@ -33,14 +33,15 @@ class MadeEnvironments(msgspec.Struct, frozen=True):
         """Write down which there are, before a run."""
         self.sweep()
         self.record.parent.mkdir(parents=True, exist_ok=True)
-        write_file(self.record, joined([identity for _, identity in self._found()]))
+        found = users_environments(self.root, self.names)
+        write_file(self.record, joined([f"{_identity(self.root / name)} {name}" for name in found]))
 
     def sweep(self) -> tuple[str, ...]:
         """After a run, move away those that were not there before it; sentences on them."""
         if not self.record.exists():
             return ()
-        known = set(records(self.record.read_bytes()))
-        new = [name for name, identity in self._found() if identity not in known]
+        known = {identity: name for identity, _, name in (r.partition(" ") for r in records(self.record.read_bytes()))}
+        new = [name for name in self._found(known.values()) if _identity(self.root / name) not in known]
         held = self.saved() if new else ()
         # What is saved with the tree is no environment, whatever it is called, and no gate is lent it.
         moved = [name for name in new if not any(path.startswith(f"{name}/") for path in held)]
@@ -48,9 +49,10 @@ class MadeEnvironments(msgspec.Struct, frozen=True):
         self.record.unlink()
         return notes
 
-    def _found(self) -> Iterator[tuple[str, str]]:
-        for name in users_environments(self.root, self.names):
-            yield name, _identity(self.root / name)
+    def _found(self, known: Collection[str]) -> list[str]:
+        """What has an environment's name now, and what is where a link led before: where a new link leads is none."""
+        named = {*environment_folders(self.root, self.names), *environment_links(self.root, self.names)}
+        return sorted({*named, *(name for name in known if (self.root / name).is_dir())})
 
     def _moved(self, name: str) -> str:
         # The newest is enough: it may be the user's own, made while the agent was at work, but nobody needs one for each turn.
@@ -66,6 +68,8 @@ class MadeEnvironments(msgspec.Struct, frozen=True):
 
 def _identity(place: Path) -> str:
     """What tells one entry from another that was put in its place; a link that was made anew may have the old one's number."""
-    found = os.lstat(place)
-    made = f" {found.st_ctime_ns} {os.readlink(place)}" if place.is_symlink() else ""
-    return f"{found.st_dev} {found.st_ino}{made}"
+    own, real = os.lstat(place), os.stat(place)
+    facts = [own.st_dev, own.st_ino, real.st_dev, real.st_ino]
+    if place.is_symlink():
+        facts.append(own.st_ctime_ns)
+    return "-".join(map(str, facts))
