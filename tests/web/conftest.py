@@ -84,13 +84,16 @@ def add(site: Site, task: TaskId, *facts: Fact) -> None:
 CHANGED = {"dedupe.py": 'def accept(posting):\n    key = "<script>"\n    return key\n'}
 
 
-def worked_on(site: Site, files: Mapping[str, str] = CHANGED) -> TaskId:
+def worked_on(site: Site, files: Mapping[str, str] = CHANGED, task: Task | None = None) -> TaskId:
     """A task whose first turn really changed files in its own checkout."""
     record = site.journal.open_task(
-        "x", workflow="tdd", title="x", at=now(), opening=lambda task: [TaskOpened(replace(tdd_task(), id=task), "RED")]
+        "x",
+        workflow="tdd",
+        title="x",
+        at=now(),
+        opening=lambda name: [TaskOpened(replace(task or tdd_task(), id=name), "RED")],
     )
-    task = site.state(record.id).task
-    workspace = site.workspace(task)
+    workspace = site.workspace(site.state(record.id).task)
     workspace.prepare()
     prepare = Prepare(EffectId("prepare"), at=now())
     base = workspace.base

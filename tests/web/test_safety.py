@@ -13,7 +13,10 @@ from msgspec.structs import replace
 from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, say, short_tdd_run, worked_on
 from tests.web.hostile import HOSTILE, STEERING, hostile_story
 
-from flyball.testing.builders import tdd_task
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun
+from flyball.core.model.task import AgentSpec, EffectId
+from flyball.testing.builders import Story, tdd_task
 from flyball.web.access import COOKIE, AccessRules, hosts_of, opening_file, token_of
 from flyball.wiring.run.confining import confinement
 from flyball.wiring.site import Site
@@ -172,6 +175,29 @@ def test_a_link_an_agent_left_in_place_of_its_output_is_not_followed(site: Site,
     browser = serve()
     assert "SECRET" not in browser.get(f"{place(site, task)}/turn/1").text
     assert "SECRET" not in browser.get(f"{place(site, task)}/turn/1?view=raw").text
+
+
+def test_no_secret_that_flyball_hands_on_is_sent_even_while_a_turn_prints_it(
+    site: Site, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, opening = "sk-live-0123456789abcdef", token_of(site.home.home)
+    monkeypatch.setenv("SHOP_API_KEY", key)
+    task = replace(tdd_task(), agents=(AgentSpec("scripted", env=("SHOP_API_KEY",)),))
+    under_way = RunAgent(EffectId("turn/1"), "tester", "RED", "scripted", "", "do it", 1, 1)
+    printing = put(site, Story(task).start().add(Begun(under_way)))
+    turn = site.home.turns(printing) / "0001-1"
+    turn.mkdir(parents=True)
+    for name in ("stdout", "stderr", "report.json"):
+        (turn / name).write_text(f"before {key} and {opening} after\n")
+    changed = worked_on(site, {"settings.py": f"KEY = '{key}'\nTOKEN = '{opening}'\n"}, task)
+    browser = serve()
+    raw = [f"/turn/1?view=raw&file={name}" for name in ("stdout", "stderr", "report.json")]
+    paths = [f"{place(site, printing)}{tail}" for tail in ("/turn/1", *raw)]
+    for path in (*paths, f"{place(site, changed)}/diff", f"{place(site, changed)}/diff?view=split"):
+        text = browser.get(path).text
+        assert "[hidden]" in text, path
+        assert key not in text, path
+        assert opening not in text, path
 
 
 def test_a_diff_takes_only_names_of_checkpoints(site: Site, serve: Serve) -> None:

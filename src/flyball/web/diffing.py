@@ -22,6 +22,7 @@ from flyball.projections.pages.guidance import Comment, guidance, sent
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
 from flyball.web.frame import crumbs_of, frame, page, redirect, refusal, sites_of
+from flyball.web.hiding import hidden_for
 from flyball.web.starting import detached
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import history
@@ -73,7 +74,7 @@ def diff(request: Request) -> Response:
             change, heading = _change(request, site, found)
         except Refusal as error:
             return refusal(request, "No diff", str(error), status=404)
-        files = _files(site, found, change.older, change.newer)
+        files = _files(request, site, found, change.older, change.newer)
     done = summary.status.decision == "DONE"
     able = not request.app.state.gate.read_only and summary.word != "ABORTED"
     shown = DiffShown(
@@ -137,9 +138,10 @@ def _choices(found: Known, older: str) -> tuple[CheckpointRecord, ...]:
     return tuple({each.commit: each for each in (*kept[:1], *offered(kept, older))}.values())
 
 
-def _files(site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
+def _files(request: Request, site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
     patch = site.workspace(found.state.task).diff(older, newer)[:LARGEST_PATCH]
-    return theirs_first(files_of(decode(patch)))
+    hidden = hidden_for(request, site, found.state.task)
+    return theirs_first(files_of(hidden(decode(patch))))
 
 
 def _verdict(found: Known, summary: Summary, turns: frozenset[int]) -> str:
@@ -191,7 +193,7 @@ async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
         known = {checkpoint.commit for checkpoint in found.history.checkpoints} | {found.state.main.head}
         known |= {opened.base for opened in found.history.timeline.openings}
         older, newer = values.get("older", ""), values.get("newer", "")
-        files = _files(site, found, older, newer) if {older, newer} <= known else []
+        files = _files(request, site, found, older, newer) if {older, newer} <= known else []
     written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := found_line(files, c.path, c.line))]
     if not written:
         return refusal(request, "Nothing to send", "Write a comment on a line of the diff first.", status=400)

@@ -19,6 +19,7 @@ from flyball.projections.pages.task_page import PAGE, iterations_shown, task_pag
 from flyball.projections.views.standing import finished
 from flyball.projections.views.status import QuestionShown, open_questions
 from flyball.web.frame import PageFrame, crumbs_of, frame, page, sites_of
+from flyball.web.hiding import hidden_for
 from flyball.web.reading import turn_shown
 
 
@@ -187,7 +188,8 @@ def turn(request: Request) -> Response:
     with sites.lock:
         site, task_id = sites.find(request.path_params["repo"], request.path_params["task"])
         found = sites.known(site, task_id)
-        shown = turn_shown(site, found, number, request.query_params)
+        hidden = hidden_for(request, site, found.state.task)
+        shown = turn_shown(site, found, number, request.query_params, hidden)
         summary = summarize(found)
     framed = frame(request, crumbs_of(summary, Crumb(f"turn {number}")), live=shown.view != "raw")
     return page("turn.html", framed, t=summary, turn=shown)

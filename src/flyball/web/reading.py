@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.agents.display.display import Shown
 from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
@@ -15,6 +16,7 @@ from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, verdict_chip
 from flyball.projections.pages.summary import Known
 from flyball.projections.wording import duration, plain
+from flyball.web.hiding import Hidden
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.transcripts import PAGE, Bytes, kept_files, read_bytes, read_page
 
@@ -88,7 +90,7 @@ class TurnPage(msgspec.Struct):
     raw: RawPart | None = None
 
 
-def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str]) -> TurnPage:
+def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], hidden: Hidden) -> TurnPage:
     """The page of a turn; raises KeyError where there was none."""
     record = found.history.turn(number)
     if record is None:
@@ -98,9 +100,7 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str]) 
     mark = next((m for m in found.history.timeline.marks if m.turn == number), None)
     view = query.get("view", "") if query.get("view", "") in {"raw", "words"} else ""
     prompt = _prompt(site, found.state.task.id, record)
-    report = (
-        files["report.json"].read_bytes()[:LONGEST_PART].decode("utf-8", "replace") if "report.json" in files else ""
-    )
+    report = read_bytes(files["report.json"], 0).text[:LONGEST_PART] if "report.json" in files else ""
     shown = TurnPage(
         number=number,
         heading=f"{record.role}{f' on {record.item}' if record.item else ''}",
@@ -122,7 +122,7 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str]) 
         prompt=_middle_out(prompt),
         prompt_line=plain(next((x for x in prompt.splitlines() if x.strip()), ""), 120),
         prompt_lines=prompt.count("\n") + 1 if prompt else 0,
-        report=report,
+        report=hidden(report),
         report_note=record.source if record.source != "none" else "not read",
         session=record.session,
         attempt=record.attempt,
@@ -132,11 +132,11 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str]) 
     if view == "raw":
         name = query.get("file", "stdout")
         if name in files:
-            shown.raw = _raw(read_bytes(files[name], at))
+            shown.raw = _raw(read_bytes(files[name], at), hidden)
         return shown
     if "stdout" in files:
         read = read_page(found.state.task, record.agent, files["stdout"], at)
-        shown.parts = parts_of(read.shown)
+        shown.parts = [_without(part, hidden) for part in parts_of(read.shown)]
         shown.earlier = max(0, read.start - PAGE) if read.start else None
         shown.later = read.end if read.end < read.size else None
     shown.outline = _outline(shown)
@@ -147,11 +147,15 @@ def _place(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
-def _raw(read: Bytes) -> RawPart:
+def _raw(read: Bytes, hidden: Hidden) -> RawPart:
     earlier = max(0, read.start - PAGE) if read.start else None
-    return RawPart(
-        read.name, read.text, read.start, read.end, read.size, earlier, read.end if read.end < read.size else None
-    )
+    later = read.end if read.end < read.size else None
+    return RawPart(read.name, hidden(read.text), read.start, read.end, read.size, earlier, later)
+
+
+def _without(part: Part, hidden: Hidden) -> Part:
+    """A turn that is under way has its secrets taken out of what it printed only when it ends."""
+    return replace(part, text=hidden(part.text), line=hidden(part.line), body=hidden(part.body))
 
 
 def _prompt(site: Site, task: TaskId, record: TurnRecord) -> str:
