@@ -194,6 +194,7 @@ def test_what_the_command_refuses_is_told_and_what_was_typed_is_kept(
     answer = say(serve(), "/start", repo=site.home.name, request="add a page")
     assert answer.status_code == 409
     assert "flyball.toml is not trusted" in answer.text
+    assert '<div class="command"><code>flyball trust</code>' in answer.text.partition('id="refused"')[2][:200]
     assert "add a page" in answer.text
 
 

@@ -17,6 +17,7 @@ from flyball.core.text.quantities import plural
 from flyball.markup.highlight import code
 from flyball.projections.history.spend import Spend
 from flyball.projections.history.timeline import TimelineMark
+from flyball.projections.pages.advice_line import parted
 from flyball.projections.pages.summary import short_time
 from flyball.projections.plots.failing import spark
 from flyball.projections.plots.failing_story import failing_story
@@ -70,6 +71,7 @@ def _environment() -> jinja2.Environment:
         date=lambda at: f"{at.astimezone(UTC):%d %b %Y, %H:%M} UTC",
         dollars=dollars,
         duration=duration,
+        parted=parted,
         governor=lambda angle, size=30: Markup(governor(angle, size)),  # noqa: S704 - our own picture
         hm=lambda at: f"{at.astimezone(UTC):%H:%M}",
         hms=lambda at: f"{at.astimezone(UTC):%H:%M:%S}",

@@ -1,5 +1,6 @@
 """`flyball notify`, and a run that tells."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,10 @@ def configured(root: Path, script: str) -> Path:
 
 @pytest.mark.req("V40")
 def test_targets_are_named_without_their_secrets_and_tried_only_after_a_trust_record(repository, flyball):
-    assert "Nobody is told" in flyball("notify").out
+    nobody = flyball("notify").out
+    assert "Nobody is told" in nobody
+    lines = "\n".join(line.strip() for line in nobody.splitlines() if line.startswith("  "))
+    assert set(tomllib.loads(lines)["notify"]) == {"targets", "command", "quiet_hours"}, "what to write is printed"
     said = repository.parent / "said"
     tell = configured(repository, f"cat >> {said}")
     refused = flyball("notify", "--test")
