@@ -45,19 +45,22 @@ def environment_folders(root: Path, names: Collection[str]) -> tuple[str, ...]:
 
 
 def users_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:
-    """The environments in a tree that nobody but its user has written: also those that are links, and where in the tree they lead."""
-    links = environment_links(root, names)
+    """The environments in a tree that nobody but its user has written: of any name, also links, and where in the tree they lead."""
+    found = all_environments(root, names)
     top = root.resolve()
-    real = (Path(root, name).resolve() for name in links)
+    real = (Path(root, name).resolve() for name in found)
     led_to = (str(place.relative_to(top)) for place in real if place != top and place.is_relative_to(top))
-    return tuple(sorted({*environment_folders(root, names), *links, *led_to}))
+    return tuple(sorted({*found, *led_to}))
 
 
-def environment_links(root: Path, names: Collection[str]) -> tuple[str, ...]:
-    """The links of these names to folders, at any depth of a tree but in an environment."""
+def all_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:
+    """Folders of these names and links to some, and virtual environments of any name, at any depth but in another one."""
     found = []
-    for above, folders, _ in walk(root):
-        linked = [Path(above, name) for name in folders if name in names and Path(above, name).is_symlink()]
-        found += [str(link.relative_to(root)) for link in linked]
+    for above, folders, files in walk(root):
+        at = Path(above).relative_to(root)
+        if "pyvenv.cfg" in files and "bin" in folders and at.parts:
+            found.append(str(at))
+            folders.clear()
+        found += [str(at / name) for name in folders if name in names]
         folders[:] = [name for name in folders if name not in names and name != ".git"]
     return tuple(sorted(found))

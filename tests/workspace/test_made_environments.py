@@ -50,9 +50,9 @@ def here(user, open_workspace, at):
     return made
 
 
-@pytest.mark.parametrize("folder", [".venv", "node_modules", "web/app/node_modules"])
+@pytest.mark.parametrize("folder", [".venv", "node_modules", "web/app/node_modules", "tools/env-3.11"])
 def test_an_environment_that_an_agent_made_is_moved_away_and_named(user, here, agent, at, folder):
-    agent(here, f"mkdir -p {folder}/lib; echo easy > {folder}/lib/runner.py")
+    agent(here, f"mkdir -p {folder}/lib {folder}/bin; touch {folder}/pyvenv.cfg; echo easy > {folder}/lib/runner.py")
     notes = here.snapshot("one", "m", at).notes
     assert [note for note in notes if note.startswith(f"{folder} appeared while an agent was at work")]
     assert users_environments(user.root, NAMES) == ("packages/a/node_modules",)

@@ -509,14 +509,17 @@ def test_set_up_installs_into_its_own_tree_though_the_user_has_an_environment_of
 @works
 @pytest.mark.req("C43")
 @pytest.mark.parametrize("where", ["checkout", "in place"])
-@pytest.mark.parametrize("folder", [".venv", "packages/a/node_modules"])
+@pytest.mark.parametrize("folder", [".venv", "packages/a/node_modules", "packages/env-3.11"])
 def test_an_agent_writes_a_copy_of_the_users_environment_and_nobody_sees_it_afterwards(confine, place, where, folder):
     root = place / "project"
     tree = root if where == "in place" else tree_in(place)
     (tree_in(place) / folder).parent.mkdir(parents=True, exist_ok=True)
     (root / folder / "lib").mkdir(parents=True)
     (root / folder / "lib" / "runner.py").write_text("as installed")
-    confine = msgspec.structs.replace(confine, environments=(".venv", folder))
+    (root / folder / "bin").mkdir(exist_ok=True)
+    (root / folder / "pyvenv.cfg").touch()
+    lent = users_environments(root, Settings().environment_folders)
+    confine = msgspec.structs.replace(confine, environments=lent)
     seen = f"cat {folder}/lib/* {folder}/tried 2>/dev/null"
     script = f"echo tried > {folder}/tried; echo worse > {folder}/lib/runner.py; {seen}"
     done = run(confine, tree, script, environments="disposable")

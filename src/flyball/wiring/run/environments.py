@@ -1,6 +1,6 @@
 """Environments to work in: set up where one is missing or out of date, else used again.
 
-Cheapest first: a lane whose work changes no manifest is lent the user's installed dependencies, read-only, where they were installed from
+Cheapest first: a lane whose work changes no manifest is lent the user's installed dependencies, as a copy, where they were installed from
 the same manifests; else `setup` runs once in its pooled workspace, and again when a manifest or a file that it read has changed.
 """
 

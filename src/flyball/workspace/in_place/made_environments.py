@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from flyball.folders import environment_folders, environment_links, users_environments
+from flyball.folders import all_environments, users_environments
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.git import joined, records
 
@@ -50,9 +50,9 @@ class MadeEnvironments(msgspec.Struct, frozen=True):
         return notes
 
     def _found(self, known: Collection[str]) -> list[str]:
-        """What has an environment's name now, and what is where a link led before: where a new link leads is none."""
-        named = {*environment_folders(self.root, self.names), *environment_links(self.root, self.names)}
-        return sorted({*named, *(name for name in known if (self.root / name).is_dir())})
+        """What is an environment now, and what is where a link led before: where a new link leads is none."""
+        before = (name for name in known if (self.root / name).is_dir())
+        return sorted({*all_environments(self.root, self.names), *before})
 
     def _moved(self, name: str) -> str:
         # The newest is enough: it may be the user's own, made while the agent was at work, but nobody needs one for each turn.
