@@ -93,7 +93,7 @@ def test_a_percentage_needs_a_line() -> None:
 
 
 PARTLY = MUL + "\n\n    def unused(a):\n        return a\n"
-RUN = PYTEST.replace("-m pytest", "-m coverage run --include='*.py' -m pytest")
+RUN = PYTEST.replace("-m pytest", "-m coverage run --source=. -m pytest")
 WRITE = {
     "xml": f"{sys.executable} -m coverage xml -q -o {{coverage}}",
     "lcov": f"{sys.executable} -m coverage lcov -q -o {{coverage}}",
