@@ -18,13 +18,14 @@ from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, spelt
 from flyball.folders import environment_folders
 from flyball.measures.examination import Examination
+from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped
 from flyball.measures.gates.coverage import measure_coverage, merged
 from flyball.measures.gates.expectations import Expectations, keep, load
 from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
-from flyball.measures.kinds import KINDS, Found, unaided
+from flyball.measures.kinds import KINDS, unaided
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules

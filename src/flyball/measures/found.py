@@ -1,0 +1,49 @@
+"""What a measurement found out, and what several kinds of it look at."""
+
+import msgspec
+
+from flyball.core.model.measurement import Check, Files, GateResult, NewTest, Quality, Trick
+from flyball.core.model.task import Commit
+from flyball.measures.examination import Examination, Trial
+from flyball.measures.gates.junit import Outcome
+from flyball.measures.quality import documents
+from flyball.measures.quality.diagrams import Complaints, shapes
+from flyball.measures.sources import is_test_file, looks_like_test
+from flyball.measures.tampering.protected import changed_paths
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a kind found out; `outcomes` where it is not simply what the trial reported."""
+
+    trial: Trial
+    outcomes: dict[str, Outcome] | None = None
+    broken: str = ""
+    new_tests: tuple[NewTest, ...] = ()
+    old_tests_broken: tuple[str, ...] = ()
+    green_runs: int = 0
+    flaky: tuple[str, ...] = ()
+    passing_on_rejected: tuple[str, ...] = ()
+    tricks: tuple[Trick, ...] = ()
+    files: Files = Files()
+    quality: Quality | None = None
+    checks: tuple[Check, ...] = ()
+    tools: tuple[GateResult, ...] = ()
+    notes: tuple[str, ...] = ()
+    unseen: str = ""
+    aiding: tuple[str, ...] = ()
+
+
+def changed_tests(examination: Examination, old: Commit, new: Commit) -> tuple[str, ...]:
+    """The test files in which two commits differ."""
+    read = examination.workspace.read_file
+    return tuple(
+        path
+        for path in changed_paths(examination.workspace, old, new)
+        if looks_like_test(path) and is_test_file(path, read(old, path), read(new, path))
+    )
+
+
+def measure_changed_files(examination: Examination, complaints: Complaints = shapes) -> Files:
+    """What the files that the task changed hold."""
+    request = examination.request
+    return documents.measure_files(examination.workspace, request.base, request.candidate, complaints, request.kept)
