@@ -297,7 +297,7 @@ def check_journal(events: list[Event]) -> None:
     assert {effect for effect, _ in begun} == {effect for effect, _ in ended}
     words = [e.fact.inbox for e in events if isinstance(e.fact, PersonSpoke) and e.fact.inbox]
     assert len(words) == len(set(words))
-    judged = [e.fact.turn for e in events if isinstance(e.fact, Judged)]
+    judged = [e.fact.turn for e in events if isinstance(e.fact, Judged) and e.fact.turn]
     assert len(judged) == len(set(judged))
 
 

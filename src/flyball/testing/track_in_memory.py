@@ -82,22 +82,28 @@ class TrackInMemory:
         if self.stale:
             self.stale -= 1
             return TrackStale("plan.md")
-        for edit in effect.edits:
-            match edit:
-                case ed.WritePlan(text=text):
-                    self.plan = text
-                case ed.SetBox(task=task, mark=mark):
-                    self.plan = plan_text.with_box(self.plan, task, mark)
-                case ed.MarkDone(task=task, sha=sha, summary=summary):
-                    self.plan = plan_text.with_done(self.plan, task, sha, summary)
-                case ed.AddLines(heading=heading, lines=lines):
-                    self.plan = plan_text.with_section(self.plan, heading, lines)
-                case ed.WriteEvaluation(evaluation=evaluation):
-                    self.fix_cycles += evaluation.verdict == "FAIL"
-                case ed.CompleteTrack():
-                    self.completed = True
-            self.edits.append(edit)
+        try:
+            for edit in effect.edits:
+                self._make(edit)
+        except plan_text.TaskNotFound:
+            return TrackStale("plan.md")
         return TrackEdited()
+
+    def _make(self, edit: Edit) -> None:
+        match edit:
+            case ed.WritePlan(text=text):
+                self.plan = text
+            case ed.SetBox(task=task, mark=mark):
+                self.plan = plan_text.with_box(self.plan, task, mark)
+            case ed.MarkDone(task=task, sha=sha, summary=summary):
+                self.plan = plan_text.with_done(self.plan, task, sha, summary)
+            case ed.AddLines(heading=heading, lines=lines):
+                self.plan = plan_text.with_section(self.plan, heading, lines)
+            case ed.WriteEvaluation(evaluation=evaluation):
+                self.fix_cycles += evaluation.verdict == "FAIL"
+            case ed.CompleteTrack():
+                self.completed = True
+        self.edits.append(edit)
 
 
 def _passes(name: str) -> Sequence[tuple[str, bool, bool]]:

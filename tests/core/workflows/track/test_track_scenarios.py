@@ -8,10 +8,10 @@ from flyball.core.evaluation.choosing import Chosen
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
 from flyball.core.model.events import Begun, SessionStarted
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Outcome
+from flyball.core.model.outcomes import Outcome, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.workflows.track.edits import CompleteTrack
-from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers
+from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, TrackMeasured
 from flyball.core.workflows.track.facts import TaskTicked, TrackEvaluated
 from flyball.core.workflows.track.plan_text import with_box
 from flyball.testing.simulator import Simulator
@@ -144,3 +144,51 @@ def test_a_box_that_a_person_ticked_on_a_branch_that_is_not_green_is_not_taken()
     assert state.stopped.reason.startswith(
         "gates and evaluators passed; 2 tasks done; ticked by a person, not verified: 1.2"
     )
+
+
+class Idle(Team):
+    """Fixers change nothing, and say that they did."""
+
+    def work(self, turn: RunAgent, state: State) -> TurnEnded:
+        tree = self.trees.get(turn.lane)
+        ended = super().work(turn, state)
+        if turn.role == "track-fixer" and tree is not None:
+            self.trees[turn.lane] = tree
+        return ended
+
+    def look(self, measure: Measure, _state: State) -> Measurement:
+        found = super().look(measure, _state)
+        accepted = self.saved.get(measure.accepted)
+        return replace(found, unchanged=measure.kind != "baseline" and accepted == found.tree)
+
+
+@pytest.mark.req("D40", "D41")
+def test_a_fix_that_changes_nothing_is_no_fix() -> None:
+    world = Idle()
+    world.track = TrackInMemory(PAGE, failing("it leaks"), failing("it leaks"))
+    simulator = Simulator(world, a_track(), "PLAN")
+    state = simulator.run()
+    assert state.decision == "BLOCKED"
+    assert stages(simulator).count("EVALUATE_EXECUTION") == 1
+
+
+@pytest.mark.req("D25")
+def test_a_track_whose_evaluator_broke_is_evaluated_anew_though_there_was_nothing_to_mend() -> None:
+    broken = TrackMeasured(broken={"code-quality": "it did not answer: time limit"})
+    world = Idle()
+    world.track = TrackInMemory(PAGE, broken, broken)
+    simulator = Simulator(world, a_track(), "PLAN")
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    told = [f for f in simulator.of(TrackEvaluated) if isinstance(f, TrackEvaluated)]
+    assert [(f.number, f.evaluation.verdict, f.cycle) for f in told] == [(1, "FAIL", 1), (2, "FAIL", 2), (3, "PASS", 0)]
+
+
+@pytest.mark.req("D40")
+def test_what_a_fix_added_is_accepted_before_the_next() -> None:
+    simulator, _ = played(TrackInMemory(PAGE, failing("one"), failing("two")))
+    assert simulator.run().decision == "DONE"
+    begun = [e.fact.effect for e in simulator.events if isinstance(e.fact, Begun)]
+    accepted = [each.accepted for each in begun if isinstance(each, Measure) and each.lane == "main" and each.turn]
+    assert accepted[-1].startswith("FIX@")
+    assert accepted[-1] != accepted[-2]

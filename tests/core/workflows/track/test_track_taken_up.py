@@ -150,3 +150,17 @@ def test_a_person_who_edits_again_and_again_is_heard_each_time() -> None:
     assert [f.version for f in simulator.of(TrackPlanned) if isinstance(f, TrackPlanned)] == [1, 2, 3]
     assert "build the large form" in {item.text for item in state.items}
     assert replace(state.items[0], status="not-started").id == "1.1"
+
+
+@pytest.mark.req("D41")
+def test_what_a_person_does_to_a_fix_phase_stands_and_it_is_written_once() -> None:
+    track = TrackInMemory(PAGE, failing("it leaks"))
+    simulator, world = played(track)
+    world.claim = replace(world.claim, exit_signal=False)
+    while simulator.known.main.stage != "FIX" or not simulator.known.main.loop.iteration:
+        simulator.step()
+        world.claim = replace(world.claim, exit_signal=simulator.known.main.stage != "FIX")
+    track.plan = track.plan.replace("- [ ] Task F1.1: form.py:3: it leaks\n", "A person took it out.\n")
+    world.claim = replace(world.claim, exit_signal=True)
+    assert simulator.run().decision == "DONE"
+    assert track.plan.endswith("## Fix Phase (cycle 1)\n\nA person took it out.\n")

@@ -30,8 +30,7 @@ def evaluate(state: State, lane: Lane) -> Step:
     number = record_of(state).evaluations + 1
     evaluation = record_of(state).evaluation
     visit = len(lane.visits)
-    here = isinstance(lane.outcomes.get(_name("measure-track", visit)), TrackMeasured)
-    if here and evaluation is not None and evaluation.head == lane.head:
+    if evaluation is not None and record_of(state).evaluated_in == visit:
         return _decided(state, lane, evaluation)
     found = pages.seen(state)
     if isinstance(found, Step):

@@ -29,9 +29,9 @@ from flyball.core.workflows.track.edits import (
     MarkDone,
     SetMetadata,
 )
-from flyball.core.workflows.track.effects import Edit
+from flyball.core.workflows.track.effects import Edit, TrackRead
 from flyball.core.workflows.track.facts import BusinessSynced, TrackFixed
-from flyball.core.workflows.track.plan_text import FEEDBACK, FIX_PHASE
+from flyball.core.workflows.track.plan_text import FEEDBACK, FIX_PHASE, read_tasks
 from flyball.core.workflows.track.prompts import FIXER, WRITER, brief
 from flyball.core.workflows.track.record import record_of
 
@@ -50,7 +50,14 @@ def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> We
     return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
 
 
-FIX = Stage("FIX", FIXER, "green", _worked, brief, area="fix", product=True)
+def _mended(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """As for other work; but where no finding is about a file (an evaluator broke, a tool is missing) there is none to be done here."""
+    known = record_of(state).evaluation
+    about_files = known is None or any(action.file for action in known.fix_actions)
+    return _worked(state, lane, measured, claim) if about_files else gates.green(state, lane, measured, claim)
+
+
+FIX = Stage("FIX", FIXER, "green", _mended, brief, area="fix", product=True)
 BUSINESS_SYNC = Stage("BUSINESS_SYNC", WRITER, "green", _worked, brief, area="docs")
 
 
@@ -66,8 +73,9 @@ def fix(state: State, lane: Lane) -> Step:
     actions = known.evaluation.fix_actions if known.evaluation else ()
     heading = f"## {FIX_PHASE} (cycle {known.cycle})"
     lines = tuple(fix_line(key, action) for key, action in _numbered(known.cycle, actions))
+    # Once, and not once more after each turn: a person may tick or take out what stands there.
     told = pages.written(state, lane, f"fix-phase-{known.cycle}", AddLines(heading, lines))
-    if told is not None:
+    if told is not None and known.phased < known.cycle:
         return told
     if not lane.loop.exiting:
         return _work(state, lane, FIX)
@@ -75,10 +83,10 @@ def fix(state: State, lane: Lane) -> Step:
     if isinstance(saved, Step):
         return saved
     summary = _summary(state, lane)
-    told = pages.written(state, lane, f"fixed-{known.cycle}", *_fixed(state, actions, saved.commit, summary))
+    told = pages.written(state, lane, f"fixed-{known.cycle}", *_fixed(state, found, actions, saved.commit, summary))
     return told or record(
         TrackFixed(known.cycle, lane.loop.judged.turn if lane.loop.judged else 0, summary),
-        Moved("EVALUATE_EXECUTION", lane.stage, kernel.why_left(lane)),
+        Moved("EVALUATE_EXECUTION", lane.stage, kernel.why_left(lane), accepts_tests=True),
     )
 
 
@@ -102,16 +110,17 @@ def _numbered(cycle: int, actions: tuple[FixAction, ...]) -> list[tuple[str, Fix
     return [(f"F{cycle}.{number}", action) for number, action in enumerate(actions[:FIXES_LISTED], 1)]
 
 
-def _fixed(state: State, actions: tuple[FixAction, ...], commit: str, summary: str) -> tuple[Edit, ...]:
-    """Boxes with the commit behind them, and what was learnt."""
+def _fixed(
+    state: State, found: TrackRead, actions: tuple[FixAction, ...], commit: str, summary: str
+) -> tuple[Edit, ...]:
+    """Boxes with the commit behind them, of those that a person left there, and what was learnt."""
     cycle = record_of(state).cycle
     numbered = _numbered(cycle, actions)
-    found = record_of(state).seen
-    track = found.track if found is not None else ""
-    learnt = tuple(_error(action, summary, track) for _, action in numbered)
+    there = [task.item.id for task in read_tasks(found.plan).tasks]
+    learnt = tuple(_error(action, summary, found.track) for _, action in numbered)
     applied = [{"issue": action.text, "fix": summary, "commit_sha": commit} for _, action in numbered]
     return (
-        *(MarkDone(key, commit[:12], summary) for key, _ in numbered),
+        *(MarkDone(key, commit[:12], summary) for key, _ in numbered if there.count(key) == 1),
         SetMetadata(checkpoints.fixed(state, cycle, applied)),
         KeepErrors(learnt, state.now.date().isoformat()),
     )

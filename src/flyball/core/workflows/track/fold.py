@@ -35,11 +35,13 @@ def _edited(state: State, _lane: Lane, effect: Effect, outcome: TrackEdited | Tr
     known = record_of(state)
     boxed = {*known.boxed, *(edit.task for edit in made if isinstance(edit, MarkDone))}
     boxed -= {edit.task for edit in made if isinstance(edit, SetBox)}
-    wished = any(isinstance(edit, AddLines) and edit.heading == f"## {FEEDBACK}" for edit in made)
+    added = {edit.heading for edit in made if isinstance(edit, AddLines)}
+    wished = f"## {FEEDBACK}" in added
     _keep(
         state,
         seen=None,
         wished=state.rounds if wished else known.wished,
+        phased=known.cycle if added and not wished else known.phased,
         boxed=tuple(sorted(boxed)),
         stale=known.stale + 1 if isinstance(outcome, TrackStale) else 0,
         draft="" if wrote else known.draft,
@@ -123,7 +125,8 @@ def _turn_ended(state: State, lane: Lane, _effect: Effect, outcome: TurnEnded) -
 def _evaluated(state: State, fact: fa.TrackEvaluated) -> None:
     known = record_of(state)
     fixes = known.fixes + (fact.evaluation.verdict == "FAIL")
-    _keep(state, evaluation=fact.evaluation, evaluations=fact.number, fixes=fixes, cycle=max(known.cycle, fact.cycle))
+    visit, cycle = len(state.main.visits), max(known.cycle, fact.cycle)
+    _keep(state, evaluation=fact.evaluation, evaluations=fact.number, evaluated_in=visit, fixes=fixes, cycle=cycle)
 
 
 def _fixed(state: State, fact: fa.TrackFixed) -> None:

@@ -13,7 +13,7 @@ from flyball.core.workflows.track.effects import TrackRead
 class TrackRecord(Record, frozen=True, omit_defaults=True):
     """`seen` are the documents as they were read since the last edit. `version` counts plans, `draft` is one that code has still to
     write. `fixes` counts evaluations that failed, `cycle` is the number of the last fix cycle, `counted` the count of the metadata when it was last read, and
-    `granted` that count when a person last said to go on. `wished` is the round whose feedback stands in the plan. `checked` tells how the plan did in code's own checks. `mended` says what each cycle did, `commits` and `summaries` are those of
+    `granted` that count when a person last said to go on. `evaluated_in` is the visit of the last evaluation, `wished` is the round whose feedback, `phased` the cycle whose fixes stand in the plan. `checked` tells how the plan did in code's own checks. `mended` says what each cycle did, `commits` and `summaries` are those of
     accepted tasks, `boxed` the tasks whose boxes code ticked, `ticked` and `unverified` those a person did.
     """
 
@@ -28,12 +28,14 @@ class TrackRecord(Record, frozen=True, omit_defaults=True):
     revisions: int = 0
     checked: dict[str, bool] = msgspec.field(default_factory=dict)
     evaluations: int = 0
+    evaluated_in: int = 0
     evaluation: TrackEvaluation | None = None
     fixes: int = 0
     cycle: int = 0
     counted: int = 0
     granted: int = 0
     wished: int = 0
+    phased: int = 0
     mended: tuple[str, ...] = ()
     synced: tuple[str, ...] = ()
     pieces: dict[str, str] = msgspec.field(default_factory=dict)
