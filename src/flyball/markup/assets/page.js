@@ -42,7 +42,7 @@
     if (id === "") { var title = doc.createElement("textarea"); title.innerHTML = html; if (doc.title !== title.value) { if (needs(title.value) > needs(doc.title)) speak(title.value); doc.title = title.value; icon(); } return; }
     var el = $(id);
     if (!el || el.dataset.html === html) return;
-    if (busy(el)) { waiting[id] = html; pill(el); return; }
+    if (busy(el)) { waiting[id] = html; pill(el, html); return; }
     delete waiting[id];
     if (el.hasAttribute("data-grows")) return grow(el, html);
     put(el, html);
@@ -65,7 +65,10 @@
     if (atEnd) scrollTo(0, doc.documentElement.scrollHeight);
     else { scrollTo(0, y); if ($("grown")) $("grown").hidden = false; }
   }
-  function pill(el) { var p = el.querySelector("#new-rows"); if (p && !p.textContent) { p.textContent = "new"; } }
+  function pill(el, html) {
+    var p = el.querySelector("#new-rows"), fresh = (html.match(/id="iteration-\d+"/g) || []).filter(function (id) { return !$(id.slice(4, -1)); });
+    if (p && fresh.length) p.textContent = fresh.length + " new";
+  }
   function settle() { Object.keys(waiting).forEach(function (id) { var el = $(id); if (el && !busy(el)) swap(id, waiting[id]); }); }
   function speak(text) { if ($("speaker")) $("speaker").textContent = text; }
   function needs(title) { var n = /^\((\d+)\)/.exec(title); return n ? Number(n[1]) : 0; }
