@@ -122,6 +122,18 @@ HOLLOW = {
         "import calc\ndef test_it():\n    with calc.raises(KeyError):\n        calc.mul('a')\n",
         "import contextlib\n@contextlib.contextmanager\ndef raises(kind):\n    yield\ndef mul(a): pass\n",
     ),
+    "a context manager of the product swallows failures": (
+        "import calc\ndef test_it():\n    with calc.quietly():\n        assert calc.mul(2, 3) == 6\n",
+        "import contextlib\ndef quietly(): return contextlib.suppress(AssertionError)\ndef mul(a, b): return 0\n",
+    ),
+    "a handler swallows failures": (
+        "import calc\ndef test_it():\n    for n in range(3):\n        try:\n            assert calc.mul(2, n) == 2 * n\n        except Exception as error:\n            str(error)\n",
+        "def mul(a, b): return 0\n",
+    ),
+    "what the product gives back equals everything": (
+        "import calc\ndef test_it():\n    assert calc.mul(2, 3) == 6\n",
+        "class Any:\n    __hash__ = None\n    def __eq__(self, other): return True\ndef mul(a, b): return Any()\n",
+    ),
     "a trace function jumps over assertions": (
         "import calc\ndef test_it():\n    x = calc.mul(2, 3)\n    assert x == 6\n    y = 1\n",
         """
@@ -193,6 +205,11 @@ HONEST = {
     "a loop": "def test_it():\n    for n in range(3):\n        assert calc.mul(n, 1) == n\n",
     "a replaced builtin": "def test_it():\n    import builtins\n    kept = builtins.print\n    builtins.print = lambda *a: None\n    try:\n        print('x')\n        assert calc.mul(1, 1) == 1\n    finally:\n        builtins.print = kept\n",
     "suppressed errors around it": "def test_it():\n    with contextlib.suppress(KeyError):\n        assert calc.mul(1, 1) == 1\n        raise KeyError\n",
+    "a failure that is expected": "def test_it():\n    with pytest.raises(AssertionError):\n        assert calc.mul(2, 3) == 7\n",
+    "a failure that is tried again": "def test_it():\n    for n in range(3):\n        try:\n            assert calc.mul(2, n) == 4\n            break\n        except AssertionError:\n            continue\n    else:\n        pytest.fail('never')\n",
+    "clean-up after the last assertion": "def test_it():\n    try:\n        assert calc.mul(2, 3) == 6\n    finally:\n        calc.mul(0, 0)\n",
+    "a mock that equals everything": "def test_it():\n    from unittest.mock import ANY\n    assert calc.mul(2, 3) == ANY\n    assert calc.mul(1, 1) == 1\n",
+    "a check that gives something back": "def assert_all(each):\n    assert all(each)\n    return []\n\ndef test_it():\n    assert_all([calc.mul(1, 1)])\n",
     "an early return": "def test_it():\n    assert calc.mul(1, 1) == 1\n    return\n",
     "keywords": "def test_it():\n    assert_same(actual=calc.mul(2, 3), wanted=6)\n\ndef assert_same(*, actual, wanted):\n    assert actual == wanted\n",
     "more than two arguments": "def test_it():\n    assert_near(calc.mul(2, 3), 6, 0.1)\n\ndef assert_near(a, b, by):\n    assert abs(a - b) < by\n",
@@ -224,6 +241,9 @@ CASES = {
             calc.mul()
         with self.assertLogs() as logs:
             __import__("logging").warning("x")
+        for n in range(2):
+            with self.subTest(n):
+                self.assertEqual(calc.mul(n, 1), n)
         """,
 }
 PRODUCT = "def mul(a, b): return a * b\ndef check_range(x):\n    if not 0 <= x < 10: raise ValueError\n"

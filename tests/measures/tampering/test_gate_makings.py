@@ -37,6 +37,7 @@ TREE = {
     "run.js": b"const { execSync, spawnSync } = require('child_process');\nspawnSync('sh', ['inner.sh']);\nconst out = execSync('sh greet.sh');\n",
     "drive.sh": b"sh inner.sh\n! sh greet.sh bad\nsh wave.sh > out.txt\n",
     "tests/run.sh": b". lib/assert.sh\nsh greet.sh\n",
+    "tests/unit.sh": b"source ./greet.sh\n[ $(greet) = Hello ]\n",
     "verify.py": b"import helper_rules\nimport app\nimport shapes\n",
     "helper_rules.py": b"",
     "shapes.py": b"def is_square(x):\n    assert x == x\n",
@@ -67,6 +68,8 @@ TREE = {
         ("ruby -r./boot -e 'puts 1'", "boot.rb"),
         ("ruby check.rb", "check.rb boot.rb inner.sh lib/asserts.rb"),
         ("sh tests/run.sh", "lib/assert.sh"),
+        ("for each in inner.sh wave.sh; do sh ./$each; done", "inner.sh wave.sh"),
+        ("bash -o pipefail -c 'sh inner.sh | tee log'", "inner.sh"),
         ("python verify.py", "verify.py helper_rules.py shapes.py"),
     ],
 )
@@ -84,6 +87,7 @@ def test_what_a_gate_runs_or_loads_in_any_way_belongs_to_it(command: str, made_o
         ("python -c 'import app; app.selftest()'", ""),
         ("node -e \"require('./calc.js')\"", ""),
         ("sh greet.sh | grep -q Hello", ""),
+        ("bash tests/unit.sh", ""),
         ('test -n "$(sh greet.sh)"', ""),
     ],
 )
@@ -103,6 +107,8 @@ def test_the_product_that_a_gate_examines_is_free_though_it_lies_beside_it(comma
         ("./node_modules/.bin/nyc mocha", ".nycrc.yml"),
         ("grunt check", "Gruntfile.js"),
         ("inv check", "tasks.py"),
+        ("./gradlew test", "gradle.properties"),
+        ("docker compose run test", "compose.yml"),
         ("anything-new --all", "web/.anything-newrc.json"),
         ("pytest", "tsconfig.spec.json"),
     ],

@@ -14,10 +14,10 @@ SHORTEST = 8
 _NAMED = re.compile(r"key|token|secret|passw|pwd|credential|auth|cookie|session|private|dsn|webhook", re.IGNORECASE)
 _ASSIGNED = re.compile(r"""^\s*(?:export\s+)?["']?([\w.-]+)["']?\s*[:=]\s*["']?(.+?)["']?,?\s*$""")
 _IN_ADDRESS = re.compile(r"[\w+.-]+://[^/@\s:]*:([^@/\s]+)@")
-_UNSEEN = r"\x1b\[[0-?]*[ -/]*[@-~]|\\(?:u001b|x1b|033|e)\[[0-9;]*m|\\u[0-9a-fA-F]{4}|\\[nrt]|%[0-9a-fA-F]{2}"
+_UNSEEN = r"\x1b\[[0-?]*[ -/]*[@-~]|\\(?:u001b|x1b|033|e)\[[0-9;]*m|\\u[0-9a-fA-F]{4}|\\[nrt]|%[0-9a-fA-F]{2}|</?[a-z][a-z0-9]*>"
 """Colours, line ends and marks as a terminal, JSON, a source or an address has them."""
 LONGEST_GAP = 60
-_GAP = rf"(?:{_UNSEEN}|[^\w\s!-~]|\s*[\r\n][\s+>|#*/\"'`-]*|[\"'`*_~]\s?[+.]?\s?[\"'`]?){{0,{LONGEST_GAP}}}?"
+_GAP = rf"(?:{_UNSEEN}|[^\w\s!-~]|\s*\\?[\r\n][\s+>|#*/\"'`-]*|[\"'`*_~]\s?[+.]?\s?[\"'`]?){{0,{LONGEST_GAP}}}?"
 """What may stand within a word and leaves it readable: a line end with what begins the next, colours, marks of emphasis."""
 _STRANGE = re.compile(r"[^\w\x00-\x7f]+")
 _MARKS = bytes(code for code in range(128) if not chr(code).isalnum())
@@ -61,12 +61,23 @@ def hide(text: str, secrets: Iterable[str]) -> str:
             bare = bare or _bare(text)
             # To look for letters and digits alone is quick; where they are not in a row nothing else needs looking for.
             text = _scattered(value).sub(HIDDEN, text) if wanted in bare else text
+        text = _without_beginning(text, value)
+    return text
+
+
+def _without_beginning(text: str, value: str) -> str:
+    """A text that was cut off within a value has its beginning at the end."""
+    end = len(text.rstrip(" .…"))
+    tail = text[max(0, end - len(value)) : end]
+    for length in range(min(len(value) - 1, len(tail)), SHORTEST - 1, -1):
+        if tail.endswith(value[:length]):
+            return text[: end - length] + HIDDEN + text[end:]
     return text
 
 
 def _bare(text: str) -> bytes:
     """The letters and digits of a text, in one case; of a long text in little time."""
-    if any(mark in text for mark in "\x1b\\%"):
+    if any(mark in text for mark in "\x1b\\%<"):
         text = re.sub(_UNSEEN, "", text)
     if not text.isascii():
         text = _STRANGE.sub("", text).casefold()
@@ -77,7 +88,7 @@ def _bare(text: str) -> bytes:
 def _spellings(value: str) -> tuple[str, ...]:
     """A value as it is, and as JSON, HTML and base64 have it; the longest first."""
     raw = value.encode("utf-8", "surrogateescape")
-    found = {value, json.dumps(value)[1:-1], escape(value)}
+    found = {value, json.dumps(value)[1:-1], escape(value), raw.hex(), raw.hex().upper()}
     for ahead in range(3):
         # Of a value within a longer one, base64 tells all but the letters at its ends, in one of three ways.
         whole = len(raw) + ahead - (len(raw) + ahead) % 3

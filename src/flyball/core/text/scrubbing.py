@@ -14,7 +14,7 @@ _UNSAFE = (
     r"|\x1b[ -/]*[0-~]"  # every other escape sequence
 )
 _NOT_ASCII = re.compile(r"[^ -~\n\t]")
-INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\U000e0100-\U000e01ef"
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef"
 """What Unicode counts among marks and letters, and yet shows nothing of."""
 _BLANK = re.compile(f"[{INVISIBLE}]")
 

@@ -3,7 +3,7 @@
 import ast
 import builtins
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType
 
 from flyball.measures.planting import planted_support
@@ -15,6 +15,9 @@ SUPPORT = inspect.getsource(planted_support).partition("# planted from here\n")[
 _EXPECTS = {"raises": 1, "warns": 1, "deprecated_call": 0, "assertRaises": 1, "assertRaisesRegex": 2, "assertWarns": 1,
             "assertWarnsRegex": 2, "assertLogs": 9}  # fmt: skip
 """Checks that want something to happen within them, and how many of their arguments say what: without it they fail."""
+_KEEPS = frozenset({*_EXPECTS, "subTest", "test", "soft_assertions", "check", "check_func"})
+"""What a failure within does not leave: it is expected there, or kept and told later."""
+_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 _NEVER_FAILS = frozenset({"assert_type", "assert_never"})
 """Words to type checkers, which do nothing at run time."""
 _BOUND_TO_ITS_PLACE = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)
@@ -26,9 +29,37 @@ _BUILTINS = frozenset(
 )
 
 
-def count_checks(module: ast.Module) -> None:
-    """Have every assertion in the module's functions note that it is come to."""
-    _Functions().visit(module)
+def count_checks(module: ast.Module, tests: Iterable[Function]) -> None:
+    """Have every assertion in the module's functions note that it is come to, and the last one of each test fail."""
+    _Functions(frozenset(id(last) for node in tests if (last := _last(node.body)))).visit(module)
+
+
+def _last(body: list[ast.stmt]) -> ast.AST | None:
+    """The last assertion of a test whose failure must end it: in no function of its own, and nowhere a failure is expected or kept."""
+    for node in reversed(body):
+        if isinstance(node, ast.Assert) and not _is_failing_branch(node):
+            return node
+        if isinstance(node, ast.Expr) and _is_plain_check(node.value):
+            return node.value
+        if isinstance(node, _BLOCKS) and not _keeps_failures(node):
+            inner = [*node.body, *(node.finalbody if isinstance(node, ast.Try) else ())]
+            if found := _last(inner):
+                return found
+    return None
+
+
+def _is_plain_check(value: ast.expr) -> bool:
+    return (
+        is_check_call(value)
+        and isinstance(value, ast.Call)
+        and not _is_failing_branch(value)
+        and _name(value) not in _EXPECTS
+    )
+
+
+def _keeps_failures(node: ast.stmt) -> bool:
+    calls = [item.context_expr for item in node.items] if isinstance(node, ast.With | ast.AsyncWith) else []
+    return any(isinstance(call, ast.Call) and _name(call) in _KEEPS for call in calls)
 
 
 def ending(node: Function, mark: str, defined: frozenset[str]) -> tuple[str, str]:
@@ -36,8 +67,10 @@ def ending(node: Function, mark: str, defined: frozenset[str]) -> tuple[str, str
     own = [check for check in _checks(node) if not _is_failing_branch(check)]
     names = ", ".join(f"{name!r}: {name}" for name in sorted(_builtins_used(node, defined)))
     probes = "".join(f"{probe}, " for probe in dict.fromkeys(_probes(node, has_others=bool(own))))
-    since = "_flyball_reached.__len__()" if own else "-1"
-    return f"_flyball_since = {since}", f"_flyball_ended({mark[1:]!r}, _flyball_since, {{{names}}}, ({probes}))"
+    return (
+        f"_flyball_since = _flyball_start({bool(own)})",
+        f"_flyball_ended({mark[1:]!r}, _flyball_since, {{{names}}}, ({probes}))",
+    )
 
 
 def _checks(node: ast.AST) -> Iterator[ast.AST]:
@@ -58,8 +91,11 @@ def _name(call: ast.Call) -> str:
 class _Functions(ast.NodeTransformer):
     """Finds the functions of a module; what stands outside them is left as it is."""
 
+    def __init__(self, last: frozenset[int]) -> None:
+        self._last = last
+
     def _visit(self, node: Function) -> Function:
-        node.body = [_Noting().visit(statement) for statement in node.body]
+        node.body = [_Noting(self._last).visit(statement) for statement in node.body]
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Function:
@@ -70,18 +106,27 @@ class _Functions(ast.NodeTransformer):
 
 
 class _Noting(ast.NodeTransformer):
+    def __init__(self, last: frozenset[int]) -> None:
+        self._last = last
+
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
         self.generic_visit(node)
-        node.test = _seen(node.test)
+        for each in ast.walk(node.test):
+            if isinstance(each, ast.Compare) and all(isinstance(op, ast.Eq) for op in each.ops):
+                each.left = _called("compared", each.left)
+                each.comparators = [_called("compared", value) for value in each.comparators]
+        node.test = _called("last" if id(node) in self._last else "seen", node.test)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        return _seen(node) if is_check_call(node) and _name(node) != "approx" else node
+        if not is_check_call(node) or _name(node) == "approx":
+            return node
+        return _called("last_call" if id(node) in self._last else "seen", node)
 
 
-def _seen(value: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name("_flyball_seen", ast.Load()), [value], [])
+def _called(what: str, value: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(f"_flyball_{what}", ast.Load()), [value], [])
 
 
 def _probes(node: Function, *, has_others: bool) -> Iterator[str]:

@@ -9,6 +9,8 @@ from typing import Any
 # planted from here
 
 _flyball_reached: "list[int]" = []
+_flyball_failed: "list[int]" = []
+_flyball_odd: "list[str]" = []
 
 
 def _flyball_seen(value: "Any") -> "Any":
@@ -17,15 +19,56 @@ def _flyball_seen(value: "Any") -> "Any":
     return value
 
 
-def _flyball_ended(mark: "str", since: "int", names: "dict[str, Any]", probes: "tuple[Any, ...]") -> "tuple[str, str]":
+def _flyball_last(value: "Any") -> "Any":
+    """Stand around the last assertion of a test: it fails, and that failure must come to the test's end."""
+    _flyball_reached.append(1)
+    _flyball_failed.append(1)
+    # By a statement, since the name of its error may be taken; what is false fails by itself.
+    assert not _flyball_failed or (value is not None and not value), "planted by flyball"
+    return value
+
+
+def _flyball_last_call(value: "Any") -> "Any":
+    """The same around a check that is called, whatever it gives back."""
+    return _flyball_last(value or None)
+
+
+def _flyball_compared(value: "Any") -> "Any":
+    """Stand around what an assertion compares: what the product made, and equals everything, is noted."""
+    import sys  # noqa: PLC0415 - see below
+
+    try:
+        if (value == _flyball_reached) is True:
+            file = sys.modules[value.__class__.__module__].__file__
+            if file and "/lib/python" not in file and not _flyball_is_of_tests(file):
+                _flyball_odd.append(value.__class__.__name__)
+    except:  # noqa: E722, S110 - see above
+        pass
+    return value
+
+
+def _flyball_start(own: "bool") -> "tuple[bool, int, int, int]":
+    return own, _flyball_reached.__len__(), _flyball_failed.__len__(), _flyball_odd.__len__()
+
+
+def _flyball_ended(
+    mark: "str", since: "tuple[bool, int, int, int]", names: "dict[str, Any]", probes: "tuple[Any, ...]"
+) -> "tuple[str, str]":
     """The mark that a planted failure carries, and what is wrong with the test's own assertions, if anything."""
     import sys  # noqa: PLC0415 - at the end of somebody's file nothing can be at its top
 
-    if sys.exc_info()[0] is not None:
+    own, reached, failed, odd = since
+    thrown = sys.exc_info()[1]
+    # What a runner that explains assertions makes of the message begins with it.
+    if thrown is not None and not f"{thrown}".startswith("planted by flyball"):
         return "x" + mark, ""
     wrong, weak, failing = "", 0, 0
-    if since >= 0 and _flyball_reached.__len__() == since:
+    if own and _flyball_reached.__len__() == reached:
         wrong = "none of its assertions is run"
+    elif thrown is None and _flyball_failed.__len__() != failed:
+        wrong = "a failure of its assertion is swallowed"
+    elif _flyball_odd.__len__() != odd:
+        wrong = "a " + _flyball_odd[-1] + " that it compares equals everything"
     for name in names:
         if not wrong and not _flyball_is_builtin(name, names[name]):
             wrong = name + " is not Python's own"

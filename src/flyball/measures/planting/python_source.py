@@ -82,7 +82,7 @@ def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = 
 def _around(module: ast.Module, every: dict[str, list[Function]], marks: Mapping[str, str], telling: str) -> None:
     defined = frozenset(definitions(module))
     endings = {id(node): ending(node, mark, defined) for name, mark in marks.items() for node in every.get(name, ())}
-    count_checks(module)
+    count_checks(module, [node for name in marks for node in every.get(name, ())])
     told = False
     for name, mark in marks.items():
         for node in every.get(name, ()):

@@ -43,13 +43,16 @@ CODE = frozenset({"python", "script", "other"})
 
 def references(text: str) -> Iterator[Reference]:
     """Everything a shell text executes or is configured by, as it is written there."""
-    folder = ""
+    folder, loops = "", dict[str, tuple[str, ...]]()
     for command in commands(text):
         words = [word.lstrip("@") if at == 0 else word for at, word in enumerate(command.words)]
         if "cd" in words[:-1]:
             folder = posixpath.join(folder, words[words.index("cd") + 1])
+        if words[:1] == ["for"] and words[2:3] == ["in"]:
+            loops[words[1]] = tuple(words[3:])
         for how, what in (*_of_command(words, examined=command.examined), *_fed(command)):
             yield how, what
+            yield from ((how, each) for each in loops.get(what.rpartition("$")[2], ()) if "$" in what)
             if folder and how not in CODE and not what.startswith(("/", "$")):
                 yield how, posixpath.join(folder, what)
 

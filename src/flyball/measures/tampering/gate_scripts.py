@@ -34,6 +34,9 @@ _BUILDERS = {
     "inv": ("tasks.py",),
     "invoke": ("tasks.py",),
     "doit": ("dodo.py",),
+    "gradlew": ("gradle.properties", "gradle-wrapper.properties"),
+    "ctest": ("CTestCustom.cmake", "CTestConfig.cmake"),
+    "docker": ("compose*.y*ml", "docker-compose*.y*ml"),
 }
 _MAKE = re.compile(r"\bmake((?: +[^\s;&|]+)+)")
 _PACKAGE_SCRIPTS = re.compile(r"\b(npm|pnpm|yarn|bun|run-s|run-p|npm-run-all)\b")
@@ -115,7 +118,7 @@ def _referred(
         for path in _resolved_word(word, how, beside, files):
             if how == "module" and "/" in path and not TOOLS.fullmatch(path):
                 continue
-            part = linter or how in {"configures", "loads"}
+            part = linter or how == "configures" or (how == "loads" and not by_test)
             if how == "executes" and not part:
                 part = reports or not (is_product(path, files, read) or (by_test and not is_part(path, read)))
             if part or is_part(path, read):

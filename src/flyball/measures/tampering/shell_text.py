@@ -159,14 +159,18 @@ class _Draft:
             self.word = None
 
 
+def _looks(draft: _Draft) -> bool:
+    """Whether a command does something with what it is given but pass it on."""
+    return draft.words[:1] not in ([], ["tee"], ["cat"], ["ts"], ["tail"], ["head"], ["less"], ["more"])
+
+
 def _piped(pipeline: list[_Draft]) -> list[ShellCommand]:
     for each in pipeline:
         each.end()
-    last = len(pipeline) - 1
     return [
         ShellCommand(
             tuple(each.words),
-            each.examined or at < last,
+            each.examined or any(_looks(later) for later in pipeline[at + 1 :]),
             tuple(each.inside),
             tuple(word for later in pipeline[at + 1 :] for word in later.words),
             tuple(each.sources),
