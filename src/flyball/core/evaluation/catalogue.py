@@ -83,7 +83,7 @@ CODE_QUALITY = EvaluatorCard(
         Pass("build and type check", measured="the project's build; mypy or the project's own tsc, new errors only"),
         Pass(
             "type safety",
-            measured="ruff ANN401, PGH003; oxlint no-explicit-any, ban-ts-comment, no-non-null-assertion; ast-grep",
+            measured="ruff PGH003, and missing types and Any as the project asks; oxlint no-explicit-any, ban-ts-comment; ast-grep",
         ),
         Pass(
             "patterns",
@@ -92,7 +92,7 @@ CODE_QUALITY = EvaluatorCard(
         Pass("error handling", measured="ruff S110, S112, E722; ast-grep: an exception or rejection nobody hears of"),
         Pass(
             "dead code",
-            measured="jscpd: unused code; ruff ERA001 and ast-grep: commented-out code; TODO, FIXME, debug output",
+            measured="jscpd, ruff, oxlint: unused and unreachable; ruff ERA001, ast-grep: commented-out; TODO, FIXME, debug output",
         ),
         Pass(
             "coverage",
@@ -111,21 +111,21 @@ INTEGRATION = EvaluatorCard(
         ),
         Pass(
             "auth flow",
-            measured="ast-grep: a route that changes data beside guarded ones and names no guard",
+            measured="routes that change data beside guarded ones; ruff S324, ast-grep: passwords, cookies, tokens",
             judged="Can anything be read or changed without the rights the specification asks for?",
             evidence="for each route that is new or changed the line of the route and the line of its guard, or that it is public on purpose",
         ),
         Pass(
             "persistence and schema",
-            measured="squawk on migrations; models that changed without one; foreign keys without index",
+            measured="squawk on migrations, Alembic's too; no way back; models without one; foreign keys without index",
         ),
         Pass(
             "error recovery",
-            measured="ruff S113 and ast-grep: outgoing calls without time-out or without a look at the answer",
+            measured="ruff S113, ast-grep: outgoing calls without time-out, a look at the answer, or an end of trying again",
         ),
         Pass(
             "environment",
-            measured="ast-grep: variables read against .env.example; kingfisher and ast-grep: secrets in code",
+            measured="variables read against .env.example; kingfisher, ast-grep: secrets in code, as fallbacks, in a committed .env",
         ),
         Pass(
             "end-to-end flow",
