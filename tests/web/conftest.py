@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from flyball.core.model.effects import Option, Prepare, Question, Save
 from flyball.core.model.events import Begun, Ended, Fact, SessionStarted, TaskOpened, TaskStopped
 from flyball.core.model.outcomes import Prepared, Saved
-from flyball.core.model.task import Commit, EffectId, Item, Task, TaskId
+from flyball.core.model.task import Commit, EffectId, Task, TaskId
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.web.access import AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
@@ -63,12 +63,11 @@ def asking(task: Task | None = None, **changes: object) -> Story:
     )
 
 
-def long_story(iterations: int, *, request: str = "parse the rows", items: tuple[Item, ...] | None = None) -> Story:
+def long_story(iterations: int, *, most_failing: int = 60) -> Story:
     """Very many iterations; every seventh is a false claim, every fiftieth is rolled back."""
-    task = tdd_task(request=request)
-    story = Story(replace(task, items=items) if items is not None else task).start()
+    story = Story().start()
     for n in range(iterations):
-        failing = tuple(f"tests/a.py::t{i}" for i in range(max(0, (iterations - n) % 60)))
+        failing = tuple(f"tests/a.py::t{i}" for i in range((iterations - n) % most_failing))
         story.iterate(failing=failing, signal=n % 7 == 3, restore_to="base0000" if n % 50 == 49 else "")
     return story
 

@@ -69,13 +69,15 @@ def test_keys_work_and_none_fires_in_a_text_field(opened: Opened, server: Server
 
 @pytest.mark.req("V5", "V6", "V10")
 def test_lines_are_commented_on_by_mouse_and_by_keyboard_and_become_guidance(opened: Opened, world: World) -> None:
-    page = opened(world.path("changed") + "/diff", 375)
+    page = opened(world.path("changed"), 375)
+    page.keyboard.press("d")
+    page.wait_for_url("**/diff")
+    tab_to(page, "[data-comment]")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Say what it accepts <b>.")
+    page.keyboard.press("Escape")
     page.locator("[data-comment]").nth(1).click()
     page.keyboard.type("Put the sign in.")
-    page.evaluate("document.activeElement.blur()")
-    page.mouse.move(0, 0)
-    page.keyboard.press("c")
-    page.keyboard.type("Say what it accepts <b>.")
     fits(page)
     clean(page)
     assert page.locator("#send-count").inner_text() == "2 comments become guidance"
