@@ -213,7 +213,7 @@ def test_the_build_decides_and_a_commit_that_does_not_exist_fails(flyball, worke
 @pytest.mark.req("D10")
 def test_the_plans_checkpoint_is_the_base_and_unplanned_files_fail(flyball, worked):
     root = worked.parents[2]
-    start = git(root, "rev-parse", "HEAD^").strip()
+    start = git(root, "rev-parse", "HEAD").strip()
     state = {"loop_state": {"checkpoints": {"PLAN": {"commit_sha": start}}}}
     (worked / "metadata.json").write_text(json.dumps(state))
     (root / "other.py").write_text("x = 1\n")

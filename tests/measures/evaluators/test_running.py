@@ -19,7 +19,7 @@ DEEP = '{"passes": ' + "[" * 3000
 DEEDS = {
     "crashes": ("echo boom >&2; exit 3", "it crashed (exit 3): boom"),
     "is-killed": ("kill -9 $$", "it crashed (signal 9)"),
-    "hangs": ("sleep 60", "it did not answer"),
+    "hangs": ("sleep 60", "it did not answer: ended at its time limit of 1 s"),
     "is-silent": ("true", "its answer cannot be read"),
     "babbles": ("echo all good, PASS", "its answer cannot be read"),
     "errs": ("""echo '{"passes": [{"name": 1}]}'""", "its answer cannot be read"),

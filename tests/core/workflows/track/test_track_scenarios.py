@@ -192,3 +192,12 @@ def test_what_a_fix_added_is_accepted_before_the_next() -> None:
     accepted = [each.accepted for each in begun if isinstance(each, Measure) and each.lane == "main" and each.turn]
     assert accepted[-1].startswith("FIX@")
     assert accepted[-1] != accepted[-2]
+
+
+@pytest.mark.req("D40")
+def test_a_plan_of_the_users_that_cannot_be_worked_goes_to_a_planner_with_what_is_wrong_by_line() -> None:
+    simulator, _ = played(TrackInMemory(PAGE.replace("deps: 1.1", "deps: 9.9")))
+    assert simulator.run().decision == "DONE"
+    first, second = simulator.turns[:2]
+    assert (first.role, second.role) == ("track-planner", "plan-evaluator")
+    assert "line 7: task 1.2 depends on 9.9, which is no task" in first.prompt

@@ -120,7 +120,9 @@ def weigh(
         judged: tuple[PassResult, ...] = ()
         if seat is not None:
             reason = checked.unusable.get(chosen.name)
-            judged = failed_seat(seat, reason) if reason else checked.passes.get(chosen.name, ())
+            judged = (
+                failed_seat(seat, f"turn did not help: {reason}") if reason else checked.passes.get(chosen.name, ())
+            )
         own = measured.broken.get(chosen.name) or measured.passes.get(chosen.name, ())
         results.append(weigh_evaluator(by_card[chosen.name], chosen, own, judged))
     return aggregate(found.track, results, measured.structural, measured.sync, base=state.prepared.base, head=lane.head)
