@@ -9,6 +9,8 @@ import msgspec
 from flyball.core.model.outcomes import ABSENT, LIMITED, NOTHING_USED
 from flyball.projections.history.records import TurnRecord
 
+_NEVER_RAN = LIMITED | ABSENT
+
 
 class Spend(msgspec.Struct, frozen=True):
     """What turns of one role in one stage took; empty names are the total.
@@ -105,4 +107,4 @@ def _sum(stage: str, role: str, turns: list[TurnRecord]) -> Spend:
 
 def _is_untold(turn: TurnRecord) -> bool:
     """Whether a turn that ran did not tell its tokens, which is not none."""
-    return turn.ended_at is not None and not turn.usage.tokens and turn.outcome not in LIMITED | ABSENT
+    return turn.ended_at is not None and not turn.usage.tokens and turn.outcome not in _NEVER_RAN

@@ -137,7 +137,8 @@ def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...], back: Gon
     if summary.failing is not None:
         verb = "failed when it was measured" if back else "fails" if summary.failing == 1 else "fail"
         parts.append(f"{plural(summary.failing, 'test')} {verb}")
-    return "; ".join([*parts, summary.line]) + "."
+    told = "; ".join([*parts, summary.line])
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def _agent(state: State) -> str:
