@@ -25,7 +25,7 @@ def test_a_diff_has_colours_numbers_and_no_markup_of_the_code(site: Site, serve:
         assert '<span class="k">return</span>' in text
         assert "&lt;script&gt;" in text
         assert "<script>" not in text
-        assert '<span class="plus">+3</span>' in text
+        assert '· 1 file, <span class="plus">+3</span>' in text
 
 
 def test_a_diff_says_the_width_of_each_column_before_any_row_that_spans_them(site: Site, serve: Serve) -> None:

@@ -76,6 +76,7 @@ def _environment() -> jinja2.Environment:
         hm=lambda at: f"{at.astimezone(UTC):%H:%M}",
         hms=lambda at: f"{at.astimezone(UTC):%H:%M:%S}",
         iso=lambda at: f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        plural=plural,
         short_time=short_time,
         since=lambda at, now: _since(now - at),
         slug=lambda key: key.replace("/", "-"),
