@@ -64,24 +64,33 @@ def _judged(toolbox: Toolbox, tree: SourceTree, path: str, known: list[Migration
 
 def steps(upgrade: ast.FunctionDef) -> list[MigrationStep]:
     """The steps that change tables which were there before, in their order."""
-    batches = {each.optional_vars.id: _text(each.context_expr.args[:1]) for node in ast.walk(upgrade) if isinstance(node, ast.With) for each in node.items if isinstance(each.optional_vars, ast.Name) and isinstance(each.context_expr, ast.Call) and each.context_expr.args}  # fmt: skip
-    calls = [node for node in ast.walk(upgrade) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    made: set[str] = set()
-    found = []
+    batches, made, found = dict(_batches(upgrade)), set[str](), []
+    calls = [node for node in ast.walk(upgrade) if isinstance(node, ast.Call) and _called(node) in _STEPS]
     for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
-        assert isinstance(call.func, ast.Attribute)
-        table = batches.get(call.func.value.id, "") if isinstance(call.func.value, ast.Name) else ""
-        name, given = call.func.attr, call.args
-        if not table:
-            table, given = _text(given[:1]) or _keyword(call, "table_name"), given[1:]
-        if name == "create_table":
+        table, given = _table(call, batches)
+        if _called(call) == "create_table":
             made.add(table)
-        sql = _SQL[name](call, given) if name in _SQL and table and table not in made else ""
-        if sql:
+        elif table and table not in made and (sql := _SQL[_called(call)](call, given)):
             found.append(
                 MigrationStep(sql.replace("{table}", _quoted(table)), call.lineno, call.end_lineno or call.lineno)
             )
     return found
+
+
+def _batches(upgrade: ast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """What `with op.batch_alter_table("t") as batch` calls the steps of a table."""
+    items = [item for node in ast.walk(upgrade) if isinstance(node, ast.With) for item in node.items]
+    for item in items:
+        if isinstance(item.optional_vars, ast.Name) and isinstance(item.context_expr, ast.Call):
+            yield item.optional_vars.id, _text(item.context_expr.args[:1])
+
+
+def _table(call: ast.Call, batches: dict[str, str]) -> tuple[str, Sequence[ast.expr]]:
+    """The table of a step, and what else the step was given."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(owner, ast.Name) and batches.get(owner.id):
+        return batches[owner.id], call.args
+    return _text(call.args[:1]) or _keyword(call, "table_name"), call.args[1:]
 
 
 def _add_column(call: ast.Call, given: Sequence[ast.expr]) -> str:
@@ -117,6 +126,7 @@ _SQL: dict[str, Callable[[ast.Call, Sequence[ast.expr]], str]] = {
     "rename_table": _rename_table,
     "drop_table": lambda _call, _given: "DROP TABLE {table}",
 }
+_STEPS = frozenset({"create_table", *_SQL})
 
 
 def _text(given: Sequence[ast.expr]) -> str:
