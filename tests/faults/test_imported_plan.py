@@ -145,9 +145,11 @@ def test_a_rollback_says_that_it_could_not_unmark_a_plan_and_goes_back_all_the_s
 GH = """#!/bin/sh
 echo "$@" >>"$0.calls"
 case "$1 $2" in
-"issue list") echo '[{"number": 7, "title": "Say hello in hello.txt", "body": "", "state": "OPEN"}]' ;;
+"issue list") grep -qx CLOSED "$0.7" 2>/dev/null && echo '[]' ||
+	echo '[{"number": 7, "title": "Say hello in hello.txt", "body": "", "state": "OPEN"}]' ;;
 "issue view") printf '{"state": "%s"}' "$(cat "$0.$3" 2>/dev/null || echo OPEN)" ;;
 "issue close") echo CLOSED >"$0.$3" ;;
+"issue reopen") echo OPEN >"$0.$3" ;;
 esac
 """
 
@@ -170,6 +172,10 @@ def test_issues_of_a_tracker_are_a_plan_and_closed_only_where_that_is_switched_o
     calls = Path(f"{program}.calls").read_text()
     assert "--label bug" in calls
     assert ("issue close 7" in calls) is close
+    code, said = world.flyball("rollback", "1", "--to", "start")
+    assert code == 0, said
+    calls = Path(f"{program}.calls").read_text()
+    assert ("issue reopen 7" in calls) is close, said
 
 
 def test_a_plan_that_cannot_be_worked_is_refused_with_its_line_and_nothing_is_written(plan: Plan) -> None:

@@ -96,13 +96,14 @@ def wanted_marks(state: State, lane: Lane, known: Imported) -> tuple[MarkChange,
     if known.plan is None:
         return ()
     public = known.plan.format == "github"
-    if public and (lane.stage != "REPORT" or not state.task.settings.close_issues):
+    if public and not state.task.settings.close_issues:
         return ()
     done = {item.id for item in state.items if item.status == "completed"}
     accepted = {id for batch in state.batches.accepted for id in batch.items}
     opened = (item.id for item in state.items if item.id not in done)
     back = undoing(known.plan, ours(known.plan, known.written), opened)
-    return (*finishing(known.plan, done & accepted), *back)
+    # Other people see a closed issue: it is closed with the whole task, and opened again at once.
+    return (*(() if public and lane.stage != "REPORT" else finishing(known.plan, done & accepted)), *back)
 
 
 def marking(state: State) -> MarkEntries | None:
