@@ -1,5 +1,6 @@
 """A copy of installed dependencies that an agent may write: before each turn it is made what its source is, at the cost of what differs."""
 
+import errno
 import os
 import shutil
 import stat
@@ -15,6 +16,9 @@ Stamp = tuple[int, int, int, int]
 """Mode, size, time of the last change and inode: nobody can write a file and leave all four as they were."""
 Stamps = dict[str, tuple[Stamp, Stamp]]
 """Of each file the source's and the copy's, as they were when they were the same."""
+
+_MOST_AT_ONCE = 1 << 30
+_UNABLE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def renew(source: Path, copy: Path) -> None:
@@ -37,7 +41,7 @@ def renew(source: Path, copy: Path) -> None:
             # The user may be at work there: what is gone by now is not there to be copied.
             with suppress(FileNotFoundError, PermissionError):
                 key = os.fsencode(f"{below}/{name}").decode("latin-1")
-                if stamp := _renewed(Path(above, name), place / name, known.get(key)):
+                if stamp := _renewed(f"{above}/{name}", f"{place}/{name}", known.get(key)):
                     stamps[key] = stamp
     record.write_bytes(msgspec.json.encode(stamps))
 
@@ -50,20 +54,35 @@ def _make_folder(place: Path, mode: int) -> None:
     place.chmod(stat.S_IMODE(mode) | stat.S_IRWXU)
 
 
-def _renewed(source: Path, copy: Path, known: tuple[Stamp, Stamp] | None) -> tuple[Stamp, Stamp] | None:
+def _renewed(source: str, copy: str, known: tuple[Stamp, Stamp] | None) -> tuple[Stamp, Stamp] | None:
     """The stamps of a file and its copy, which is made where it is not known to be the same; None for a folder."""
-    facts = source.lstat()
+    facts = os.lstat(source)
     if stat.S_ISDIR(facts.st_mode):
         return None
     stamp = _stamp(facts)
     with suppress(FileNotFoundError):
-        if known == (stamp, _stamp(copy.lstat())):
+        if known == (stamp, _stamp(os.lstat(copy))):
             return known
-    remove(copy)
-    if not stat.S_ISREG(facts.st_mode) and not stat.S_ISLNK(facts.st_mode):
-        return None
-    shutil.copy2(source, copy, follow_symlinks=False)
-    return stamp, _stamp(copy.lstat())
+        remove(Path(copy))
+    if stat.S_ISLNK(facts.st_mode):
+        os.symlink(os.readlink(source), copy)
+        return stamp, _stamp(os.lstat(copy))
+    return (stamp, _stamp(_copied(source, copy, facts))) if stat.S_ISREG(facts.st_mode) else None
+
+
+def _copied(source: str, copy: str, facts: os.stat_result) -> os.stat_result:
+    """Copy a file with its mode and times; where the file system can, both share their blocks until one is written."""
+    with open(source, "rb", buffering=0) as old, open(copy, "xb", buffering=0) as new:
+        try:
+            while os.copy_file_range(old.fileno(), new.fileno(), _MOST_AT_ONCE):
+                pass
+        except OSError as error:
+            if error.errno not in _UNABLE:
+                raise
+            shutil.copyfileobj(old, new)
+        os.fchmod(new.fileno(), stat.S_IMODE(facts.st_mode))
+        os.utime(new.fileno(), ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        return os.fstat(new.fileno())
 
 
 def _stamp(facts: os.stat_result) -> Stamp:

@@ -67,6 +67,20 @@ def test_only_listed_variables_of_the_user_reach_the_program(turns):
     assert env["FLYBALL_NONCE"] == NONCE
 
 
+@pytest.mark.req("C43")
+def test_who_works_writes_a_copy_of_environments_and_who_reviews_sees_what_gates_see(turns):
+    asked = []
+
+    def confine(argv, *, tree, env, environments, **_):
+        asked.append(environments)
+        return list(argv), tree, dict(env)
+
+    turns.confine = confine
+    for how in ({}, {"copy": "reviewer"}, {"access": "read"}):
+        turns.play("true", **how)
+    assert asked == ["disposable", "pristine", "pristine"]
+
+
 def test_placeholders_in_the_command_are_filled_and_other_braces_left(turns):
     code = "import json, sys; json.dump(sys.argv[1:], open('argv.json', 'w'))"
     words = ("--model={model}", "{prompt_file}", "{report_file}", '{"json": {}}')

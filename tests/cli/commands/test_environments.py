@@ -14,7 +14,8 @@ import json, os, pathlib, sys
 
 sys.stdin.read()
 seen = pathlib.Path(".venv/installed").read_text()
-pathlib.Path(".venv/installed").write_text("worse")
+if os.environ["FLYBALL_STAGE"] != "REVIEW":
+    pathlib.Path(".venv/installed").write_text("worse")
 pathlib.Path("node_modules/easy").mkdir(parents=True, exist_ok=True)
 pathlib.Path("work.txt").write_text(f"{seen}, {len(os.listdir('.venv'))} there")
 report = {"nonce": os.environ["FLYBALL_NONCE"], "status": "complete", "exit_signal": True, "summary": "done"}

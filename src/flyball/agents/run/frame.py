@@ -17,7 +17,7 @@ from flyball.agents.run.own_path import find_program, launcher, remove_folder
 from flyball.agents.run.transcript import SHARED, Transcript
 from flyball.core.loop.prompts import NONCE
 from flyball.core.model.effects import RunAgent
-from flyball.ports import Clock, Confine, Stop
+from flyball.ports import Clock, Confine, EnvironmentUse, Stop
 from flyball.process import Exit, WardenFailed
 
 
@@ -109,7 +109,7 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             writable=(*writable, transcript.shared),
             read_only=read_only,
             read_only_tree=turn.request.access == "read",
-            environments="pristine" if turn.request.access == "read" else "disposable",
+            environments=_use_of_environments(turn.request),
         )
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
         end = self._ended(started, cwd, env, prompt, transcript, stop, on_output)
@@ -181,3 +181,8 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             )
         except WardenFailed as failure:
             return Exit(None, None, "exit", 0.0, detail=str(failure))
+
+
+def _use_of_environments(request: RunAgent) -> EnvironmentUse:
+    """Who works may try a dependency; who looks at a copy of the tree sees what gates see."""
+    return "pristine" if request.copy or request.access == "read" else "disposable"
