@@ -11,10 +11,10 @@ from flyball.projections.history.spend import Spend
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.chips import Chip
+from flyball.projections.pages.figures import Figure
 from flyball.projections.pages.summary import Known, Summary, spent, summarize
 from flyball.projections.pages.task_page import (
     MOST_TABLE_ROWS,
-    Figure,
     IterationShown,
     Plot,
     course_of,
