@@ -52,6 +52,7 @@ class TrackInMemory:
         self.completed = False
         self.fix_cycles = 0
         self.max_fix_cycles: int | None = None
+        self.max_plan_revisions: int | None = None
 
     def perform(self, effect: Effect) -> Outcome:
         match effect:
@@ -75,6 +76,7 @@ class TrackInMemory:
             files={"plan.md": str(hash(self.plan))},
             fix_cycles=self.fix_cycles,
             max_fix_cycles=self.max_fix_cycles,
+            max_plan_revisions=self.max_plan_revisions,
             completed=self.completed,
         )
 

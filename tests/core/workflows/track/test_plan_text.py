@@ -112,6 +112,13 @@ def test_a_byte_order_mark_hides_no_task_and_stays() -> None:
     )
 
 
+@pytest.mark.req("D40")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_box_that_is_opened_again_names_no_commit_behind_it(end: str) -> None:
+    page = PAGE.replace("\n", end)
+    assert with_box(with_done(page, "1.1", "abc123456789", "so"), "1.1", " ").replace(f"  - so{end}", "") == page
+
+
 def test_a_task_that_is_gone_or_doubled_is_not_guessed() -> None:
     with pytest.raises(TaskNotFound):
         with_box(PAGE, "7.7", "x")

@@ -6,8 +6,10 @@ import pytest
 from msgspec.structs import replace
 from tests.core.workflows.track.test_track_simulated import edits, played, stages
 
-from flyball.core.model.events import PersonSpoke, SessionStarted
-from flyball.core.workflows.track.edits import CompleteTrack, MarkDone, WritePlan
+from flyball.core.claims.claims import Claim, Finding
+from flyball.core.loop.batches.undoing import undo
+from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
+from flyball.core.workflows.track.edits import CompleteTrack, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
 from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing
@@ -164,3 +166,25 @@ def test_what_a_person_does_to_a_fix_phase_stands_and_it_is_written_once() -> No
     world.claim = replace(world.claim, exit_signal=True)
     assert simulator.run().decision == "DONE"
     assert track.plan.endswith("## Fix Phase (cycle 1)\n\nA person took it out.\n")
+
+
+def test_a_task_that_a_rollback_undoes_loses_the_box_that_code_gave_it_and_is_done_again() -> None:
+    track = TrackInMemory()
+    simulator, _ = played(track)
+    state = simulator.run()
+    facts = undo(state, frozenset({"batch-2"}), "batch-1")
+    simulator.append(PersonSpoke("reopen"), *facts, Moved("EXECUTE", "COMPLETE", "rolled back to batch-1 by a person"))
+    before = len(simulator.turns)
+    assert simulator.run().decision == "DONE"
+    assert [(edit.task, edit.mark) for edit in edits(track, SetBox)] == [("1.2", " ")]
+    assert [turn.item for turn in simulator.turns[before:] if turn.role == "executor"] == ["1.2"]
+    assert track.plan.count("- [x] Task 1.") == 2
+
+
+def test_the_metadatas_own_limit_of_revisions_is_kept_to() -> None:
+    refused = Claim(verdict="fail", findings=(Finding("major", "it does too much"),), source="report-file")
+    track = TrackInMemory("")
+    track.max_plan_revisions = 1
+    simulator, _ = played(track, *[refused] * 9)
+    assert simulator.run().decision == "BLOCKED"
+    assert sum(turn.role == "track-planner" for turn in simulator.turns) == 1

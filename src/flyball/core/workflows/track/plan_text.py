@@ -32,6 +32,7 @@ _FIELD = re.compile(
     r"^[ \t]*[-*+][ \t]+\**(?P<key>type|acceptance(?: criteria)?|files?|deps?|depends[ _]on)\**[ \t]*:\**[ \t]*(?P<value>.*)$",
     re.IGNORECASE,
 )
+_OUR_COMMIT = re.compile(r" <!-- [0-9a-f]{12} -->(?=\r?\n?$)")
 _NO_SUMMARY = re.compile(r"\[|[-*+][ \t]|#|\**[\w -]{1,24}\**[ \t]*:")
 _WORD = re.compile(r"[A-Za-z0-9][\w.\-]*")
 _NONE = frozenset({"", "none", "-", "n/a"})
@@ -243,9 +244,12 @@ class TaskNotFound(ValueError):
 
 
 def with_box(text: str, id_: str, mark: Mark) -> str:
-    """The page with another mark in a task's box."""
+    """The page with another mark in a task's box; one that is opened again names no commit that code wrote behind it."""
     lines, place = _placed(text, id_)
-    return "".join((*lines[:place], _BOX.sub(rf"\g<before>{mark}\g<after>", lines[place]), *lines[place + 1 :]))
+    marked = _BOX.sub(rf"\g<before>{mark}\g<after>", lines[place])
+    if mark == " ":
+        marked = _OUR_COMMIT.sub("", marked)
+    return "".join((*lines[:place], marked, *lines[place + 1 :]))
 
 
 def with_done(text: str, id_: str, sha: str, summary: str) -> str:

@@ -101,7 +101,8 @@ def edited(state: State, lane: Lane, found: TrackRead) -> Step | None:
         for task in page.tasks
         if task.box == "x" and task.item.id in mine and mine[task.item.id].status != "completed"
     ]
-    new = [item for item in ticked if item not in (*known.ticked, *known.unverified)]
+    # A box that code ticked is nobody's word: after a rollback it is taken back.
+    new = [item for item in ticked if item not in (*known.ticked, *known.unverified, *known.boxed)]
     return record(*(TaskTicked(item, _is_green(state)) for item in new)) if new else None
 
 
