@@ -74,14 +74,14 @@ WRITTEN: dict[type, tuple[str, ...]] = {
 """What of each value comes from an agent or its tree; of a claim it is every text."""
 
 
-def poisoned(value: Any) -> Any:
+def poison(value: Any) -> Any:
     """The same with hostile text wherever an agent decides what stands there."""
     if isinstance(value, tuple | list):
-        return type(value)(poisoned(each) for each in value)
+        return type(value)(poison(each) for each in value)
     if not isinstance(value, msgspec.Struct):
         return value
     fields = msgspec.structs.fields(value)
-    changes = {field.name: poisoned(getattr(value, field.name)) for field in fields}
+    changes = {field.name: poison(getattr(value, field.name)) for field in fields}
     texts = {field.name: field.type for field in fields if field.type in {str, tuple[str, ...]}}
     for name in texts if type(value) in CLAIMED else WRITTEN.get(type(value), ()):
         changes[name] = HOSTILE if texts[name] is str else (HOSTILE, f"{HOSTILE} again")
@@ -106,7 +106,7 @@ def hostile_story(*, stopped: bool = False) -> Story:
         source="report-file",
     )
     items = (Item("AC-1", "x"), Item("AC-2", "x", depends_on=("AC-1",)))
-    story = Story(poisoned(replace(tdd_task(request=HOSTILE), items=items))).start()
+    story = Story(poison(replace(tdd_task(request=HOSTILE), items=items))).start()
     measured = replace(
         measurement("turn0001", failing=("x",)),
         gates=(GateResult("test", "x", passed=False, exit_code=1),),
@@ -122,5 +122,5 @@ def hostile_story(*, stopped: bool = False) -> Story:
     story.ask(Question("agent-1", "x", options, "yes", detail="x"))
     if stopped:
         story.add(TaskStopped("error", "x"))
-    story.events[seen:] = [poisoned(event) for event in story.events[seen:]]
+    story.events[seen:] = [poison(event) for event in story.events[seen:]]
     return story

@@ -16,13 +16,13 @@ from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.pages import changes
 from flyball.projections.pages.changes import Change
-from flyball.projections.pages.checkpoints import offered
+from flyball.projections.pages.checkpoints import checkpoints_to_offer
 from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
 from flyball.projections.pages.guidance import Comment, guidance, sent
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
 from flyball.web.frame import crumbs_of, frame, page, redirect, refusal, sites_of
-from flyball.web.hiding import hidden_for
+from flyball.web.hiding import hide_secrets_of
 from flyball.web.starting import detached
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import history
@@ -135,12 +135,12 @@ def _turn(turn: str, iteration: str, found: Known) -> int | None:
 def _choices(found: Known, older: str) -> tuple[CheckpointRecord, ...]:
     """What may be compared with, oldest first: always the start, too."""
     kept = found.history.checkpoints
-    return tuple({each.commit: each for each in (*kept[:1], *offered(kept, older))}.values())
+    return tuple({each.commit: each for each in (*kept[:1], *checkpoints_to_offer(kept, older))}.values())
 
 
 def _files(request: Request, site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
     patch = site.workspace(found.state.task).diff(older, newer)[:LARGEST_PATCH]
-    hidden = hidden_for(request, site, found.state.task)
+    hidden = hide_secrets_of(request, site, found.state.task)
     return theirs_first(files_of(hidden(decode(patch))))
 
 

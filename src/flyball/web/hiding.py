@@ -13,10 +13,10 @@ from flyball.web.access import AccessRules
 from flyball.wiring.run.agents import known_secrets
 from flyball.wiring.site import Site
 
-Hidden = Callable[[str], str]
+Hide = Callable[[str], str]
 
 
-def hidden_for(request: Request, site: Site, task: Task) -> Hidden:
+def hide_secrets_of(request: Request, site: Site, task: Task) -> Hide:
     """Hides what this server knows of a task's secrets, and what opens the page itself."""
     gate: AccessRules = request.app.state.gate
     secrets = (*known_secrets(task, environment(), site.repository.root), gate.token, gate.cookie)

@@ -19,7 +19,7 @@ from flyball.projections.pages.task_page import PAGE, iterations_shown, task_pag
 from flyball.projections.views.standing import finished
 from flyball.projections.views.status import QuestionShown, open_questions
 from flyball.web.frame import PageFrame, crumbs_of, frame, page, sites_of
-from flyball.web.hiding import hidden_for
+from flyball.web.hiding import hide_secrets_of
 from flyball.web.reading import turn_shown
 
 
@@ -188,7 +188,7 @@ def turn(request: Request) -> Response:
     with sites.lock:
         site, task_id = sites.find(request.path_params["repo"], request.path_params["task"])
         found = sites.known(site, task_id)
-        hidden = hidden_for(request, site, found.state.task)
+        hidden = hide_secrets_of(request, site, found.state.task)
         shown = turn_shown(site, found, number, request.query_params, hidden)
         summary = summarize(found)
     framed = frame(request, crumbs_of(summary, Crumb(f"turn {number}")), live=shown.view != "raw")

@@ -16,7 +16,7 @@ from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, verdict_chip
 from flyball.projections.pages.summary import Known
 from flyball.projections.wording import duration, plain
-from flyball.web.hiding import Hidden
+from flyball.web.hiding import Hide
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.transcripts import PAGE, Bytes, kept_files, read_bytes, read_page
 
@@ -90,7 +90,7 @@ class TurnPage(msgspec.Struct):
     raw: RawPart | None = None
 
 
-def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], hidden: Hidden) -> TurnPage:
+def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], hidden: Hide) -> TurnPage:
     """The page of a turn; raises KeyError where there was none."""
     record = found.history.turn(number)
     if record is None:
@@ -147,13 +147,13 @@ def _place(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
-def _raw(read: Bytes, hidden: Hidden) -> RawPart:
+def _raw(read: Bytes, hidden: Hide) -> RawPart:
     earlier = max(0, read.start - PAGE) if read.start else None
     later = read.end if read.end < read.size else None
     return RawPart(read.name, hidden(read.text), read.start, read.end, read.size, earlier, later)
 
 
-def _without(part: Part, hidden: Hidden) -> Part:
+def _without(part: Part, hidden: Hide) -> Part:
     """A turn that is under way has its secrets taken out of what it printed only when it ends."""
     return replace(part, text=hidden(part.text), line=hidden(part.line), body=hidden(part.body))
 

@@ -13,7 +13,7 @@ from flyball.core.model.events import Spoken
 from flyball.core.model.task import TaskId
 from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
-from flyball.projections.pages.checkpoints import offered
+from flyball.projections.pages.checkpoints import checkpoints_to_offer
 from flyball.projections.pages.summary import Summary, limit_option, summarize
 from flyball.web.frame import crumbs_of, frame, page, read_only, redirect, sites_of
 from flyball.web.looking import question
@@ -136,7 +136,7 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
         form = replace(form, limits=tuple(replace(f, value=raised if f.name == name else "") for f in LIMITS))
         form = replace(form, command=summary.command if summary.command.startswith("flyball resume") else form.command)
     to = request.query_params.get("to", "")
-    kept = offered(found.history.checkpoints, to)
+    kept = checkpoints_to_offer(found.history.checkpoints, to)
     framed = frame(request, crumbs_of(summary, Crumb(form.word)), live=False, checkpoints=kept)
     return page(
         "word.html", framed, status=409 if refused else 200, t=summary, word=form, refused=refused, typed=typed, to=to

@@ -92,7 +92,7 @@ class Server:
 
 
 @contextmanager
-def homed(home: Path) -> Iterator[None]:
+def in_home(home: Path) -> Iterator[None]:
     """As if flyball's home were there."""
     kept = os.environ.get("FLYBALL_HOME")
     os.environ["FLYBALL_HOME"] = str(home)
@@ -116,7 +116,7 @@ class World:
         root = place / "ledger"
         root.mkdir()
         (root / "README.md").write_text("# rows\n")
-        with homed(place / "home"):
+        with in_home(place / "home"):
             self.site = Site.find(repository(root))
             self.tasks: dict[str, TaskId] = {name: put(self.site, story) for name, story in stories().items()}
             self.tasks["changed"] = worked_on(self.site)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 from tests.web.browser.conftest import Opened
-from tests.web.browser.stage import MARKS, Server, World, clean, fits, homed, looks_well, repository
+from tests.web.browser.stage import MARKS, Server, World, clean, fits, in_home, looks_well, repository
 from tests.web.conftest import long_story, put
 
 from flyball.wiring.site import Site
@@ -101,7 +101,7 @@ def test_a_task_of_ten_thousand_iterations_has_pages_of_a_size_that_can_be_used(
     root = tmp_path / "endless"
     root.mkdir()
     (root / "a").write_text("a\n")
-    with homed(tmp_path / "home"):
+    with in_home(tmp_path / "home"):
         site = Site.find(repository(root))
         task = put(site, long_story(10_000, most_failing=3), at_once=500)
     server = Server(site.home.home)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 from tests.web.browser.conftest import Opened
-from tests.web.browser.stage import MARKS, Server, fits, homed, repository, until
+from tests.web.browser.stage import MARKS, Server, fits, in_home, repository, until
 
 from flyball.config import file as config_file, trust
 from flyball.core.model.task import TaskId
@@ -99,7 +99,7 @@ class Garden:
         for folder in (self.root, self.agents):
             folder.mkdir()
         (self.root / "README.md").write_text("# garden\n")
-        with homed(place / "home"):
+        with in_home(place / "home"):
             self.site = Site.find(repository(self.root))
         self.server = Server(self.site.home.home)
         (self.agents / "agent.py").write_text(AGENT)
@@ -135,7 +135,7 @@ def garden(tmp_path: Path) -> Iterator[Garden]:
     made.end()
 
 
-def healed(page: Page, garden: Garden) -> None:
+def kill_and_heal(page: Page, garden: Garden) -> None:
     """The server is killed and begun again under an open page: the page says so, and the task does not care."""
     begun = garden.controller
     assert os.getsid(begun) == begun, "apart from the server"
@@ -149,7 +149,7 @@ def healed(page: Page, garden: Garden) -> None:
     assert garden.controller == begun
 
 
-def kept_out(garden: Garden) -> None:
+def check_kept_out(garden: Garden) -> None:
     """The agent of the first turn reached the port, and nothing behind it."""
     tried = json.loads(garden.kept(1, "stdout"))
     assert garden.server.gate.token not in tried["words"]
@@ -170,12 +170,12 @@ def test_a_whole_task_from_a_phone_and_no_way_for_its_agent_to_the_page(opened: 
     page.get_by_role("link", name="turn 1").wait_for(timeout=60_000)
     while not garden.kept(1, "stdout").endswith("\n"):
         page.wait_for_timeout(50)
-    healed(page, garden)
+    kill_and_heal(page, garden)
     (garden.agents / "go-1").touch()
 
     page.get_by_role("link", name="Answer").tap(timeout=60_000)
     if SANDBOX == "bwrap":
-        kept_out(garden)
+        check_kept_out(garden)
     page.get_by_text("half-up", exact=True).tap()
     page.get_by_role("button", name="Answer half-up").tap()
     page.wait_for_url("**said=kept")
