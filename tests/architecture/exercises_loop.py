@@ -19,10 +19,14 @@ from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
 from flyball.projections.files.loop_files import phase_status, render
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.pages.advice_line import parted
+from flyball.projections.pages.changes import of_item, of_turn
 from flyball.projections.pages.diffs import files_of
 from flyball.projections.pages.guidance import Comment, comments_in, guidance
 from flyball.projections.pages.home import home_page
+from flyball.projections.pages.notices import Notices, still_matters
 from flyball.projections.pages.report_page import report_page
+from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.pages.task_page import task_page
 from flyball.projections.views.banner import banner
@@ -79,7 +83,15 @@ def exercise_the_pages() -> None:
     assert home_page([page.summary], story.at).finished
     assert report_page(known).facts
     assert comments_in(guidance([Comment("a.py", 1, "no")]))
-    assert files_of("diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n")
+    (patched,) = files_of("diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n")
+    assert patched.hunks[0].pairs
+    assert of_turn(known.history, 1)
+    assert of_item(known.history, "none") is None
+    assert parted("It is not there. See: flyball doctor")[1]
+    assert said_shown(PersonSpoke("pause"), controlled=True).effect
+    notice = Notices("r").of(story.events[-1], story.state)
+    assert notice
+    assert still_matters(notice, story.state, story.at)
 
 
 def exercise_undeclared_edits() -> None:
