@@ -5,10 +5,10 @@ from msgspec.structs import replace
 from tests.core.workflows.track.test_track_simulated import Team, a_track, edits, played, stages
 
 from flyball.core.evaluation.choosing import Chosen
-from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
-from flyball.core.model.events import Begun, SessionStarted
+from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Save
+from flyball.core.model.events import Begun, PersonSpoke, SessionStarted
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Outcome, TurnEnded
+from flyball.core.model.outcomes import Outcome, Saved, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.workflows.track.edits import CompleteTrack
 from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, TrackMeasured
@@ -149,6 +149,12 @@ def test_a_box_that_a_person_ticked_on_a_branch_that_is_not_green_is_not_taken()
 class Idle(Team):
     """Fixers change nothing, and say that they did."""
 
+    def perform(self, effect: Effect, state: State) -> Outcome:
+        """A tree that is its parent's is no new commit, as with git."""
+        if isinstance(effect, Save) and effect.accepted and self.saved.get(effect.parent) == effect.tree:
+            return Saved(effect.parent, effect.tree, effect.label, accepted=True)
+        return super().perform(effect, state)
+
     def work(self, turn: RunAgent, state: State) -> TurnEnded:
         tree = self.trees.get(turn.lane)
         ended = super().work(turn, state)
@@ -201,3 +207,25 @@ def test_a_plan_of_the_users_that_cannot_be_worked_goes_to_a_planner_with_what_i
     first, second = simulator.turns[:2]
     assert (first.role, second.role) == ("track-planner", "plan-evaluator")
     assert "line 7: task 1.2 depends on 9.9, which is no task" in first.prompt
+
+
+@pytest.mark.req("D40")
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("FIX", "what the evaluation found was skipped by a person"),
+        ("EVALUATE_EXECUTION", "the evaluation was skipped by a person"),
+    ],
+)
+def test_a_track_that_a_person_closed_without_its_evaluation_is_not_said_to_have_passed(stage: str, said: str) -> None:
+    track = TrackInMemory(PAGE, *[failing("it leaks")] * 9)
+    simulator, _ = played(track)
+    while simulator.known.main.stage != stage:
+        simulator.step()
+    simulator.append(PersonSpoke("skip"))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert state.stopped is not None
+    assert state.stopped.reason.startswith(f"finished with stages skipped by a person, not verified: {stage}")
+    (closing,) = edits(track, CompleteTrack)
+    assert closing.summary == f"2 tasks done, {said}"

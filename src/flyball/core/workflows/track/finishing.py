@@ -174,7 +174,7 @@ def sync(state: State, lane: Lane) -> Step:
 def complete(state: State, lane: Lane) -> Step:
     """Close the track in its own documents, then deliver the branch."""
     done = sum(item.status == "completed" for item in state.items)
-    summary = f"{plural(done, 'task')} done, evaluation passed"
+    summary = f"{plural(done, 'task')} done, {_skipped_evaluation(lane) or 'evaluation passed'}"
     at = state.now.isoformat(timespec="seconds").replace("+00:00", "Z")
     closing = CompleteTrack(at, summary, retrospective(state))
     told = pages.written(state, lane, f"complete-{len(lane.visits)}", closing)
@@ -185,6 +185,15 @@ def complete(state: State, lane: Lane) -> Step:
     return shipping.ship(
         state, lane, f"{passed}; ticked by a person, not verified: {', '.join(unverified)}" if unverified else passed
     )
+
+
+def _skipped_evaluation(lane: Lane) -> str:
+    """What is said of a track that a person closed without its evaluation, or with findings left; nothing of any other."""
+    before = lane.visits[-2] if len(lane.visits) > 1 else None
+    if before is None or not before.forced or before.stage not in {"EVALUATE_EXECUTION", "FIX"}:
+        return ""
+    left = "the evaluation" if before.stage == "EVALUATE_EXECUTION" else "what the evaluation found"
+    return f"{left} was skipped by a person"
 
 
 def retrospective(state: State) -> str:
