@@ -39,7 +39,6 @@ class Server:
         found = next(m for line in self.process.stdout if (m := re.search(r"http://127\.0\.0\.1:\d+", line)))
         self.address = found[0]
         self.browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        self.get(f"/start?token={token_of(home)}")
 
     def get(self, path: str) -> bytes:
         with self.browser.open(self.address + path) as answer:
@@ -57,6 +56,13 @@ class Server:
     def end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(30)
+
+
+def opened(home: Path) -> Server:
+    """A server whose link was opened at a page that reads no task."""
+    server = Server(home)
+    server.get(f"/start?token={token_of(home)}")
+    return server
 
 
 def put(site: Site, events: list[Event]) -> TaskId:
@@ -97,7 +103,7 @@ def idle(place: Path) -> tuple[float, float]:
     site = repository(place)
     for _ in range(50):
         put(site, short_tdd_run().events)
-    server = Server(site.home.home)
+    server = opened(site.home.home)
     server.get("/")
     watching = threading.Thread(target=_watch, args=(server, "/"), daemon=True)
     watching.start()
@@ -120,7 +126,7 @@ def _watch(server: Server, path: str) -> None:
 
 
 def first_paint(place: Path, count: int) -> tuple[float, float, float]:
-    """Seconds until the page of a long task is there, asked for at once: never seen before, after a restart, and again."""
+    """Seconds until the page of a long task is there, asked for with the link at once: never seen before, after a restart, and again."""
     site = repository(place)
     story = Story().start()
     while len(story.events) < count:
@@ -128,13 +134,14 @@ def first_paint(place: Path, count: int) -> tuple[float, float, float]:
     task = put(site, story.events)
     path = f"/t/{site.home.name}/{task}"
     server = Server(site.home.home)
-    unseen = _painted(server, path)
+    link = f"{path}?token={token_of(site.home.home)}"
+    unseen = _painted(server, link)
     view = site.home.task(task) / "view"
     while count >= MANY and not view.exists():
         time.sleep(0.1)
     server.end()
     server = Server(site.home.home)
-    first, again = _painted(server, path), _painted(server, path)
+    first, again = _painted(server, link), _painted(server, path)
     server.end()
     return unseen, first, again
 
@@ -166,7 +173,7 @@ def open_pages(place: Path) -> tuple[float, float]:
     site = repository(place)
     first, second = (put(site, Story().start().iterate().events) for _ in range(2))
     alone = appending(site, first)
-    server = Server(site.home.home)
+    server = opened(site.home.home)
     for _ in range(PAGES):
         path = f"/t/{site.home.name}/{second}"
         threading.Thread(target=_watch, args=(server, path), daemon=True).start()
