@@ -2,6 +2,7 @@
 
     python benchmarks/evaluators.py                     planted projects and their twins
     python benchmarks/evaluators.py --blind             the same, planted by someone who had not read the rules
+    python benchmarks/evaluators.py --second            a second such set, by someone else, a project for each language
     python benchmarks/evaluators.py --variants          defects of kinds that were missed, in other forms
     python benchmarks/evaluators.py --packages          packages of the registries, as if a track had just written them
     python benchmarks/evaluators.py ui-ux --list        one evaluator, every finding
@@ -37,6 +38,11 @@ from flyball.workspace.sandbox import Unconfined
 HERE = Path(__file__).parent / "evaluators"
 CACHE = Path(tempfile.gettempdir()) / "flyball-benchmark-cache"
 EVALUATORS = ("code-quality", "integration", "business-logic", "ui-ux")
+SETS = {
+    "blind": "the projects planted without knowing the rules",
+    "second": "the second set of such projects",
+    "variants": "the projects with other forms of what was missed",
+}
 TYPESCRIPT = "typescript@5.9.3"
 PACKAGES = (
     ("itsdangerous", ["pip", "download", "--no-deps", "--only-binary", ":all:", "itsdangerous==2.2.0"]),
@@ -50,8 +56,8 @@ def main() -> None:
     parser.add_argument("evaluators", nargs="*", default=EVALUATORS)
     parser.add_argument("--packages", action="store_true", help="look at packages of the registries instead")
     parser.add_argument("--list", action="store_true", help="show every finding")
-    parser.add_argument("--blind", action="store_true", help="the projects planted without knowing the rules")
-    parser.add_argument("--variants", action="store_true", help="the projects with other forms of what was missed")
+    for name, what in SETS.items():
+        parser.add_argument(f"--{name}", action="store_const", const=name, dest="set", default="", help=what)
     asked = parser.parse_args()
     if asked.packages:
         look_at_packages(show=asked.list)
@@ -59,17 +65,22 @@ def main() -> None:
     print("| evaluator | planted | measured | found | missed | left to a judge | false alarms | seconds |")
     print("|---|---|---|---|---|---|---|---|")
     notes: list[str] = []
-    projects = HERE / "blind" if asked.blind else HERE / "variants" if asked.variants else HERE
     for name in asked.evaluators:
-        notes += row(projects / name, show=asked.list)
+        for project in projects_of(HERE / asked.set / name):
+            notes += row(name, project, show=asked.list)
     print("\n".join(("", *notes)))
 
 
-def row(project: Path, *, show: bool) -> list[str]:
-    name = project.name
+def projects_of(folder: Path) -> list[Path]:
+    """The project of an evaluator, or its projects, one for each language."""
+    return sorted(path.parent for path in (*folder.glob("defects.json"), *folder.glob("*/defects.json")))
+
+
+def row(evaluator: str, project: Path, *, show: bool) -> list[str]:
+    name = evaluator if project.name == evaluator else f"{evaluator}/{project.name}"
     planted = json.loads((project / "defects.json").read_text())
-    found, seconds = evaluated(project, "planted")
-    alarms, more = evaluated(project, "clean")
+    found, seconds = evaluated(evaluator, project, "planted")
+    alarms, more = evaluated(evaluator, project, "clean")
     root = project / "planted"
     measured, judged = parted(planted)
     missed = [each for each in measured if not any(is_found(each, *one, root) for one in found)]
@@ -109,7 +120,7 @@ def is_at(file: str, text: str, defect: TrackDefect, root: Path) -> bool:
     return any(defect.line <= place <= max(defect.line, defect.end_line) for place in places)
 
 
-def evaluated(project: Path, kind: str) -> tuple[list[tuple[str, TrackDefect]], float]:
+def evaluated(evaluator: str, project: Path, kind: str) -> tuple[list[tuple[str, TrackDefect]], float]:
     """The findings on one of the two versions of a project."""
     with tempfile.TemporaryDirectory() as made:
         base, head = Path(made, "base"), Path(made, "head")
@@ -122,7 +133,7 @@ def evaluated(project: Path, kind: str) -> tuple[list[tuple[str, TrackDefect]], 
         coverage = covered(gate, head, Path(made)) if gate else None
         for tree in (base, head):
             install_compiler(tree)
-        return run(project.name, base, head, Path(made), EvaluatorOptions(**options), coverage)
+        return run(evaluator, base, head, Path(made), EvaluatorOptions(**options), coverage)
 
 
 def covered(gate: str, head: Path, folder: Path) -> CoverageLines:

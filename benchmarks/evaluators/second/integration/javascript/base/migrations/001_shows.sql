@@ -1,0 +1,5 @@
+CREATE TABLE shows (
+  id SERIAL PRIMARY KEY,
+  title TEXT NOT NULL,
+  feed_url TEXT NOT NULL
+);
