@@ -18,4 +18,10 @@ class RegisterDown(Exception):
 
 def is_registered(plate: str, settings: Settings) -> bool:
     answer = httpx.get(f"{settings.register_url}/vehicles", params={"plate": plate}, headers={"X-Key": REGISTER_KEY}, timeout=None)
+    answer.raise_for_status()
     return bool(answer.json()["found"])
+
+
+def tell_renewal(plate: str, settings: Settings) -> str:
+    answer = httpx.post(f"{settings.register_url}/renewals", json={"plate": plate}, timeout=settings.register_timeout_s)
+    return str(answer.json()["receipt"])
