@@ -174,6 +174,19 @@ def test_the_transcript_of_a_turn_is_scrubbed_and_its_last_attempt(told, site, f
     assert "no transcript of turn 5" in missing.err
 
 
+@pytest.mark.req("C47")
+def test_the_transcript_of_a_turn_under_way_shows_no_known_secret(told, site, flyball, monkeypatch):
+    told(short_tdd_run())
+    monkeypatch.setenv("GH_TOKEN", "ghp-4e81c07d55aa")
+    folder = site.home.turns(TASK) / "0002-1"
+    folder.mkdir(parents=True)
+    (folder / "stdout").write_bytes(b"logged in with ghp-4e81c07d55aa\n")
+    for words in ((), ("--json",)):
+        shown = flyball("logs", "7", "--turn", "2", *words).out
+        assert "logged in with [hidden]" in shown
+        assert "ghp-4e81c07d55aa" not in shown
+
+
 def test_a_turn_of_an_agents_program_is_told_in_words_with_its_end_and_raw_as_it_was(told, site, flyball):
     task = tdd_task()
     told(short_tdd_run(replace(task, agents=(AgentSpec(task.settings.roles["default"].agent, "claude"),))))

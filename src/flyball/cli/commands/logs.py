@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,6 +99,7 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     from flyball.wiring.tasks.transcripts import told_lines
 
     files = _files(site, task, turn)
+    hide = _hiding(site, task)
     agent, ended, session = _of_turn(site, task, turn)
     if session:
         yield f"===== turn {turn}, session {session} of {agent}"
@@ -108,9 +109,19 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
         yield from (f"{each.id} {each.score:.1f} = {each.why}" for each in given)
     for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
-        yield from told_lines(site.state(task).task, agent, path)
+        yield from map(hide, told_lines(site.state(task).task, agent, path))
     if ended:
         yield f"===== {' '.join(ended.split())}"
+
+
+def _hiding(site: Site, task: TaskId) -> Callable[[str], str]:
+    """Takes secrets out of a text; those of a turn that has ended are gone from its files, those of one under way are not."""
+    from flyball.config.home import environment
+    from flyball.core.text.hiding import hide
+    from flyball.wiring.run.agents import known_secrets
+
+    secrets = known_secrets(site.state(task).task, environment(), site.repository.root)
+    return lambda text: hide(text, secrets)
 
 
 def given_to(site: Site, task: TaskId, turn: int) -> tuple[RecalledLearning, ...]:
@@ -165,11 +176,12 @@ def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
     """The same as data: each file's path, and the end of what it holds."""
     from flyball.core.text.scrubbing import decode
 
+    hide = _hiding(site, task)
     files = {}
     for name, path in _files(site, task, turn).items():
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _END))
-            files[name] = {"path": str(path), "end": decode(file.read())}
+            files[name] = {"path": str(path), "end": hide(decode(file.read()))}
     return files
 
 
