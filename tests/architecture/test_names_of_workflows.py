@@ -80,11 +80,18 @@ def named(text: str) -> set[str]:
     return {text} & NAMES | words & TELLING
 
 
+WORTH_READING = re.compile(
+    rf"""["'](?:{"|".join(sorted(NAMES))})["']|(?<![A-Za-z0-9_-])(?:{"|".join(sorted(TELLING))})(?![A-Za-z0-9_-])"""
+)
+"""To parse all sources takes seconds, and few of them hold such a word."""
+
+
 @cache
 def found() -> list[tuple[str, str]]:
     files = ((path.relative_to(SOURCES).as_posix(), path) for path in sorted(SOURCES.rglob("*.py")))
     shared = ((name, path.read_text()) for name, path in files if not name.startswith(OWN))
-    return [(name, word) for name, source in shared for text in literals(source) for word in sorted(named(text))]
+    texts = ((name, text) for name, source in shared if WORTH_READING.search(source) for text in literals(source))
+    return [(name, word) for name, text in texts for word in sorted(named(text))]
 
 
 def allowed(name: str, word: str) -> bool:

@@ -316,7 +316,7 @@ def rendered_batches(draw):
 
 
 @pytest.mark.req("M1")
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(rendered_batches())
 def test_no_entry_of_a_batch_is_ever_dropped_in_whatever_form(batch):
     text, kinds, said = batch
@@ -342,7 +342,7 @@ SILENT = {
 
 
 @pytest.mark.req("M1")
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(PIECES, min_size=1, max_size=30).map(" ".join))
 def test_every_word_of_a_text_is_in_what_was_read_or_the_text_is_refused_by_line(text):
     told = set(re.findall(r"\w+", text.lower())) - SILENT

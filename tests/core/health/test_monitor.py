@@ -546,7 +546,7 @@ AGREED = {
 
 @pytest.mark.slow
 @pytest.mark.req("M22")
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(ANY_ITERATION, min_size=1, max_size=14))
 def test_no_history_makes_health_cure_and_evidence_contradict_each_other(iterations):
     history = History()

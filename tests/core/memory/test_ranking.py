@@ -182,7 +182,7 @@ ENTRIES = st.lists(st.tuples(FACTS, st.sampled_from(STANDINGS)), max_size=25)
 
 
 @given(ENTRIES, TEXT, PATHS, PATHS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_nothing_but_what_is_kept_and_holds_reaches_a_prompt_and_the_budget_holds_o41(
     found: list[tuple[dict[str, Any], str]], text: str, files: tuple[str, ...], there: tuple[str, ...]
 ) -> None:

@@ -65,7 +65,7 @@ def backlogs(draw: st.DrawFn) -> tuple[dict[str, str], str, str, str]:
 
 
 @pytest.mark.req("E1", "E2", "E11", "E14", "E31")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(backlogs())
 def test_a_backlog_with_one_open_issue_in_any_odd_way_is_never_done_and_never_loses_it(case) -> None:
     files, file, way, status = case
@@ -84,7 +84,7 @@ def test_a_backlog_with_one_open_issue_in_any_odd_way_is_never_done_and_never_lo
 
 
 @pytest.mark.req("E11", "E14")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(backlogs())
 def test_the_same_backlog_with_that_issue_completed_is_done(case) -> None:
     files, file, way, _ = case
