@@ -4,14 +4,18 @@ import re
 
 import pytest
 from msgspec.structs import replace
-from tests.core.workflows.track.test_track_simulated import edits, played, stages
+from tests.core.workflows.track.test_track_simulated import Team, a_track, edits, played, stages
 
 from flyball.core.claims.claims import Claim, Finding
+from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.loop.batches.undoing import undo
+from flyball.core.model.effects import Integrate
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
+from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.workflows.track.edits import CompleteTrack, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
+from flyball.testing.simulator import Simulator
 from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing
 
 pytestmark = pytest.mark.req("D40")
@@ -188,3 +192,24 @@ def test_the_metadatas_own_limit_of_revisions_is_kept_to() -> None:
     simulator, _ = played(track, *[refused] * 9)
     assert simulator.run().decision == "BLOCKED"
     assert sum(turn.role == "track-planner" for turn in simulator.turns) == 1
+
+
+class Wide(Team):
+    """Every piece of work changes a file that nobody named."""
+
+    def integrate(self, effect: Integrate) -> Integrated | Conflicted | NothingToIntegrate:
+        found = super().integrate(effect)
+        return replace(found, changed=(("A", "wish.py"),)) if isinstance(found, Integrated) else found
+
+
+@pytest.mark.req("D10")
+def test_files_that_a_wish_changed_stand_in_the_plan_as_found_on_the_way() -> None:
+    world = Wide()
+    world.track = TrackInMemory()
+    simulator = Simulator(world, a_track(), "PLAN")
+    simulator.run()
+    assert "Discovered" not in world.track.plan, "a task of the plan names its files"
+    simulator.append(*resumed(PersonSpoke("reopen", "- print the date")))
+    assert simulator.run().decision == "DONE"
+    assert world.track.plan.endswith("## Discovered Work\n\n- `wish.py`, for R1\n")
+    assert read_plan(world.track.plan).discovered == ("wish.py",)

@@ -20,6 +20,7 @@ from flyball.core.workflows.track.prompts import EXECUTOR, PLAN_EVALUATOR, brief
 from flyball.core.workflows.track.record import record_of
 
 SHA = 12
+DISCOVERED = "## Discovered Work"
 
 
 def following(state: State) -> str:
@@ -80,6 +81,8 @@ def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
         theirs = task.box == "x" and not task.told and id_ not in known.boxed
         if status.get(id_) == "completed" and (theirs or (task.box != "x" and id_ in known.commits)):
             edits.append(_done(state, task))
+            found_there = tuple(f"- `{path}`, for {id_}" for path in known.discovered.get(id_, ()))
+            edits += [AddLines(DISCOVERED, found_there)] if found_there else []
         elif id_ in known.boxed and status.get(id_, "completed") != "completed" and task.box == "x":
             edits.append(SetBox(id_, " "))
     if not edits:

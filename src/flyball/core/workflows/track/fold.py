@@ -8,16 +8,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from flyball.core.model.batch_events import BatchesUndone, BatchSettled, SubtaskIntegrated
-from flyball.core.model.effects import Effect
+from flyball.core.model.effects import Effect, Integrate
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
-from flyball.core.model.outcomes import TurnEnded
+from flyball.core.model.outcomes import Integrated, TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.text.scrubbing import one_line
 from flyball.core.workflows.track import facts as fa
 from flyball.core.workflows.track.edits import AddLines, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
-from flyball.core.workflows.track.plan_text import FEEDBACK
+from flyball.core.workflows.track.plan_text import FEEDBACK, FIX_PHASE
 from flyball.core.workflows.track.record import record_of
+
+WISHED_FILES = 50
 
 
 def _keep(state: State, **changes: Any) -> None:
@@ -41,11 +43,19 @@ def _edited(state: State, _lane: Lane, effect: Effect, outcome: TrackEdited | Tr
         state,
         seen=None,
         wished=state.rounds if wished else known.wished,
-        phased=known.cycle if added and not wished else known.phased,
+        phased=known.cycle if any(FIX_PHASE in heading for heading in added) else known.phased,
         boxed=tuple(sorted(boxed)),
         stale=known.stale + 1 if isinstance(outcome, TrackStale) else 0,
         draft="" if wrote else known.draft,
     )
+
+
+def _merged(state: State, _lane: Lane, effect: Effect, outcome: Integrated) -> None:
+    """A wish names no files: what its work changed stands in the plan as found on the way."""
+    work = effect.work if isinstance(effect, Integrate) else ""
+    if any(item.id == work and item.group == FEEDBACK.lower() for item in state.items):
+        paths = tuple(path for _, path in outcome.changed)[:WISHED_FILES]
+        _keep(state, discovered={**record_of(state).discovered, work: paths})
 
 
 def _reading_begun(state: State, _lane: Lane, effect: ReadTrack) -> None:
@@ -162,4 +172,5 @@ ENDED: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
     TrackEdited: _edited,
     TrackStale: _edited,
     TurnEnded: _turn_ended,
+    Integrated: _merged,
 }

@@ -14,7 +14,7 @@ class TrackRecord(Record, frozen=True, omit_defaults=True):
     """`seen` are the documents as they were read since the last edit. `version` counts plans, `draft` is one that code has still to
     write. `fixes` counts evaluations that failed, `cycle` is the number of the last fix cycle, `counted` the count of the metadata when it was last read, and
     `granted` that count when a person last said to go on. `evaluated_in` is the visit of the last evaluation, `wished` is the round whose feedback, `phased` the cycle whose fixes stand in the plan. `checked` tells how the plan did in code's own checks. `mended` says what each cycle did, `commits` and `summaries` are those of
-    accepted tasks, `boxed` the tasks whose boxes code ticked, `ticked` and `unverified` those a person did.
+    accepted tasks, `discovered` the files that wishes changed, `boxed` the tasks whose boxes code ticked, `ticked` and `unverified` those a person did.
     """
 
     seen: TrackRead | None = None
@@ -41,6 +41,7 @@ class TrackRecord(Record, frozen=True, omit_defaults=True):
     pieces: dict[str, str] = msgspec.field(default_factory=dict)
     commits: dict[str, str] = msgspec.field(default_factory=dict)
     summaries: dict[str, str] = msgspec.field(default_factory=dict)
+    discovered: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     boxed: tuple[str, ...] = ()
     ticked: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
