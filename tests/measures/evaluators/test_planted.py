@@ -33,9 +33,9 @@ def test_nine_of_ten_planted_defects_are_found_and_the_twin_is_clean(benchmark, 
     project = FOLDER / "evaluators" / name
     planted, _ = benchmark.parted(benchmark.json.loads((project / "defects.json").read_text()))
     assert len(planted) >= 12
-    found, _ = benchmark.evaluated(project, "planted")
+    found, _ = benchmark.evaluated(project.name, project, "planted")
     root = project / "planted"
     missed = [each for each in planted if not any(benchmark.is_found(each, *one, root) for one in found)]
     assert len(missed) <= (1 - LEAST) * len(planted), missed
-    alarms, _ = benchmark.evaluated(project, "clean")
+    alarms, _ = benchmark.evaluated(project.name, project, "clean")
     assert [benchmark.told(*one) for one in alarms] == []
