@@ -36,20 +36,10 @@ class Package(msgspec.Struct, frozen=True):
     version: str
     changed: frozenset[str]
     left: str = ""
-    workflow: str = "tdd"
-
-    @property
-    def turns(self) -> int:
-        return {"tdd": len(("tester", "implementer", "refactorer", "documenter", "qa")), "quick": 2}[self.workflow]
 
 
 def pypi(name: str, version: str, *changed: str, left: str = "") -> Package:
     return Package("pypi", name, version, frozenset(changed) | DOCUMENTS, left)
-
-
-def quick(name: str, version: str, *changed: str, left: str, registry: str = "pypi") -> Package:
-    """One whose layout and set-up are odd: one turn and a review show that both are found."""
-    return Package(registry, name, version, frozenset(changed), left, "quick")
 
 
 def npm(name: str, version: str, *changed: str, left: str = "") -> Package:
@@ -59,18 +49,19 @@ def npm(name: str, version: str, *changed: str, left: str = "") -> Package:
 PACKAGES = [
     # Below src/, requirements in files of their own; its linter is configured and not listed.
     pypi("itsdangerous", "2.2.0", "src/itsdangerous/initials.py", "tests/test_itsdangerous/test_initials.py", "README.md", "CHANGES.rst"),
+    pypi("blinker", "1.9.0", "src/blinker/initials.py", "tests/test_initials.py", "README.md", "CHANGES.rst"),
     # A dependency of the runner itself, with its version from tags that an archive does not have.
-    quick("iniconfig", "2.3.0", "src/iniconfig/initials.py", "testing/test_initials.py", left="src/iniconfig/_version.py"),
+    pypi("iniconfig", "2.3.0", "src/iniconfig/initials.py", "testing/test_initials.py", "README.rst", "CHANGELOG", left="src/iniconfig/_version.py"),
     # A dependency group for tests, and a linter with old findings.
     pypi("structlog", "25.4.0", "src/structlog/initials.py", "tests/test_initials.py", "README.md", "CHANGELOG.md"),
     # One module; the archive holds what setuptools wrote, and set-up writes it anew.
-    quick("six", "1.17.0", "six.py", "test_initials.py", left="six.egg-info/PKG-INFO"),
+    pypi("six", "1.17.0", "six.py", "test_initials.py", "README.rst", "CHANGES", left="six.egg-info/PKG-INFO"),
     # A package in the root that holds its tests, beside another one.
-    quick("toolz", "1.0.0", "toolz/initials.py", "toolz/tests/test_initials.py", left="toolz.egg-info/PKG-INFO"),
+    pypi("toolz", "1.0.0", "toolz/initials.py", "toolz/tests/test_initials.py", "README.rst", left="toolz.egg-info/PKG-INFO"),
     # An old mocha.
     npm("url-join", "4.0.1", "lib/initials.js", "test/initials.js", "README.md", "CHANGELOG.md", left="package-lock.json"),
     # Its test script calls another one, which starts vitest, and then a linter.
-    quick("css-what", "8.0.0", "src/initials.ts", "src/initials.spec.ts", left="package-lock.json", registry="npm"),
+    npm("css-what", "8.0.0", "src/initials.ts", "src/initials.spec.ts", "readme.md", left="package-lock.json"),
 ]  # fmt: skip
 
 
@@ -157,10 +148,9 @@ class Place:
             capture_output=True, text=True, timeout=1200, check=False,
         )  # fmt: skip
 
-    def run(self, workflow: str = "tdd") -> tuple[int, dict[str, Any], str]:
+    def run(self) -> tuple[int, dict[str, Any], str]:
         program = " ".join([sys.executable, "-E", "-S", str(PROGRAM)])
-        options = ("--from", "../prp.md", "--workflow", workflow, "--agent-command", program)
-        done = self.flyball("run", *options, "--unattended", "--json")
+        done = self.flyball("run", "--from", "../prp.md", "--agent-command", program, "--unattended", "--json")
         lines = done.stdout.splitlines()
         return done.returncode, json.loads(lines[-1]) if lines else {}, done.stdout + done.stderr
 
@@ -184,9 +174,9 @@ def test_an_honest_agent_comes_to_done_on_a_published_package(package: Package, 
     unpacked(package, place.root)
     tried = place.flyball("init", "--json")
     assert tried.returncode == 0, tried.stdout + tried.stderr
-    code, status, text = place.run(package.workflow)
+    code, status, text = place.run()
     assert (code, status.get("decision")) == (0, "DONE"), f"{tried.stdout}\n{text[-3000:]}"
-    assert status["turns"] == package.turns
+    assert status["turns"] == len(("tester", "implementer", "refactorer", "documenter", "qa"))
     assert place.changed(status["branch"]) == package.changed
     notes = json.loads(place.flyball("report", status["task"], "--json").stdout)["notes"]
     left = [note for note in notes if note.startswith("Set-up created or changed")]

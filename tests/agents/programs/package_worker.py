@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from honest import finished, main, qa  # type: ignore[import-not-found]
+from honest import finished, main  # type: ignore[import-not-found]
 
 NOT_PRODUCT = re.compile(
     r"(?:test.*|docs?|examples?|benchmarks?|scripts?|tools?|build|dist|node_modules|\..*|.*\.egg-info)"
@@ -161,11 +161,6 @@ def green(prompt):
     return finished("wrote what the tests ask for")
 
 
-def at_once(prompt):
-    red(prompt)
-    return green(prompt)
-
-
 def document(prompt):
     said = "`initials` gives the initials of a name."
     for path in (*files(r"(?i)readme.*")[:1], *files(r"(?i)(?:changelog|changes|history|news)(?:\..*)?")[:1]):
@@ -179,4 +174,4 @@ def document(prompt):
     return finished("documented it")
 
 
-main(RED=red, GREEN=green, DOCUMENT=document, IMPLEMENT=at_once, REVIEW=qa)
+main(RED=red, GREEN=green, DOCUMENT=document)
