@@ -171,6 +171,31 @@ def test_a_number_that_neither_code_nor_tests_have_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("test", "rules"),
+    [
+        ("price(31, member=True) == Decimal('2.80')", []),
+        ("price(200) == 160", []),
+        ("price(10, each=25) == 200", []),
+        ("price(31, member=True) < Decimal('3.50')", ["rule-numbers"]),
+        ("price(200) == 150", ["rule-numbers"]),
+    ],
+)
+def test_a_test_of_a_percentage_may_give_the_price_that_comes_out(tmp_path, test, rules):
+    rule = "# Rules\n- BR-1: A member pays 20 % less.\n"
+    code = "HOURLY_EUR = Decimal('3.50')\nLESS = 0.2\n"
+    files = {"product.md": rule, "tests/test_a.py": f"def test_br_1():\n    assert {test}\n", "shop/prices.py": code}
+    assert rules_of(look(tmp_path, files, product=rule), "product rules") == rules
+
+
+def test_a_limit_that_another_rule_spells_is_not_put_down_to_one_alone(tmp_path):
+    product = "# Rules\n- BR-1: A card is worth between 10 and 500 EUR.\n- BR-2: Ten or more at once are cheaper.\n- BR-3: At most 10 people.\n"
+    code = "MANY = 10\n\n\ndef order_price(count, worth):\n    return count > MANY\n"
+    results = look(tmp_path, {"product.md": product, "shop/a.py": code}, product=product)
+    (told,) = [each.message for result in results if result.name == "edge cases" for each in result.findings]
+    assert told.endswith("whether BR-1 or BR-2 holds there")
+
+
+@pytest.mark.parametrize(
     ("test", "missing"),
     [
         ("assert fee(9) == 90\n    assert fee(10) == 100\n    assert fee(11) == 100", ""),

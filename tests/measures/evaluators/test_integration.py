@@ -6,7 +6,7 @@ import pytest
 from tests.measures.evaluators.planted import found, options, trees_of
 
 from flyball.core.evaluation.findings import judged_by
-from flyball.measures.evaluators import contracts, guards, integration, persistence, surroundings
+from flyball.measures.evaluators import contract_changes, contracts, guards, integration, persistence, surroundings
 from flyball.measures.evaluators.ground import SourceTree
 from flyball.measures.evaluators.linters import Linters
 from flyball.measures.evaluators.mapped_tables import unmigrated
@@ -42,21 +42,49 @@ def test_what_would_break_somebody_is_found(tmp_path, old, new, rule):
     changed = OLD.replace(old, new)
     assert changed != OLD
     trees = trees_of(tmp_path, {"openapi.yaml": changed}, {"openapi.yaml": OLD})
-    assert [each.rule for each in contracts.breaking(trees)] == [rule]
+    assert [each.rule for each in contract_changes.breaking(trees)] == [rule]
+
+
+INLINE = """openapi: 3.0.0
+paths:
+  /a:
+    get:
+      responses: {"200": {description: x, content: {application/json: {schema: {type: array, items: {properties: {n: {type: integer}}}}}}}}
+    post:
+      requestBody: {content: {application/json: {schema: {type: object, properties: {m: {type: string}}}}}}
+      responses: {"201": {description: x, content: {application/json: {schema: {properties: {o: {type: string}}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("{n: {type: integer}}", "{name: {type: integer}}", ("field-gone", "get /a 200: n is gone", 3)),
+        ("o: {type: string}", "o: {type: integer}", ("field-type", "post /a 201: o was string and is integer", 3)),
+        ("{m: {type: string}}", "{m: {type: string}}, required: [m]", ("field-required", "post /a body: m is required now", 3)),
+        ("{o: {type: string}}", "{o: {type: string}, p: {type: string}}, required: [o]", None),
+    ],
+)  # fmt: skip
+def test_an_answer_or_a_body_that_is_described_in_place_is_compared_too(tmp_path, old, new, told):
+    assert old in INLINE
+    trees = trees_of(tmp_path, {"openapi.yaml": INLINE.replace(old, new)}, {"openapi.yaml": INLINE})
+    assert [(each.rule, each.message, each.line) for each in contract_changes.breaking(trees)] == (
+        [told] if told else []
+    )
 
 
 def test_a_document_in_json_is_told_by_its_lines_too(tmp_path):
     old = '{\n"openapi": "3.1.0",\n"paths": {},\n"components": {"schemas": {\n"A": {"properties": {\n"n": {"type": "integer"}\n}}}}}\n'
     trees = trees_of(tmp_path, {"openapi.json": old.replace("integer", "string")}, {"openapi.json": old})
-    assert [(each.rule, each.line) for each in contracts.breaking(trees)] == [("field-type", 6)]
+    assert [(each.rule, each.line) for each in contract_changes.breaking(trees)] == [("field-type", 6)]
 
 
 def test_what_only_adds_breaks_nobody_and_a_document_that_is_gone_does(tmp_path):
     more = OLD.replace("  /a:\n", '  /b:\n    get:\n      responses: {"200": {description: y}}\n  /a:\n').replace(
         "m: {type: string}", "m: {type: string}, o: {type: string}"
     )
-    assert contracts.breaking(trees_of(tmp_path / "a", {"openapi.yaml": more}, {"openapi.yaml": OLD})) == []
-    gone = contracts.breaking(trees_of(tmp_path / "b", {"x.txt": ""}, {"openapi.yaml": OLD}))
+    assert contract_changes.breaking(trees_of(tmp_path / "a", {"openapi.yaml": more}, {"openapi.yaml": OLD})) == []
+    gone = contract_changes.breaking(trees_of(tmp_path / "b", {"x.txt": ""}, {"openapi.yaml": OLD}))
     assert [each.rule for each in gone] == ["contract-gone"]
 
 
@@ -111,6 +139,25 @@ def test_a_guard_of_a_route_that_reads_is_a_guard_beside_too(tmp_path, text, lin
     assert [each.line for each in told] == lines
 
 
+GUARD = "from fastapi import Depends, HTTPException\n\n\ndef citizen(authorization: Annotated[str, Header()] = ''):\n    if not authorization:\n        raise HTTPException(401)\n    return authorization\n\n\nCitizen = Annotated[str, Depends(citizen)]\n"
+DATABASE = "def session():\n    with Session(engine()) as opened:\n        yield opened\n\n\nDb = Annotated[Session, Depends(session)]\n"
+
+
+@pytest.mark.parametrize(
+    ("reads", "writes", "lines"),
+    [
+        ("db: Db, who: Citizen", "item: Item, db: Db", [16]),
+        ("db: Db, who: Citizen", "item: Item, who: Citizen", []),
+        ("db: Db, who: str = Depends(citizen)", "item: Item, who: str = Depends(citizen)", []),
+        ("db: Db", "item: Item", []),
+    ],
+)
+def test_a_dependency_that_turns_callers_away_is_a_guard_whatever_its_name(tmp_path, reads, writes, lines):
+    text = f"from fastapi import FastAPI\nfrom shop.who import Citizen\n\napp = FastAPI()\n\n\n{DATABASE}@app.get('/a')\ndef a({reads}): ...\n\n@app.post('/b')\ndef b({writes}): ...\n"
+    told = guards.unguarded(trees_of(tmp_path, {"shop/app.py": text, "shop/who.py": GUARD}).head)
+    assert [each.line for each in told] == lines
+
+
 def test_a_connection_to_the_database_is_no_guard(tmp_path):
     text = 'from fastapi import FastAPI\napp = FastAPI()\n@app.get("/a")\ndef a(db: Session = Depends(get_db)): ...\n@app.post("/b")\ndef b(item: Item): ...\n'
     assert guards.unguarded(trees_of(tmp_path, {"a.py": text}).head) == []
@@ -152,7 +199,7 @@ def test_every_way_to_read_a_variable_is_known(tmp_path):
     files = {
         ".env.example": "A=\n# B=\nexport C=1\n",
         "a.py": 'import os\nos.environ["A"]\nos.environ.get("B")\nos.getenv("C")\nos.environ["D"]\nos.environ.setdefault("E", "")\n# os.environ["F"]\nos.environ["HOME"]\n',
-        "b.ts": "process.env.G;\nprocess.env['H'];\nimport.meta.env.I;\nconst { J, K: k } = process.env;\n// process.env.L\nprocess.env.NODE_ENV;\n",
+        "b.ts": "process.env.G;\nprocess.env['H'];\nimport.meta.env.I;\nconst { J, K: k, A = \"https://x.example/v1\", C = f(1, z) } = process.env;\n// process.env.L\nprocess.env.NODE_ENV;\n",
         "tests/test_a.py": 'import os\nos.environ["ONLY_IN_TESTS"]\n',
     }
     trees = trees_of(tmp_path, files)

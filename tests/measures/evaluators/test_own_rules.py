@@ -23,6 +23,7 @@ def each(name: str, *texts: str, mark: pytest.MarkDecorator = D22):
 PYTHON_DEFECTS = [
     *each("no-timeout", "async def f():\n    async with aiohttp.ClientSession() as session:\n        return await session.get(U)\n", mark=D23),
     *each("secret-in-code", "answer = {'auth_token': 'eyJpbmRleCI6IDExfQ=='}\n", mark=D23),
+    *each("opaque-key", "REGISTER_KEY = 'rk_9f3bA7xQ2mLw8ZtV4cYh6KpD'\n", mark=D23),
     *each(
         "silent-except",
         "try:\n    f()\nexcept Exception as error:\n    logger.debug('%s', str(error))\n",
@@ -117,6 +118,13 @@ SCRIPT_DEFECTS = [
         "res.cookie(SESSION_NAME, t, { secure: true, httpOnly: false });\n",
         mark=D23,
     ),
+    *each("opaque-key-script", "const registerKey = 'rk_9f3bA7xQ2mLw8ZtV4cYh6KpD';\n", mark=D23),
+    *each(
+        "open-session",
+        "app.use(session({ secret, cookie: { httpOnly: false, secure: true } }));\n",
+        "app.use(expressSession({ secret, cookie: { secure: false } }));\n",
+        mark=D23,
+    ),
     *each(
         "unverified-token-script",
         "const user = jwt.decode(token);\n",
@@ -143,6 +151,7 @@ SCRIPT_DEFECTS = [
     ),
 ]  # fmt: skip
 PYTHON_GOOD = [
+    *each("opaque-key", "CACHE_KEY = 'rk_9f3bA7xQ2mLw8ZtV4cYh6KpD'\n", "HEADER_KEY = 'X-Request-Id-Of-The-2nd-Call'\n", "USER_KEY = '3f2504e0-4f89-11d3-9a0c-0305e82c3301'\n", mark=D23),
     *each("no-timeout", "async def f():\n    async with aiohttp.ClientSession() as session:\n        return await session.get(U, timeout=T)\n", mark=D23),
     *each("secret-in-code", "answer = {'next_page_token': 'eyJpbmRleCI6IDExfQ=='}\n", mark=D23),
     *each("silent-except", "try:\n    f()\nexcept Exception as error:\n    log.warning('%s', error)\n", "try:\n    f()\nexcept Exception:\n    log.debug('no')\n    raise\n", "try:\n    f()\nexcept KeyError:\n    log.debug('no')\n"),
@@ -155,6 +164,8 @@ PYTHON_GOOD = [
     *each("secret-fallback", "K = os.getenv('JWT_SECRET') or ''\n", "K = name or 'not-so-secret'\n", "K = os.getenv('JWT_SECRET', '')\n", "K = os.environ.get('SECRET_KEY')\n", "K = os.getenv('TOKEN_URL', 'https://x.example')\n", "K = os.getenv('API_KEY_HEADER', 'x-api-key')\n", "K = os.getenv('API_KEY', 'change-me')\n", mark=D23),
 ]  # fmt: skip
 SCRIPT_GOOD = [
+    *each("open-session", "app.use(session({ secret, resave: false, cookie: { httpOnly: true, secure: isLive } }));\n", "setTheme({ secure: false });\n", mark=D23),
+    *each("opaque-key-script", "const storageKey = 'rk_9f3bA7xQ2mLw8ZtV4cYh6KpD';\n", "const sortKey = 'orders-2024-by-date-v2';\n", "const apiKey = read('rk_9f3bA7xQ2mLw8ZtV4cYh6KpD');\n", mark=D23),
     *each("silent-catch", "try { f(); } catch (error) {\n  // private windows have no storage\n}\n", "try { f(); } catch (e) { console.warn(e); }\n", "try { f(); } catch { /* the file may be gone already */ }\n", "const ok = (u) => { try { new URL(u); return true; } catch { return false; } };\n"),
     *each("silent-rejection", "f().catch((e) => { console.warn(e); });\n", "f().catch(() => { /* the player refuses to start before a click */ });\n", "f().catch(report);\n"),
     *each("open-cookie-script", "res.cookie('session', t, { httpOnly: true, secure: true });\n", "res.cookie('theme', 'dark');\n", "res.cookie('session', t, options);\n", "res.cookie('session', t, { ...cookieOptions, maxAge: 1 });\n", mark=D23),

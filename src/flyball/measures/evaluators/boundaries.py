@@ -24,7 +24,7 @@ def undecided_limits(
     syntax: Syntax, tree: SourceTree, rules: Sequence[ProductRule], tests: Sequence[RuleTest]
 ) -> Iterator[TrackDefect]:
     """The comparisons of the product with a rule's limit whose boundary no test decides."""
-    limits = [(limit, rule) for rule in rules for limit in rule.limits]
+    limits = [(limit, rule) for rule in rules for limit in (*rule.limits, *rule.spelt_limits)]
     files = tree.product(*PYTHON, *SCRIPTS) if limits else ()
     constants: dict[str, set[float]] = {}
     for name, value in (pair for path in files for pair in _CONSTANT.findall(tree.text(path))):
@@ -33,13 +33,17 @@ def undecided_limits(
         kind = "comparison_operator" if path.endswith(PYTHON) else "binary_expression"
         for node in syntax.find(tree, path, {"kind": kind}):
             for number in _compared(node, constants):
-                rule = next((rule for limit, rule in limits if limit == number and _is_about(node, rule, tests)), None)
-                if rule and not _is_tried(node, number, rule, tests):
-                    text = (
-                        f"no test tries {_short(node)} at {number:g}, so nothing tells whether {rule.name} holds there"
-                    )
+                same = list(dict.fromkeys(rule for limit, rule in limits if limit == number))
+                about = [rule for rule in same if _is_about(node, rule, tests)]
+                if about and not any(_is_tried(node, number, rule, tests) for rule in about):
+                    text = f"no test tries {_short(node)} at {number:g}, so nothing tells whether {_either(number, same, about[0])} holds there"
                     action = f"test it with {number:g}, one less and one more"
                     yield tree.defect("limit-undecided", text, path, lines_of(node)[0], action=action)
+
+
+def _either(number: float, same: Sequence[ProductRule], first: ProductRule) -> str:
+    """The rules a comparison may belong to: one that speaks of the same things, and those that spell the same limit."""
+    return " or ".join(rule.name for rule in same if rule is first or number in rule.spelt_limits)
 
 
 def _compared(node: Any, constants: dict[str, set[float]]) -> Iterator[float]:

@@ -6,19 +6,26 @@ import re
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators import contracts
-from flyball.measures.evaluators.ground import SourceTree
+from flyball.measures.evaluators.ground import PYTHON, SourceTree
 
 _GUARD = re.compile(
     r"Security\(|login_?required|permission|require|authenticat|authori[sz]|\bauth\w*|jwt|protect|guard|ensure|verif|current_?user|signed_?in|logged_?in"
     r"|is_?(?:admin|owner|staff|user)\b|(?:\b|_)only_?\w|admin_?only|must_?be|restrict|allow_?(?:roles?|only)|staff|roles?\b|check_?(?:session|token|user)|api_?key",
     re.IGNORECASE,
 )
+_DEPENDS = re.compile(r"\b(?:Depends|Security)\(\s*([\w.]+)")
+_ALIAS = re.compile(
+    r"^(\w+)\s*(?::\s*TypeAlias\s*)?=\s*Annotated\[[^\n]*?\b(?:Depends|Security)\(\s*([\w.]+)", re.MULTILINE
+)
+_FUNCTION = re.compile(r"^(?:async )?def (\w+)\(.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_TURNS_AWAY = re.compile(r"\b40[13]\b|_40[13]_|Unauthori[sz]ed|Forbidden|PermissionDenied")
 _PUBLIC = re.compile(r"login|signin|sign-in|signup|register|token|webhook|callback|logout|health", re.IGNORECASE)
 
 
 def unguarded(tree: SourceTree) -> list[TrackDefect]:
     """Routes that change data and name no guard, in a file where others do."""
-    guarded = {route: bool(_GUARD.search(_words(tree, route))) for route in contracts.routes(tree)}
+    own = _own_guards(tree)
+    guarded = {route: _is_guarded(_words(tree, route), own) for route in contracts.routes(tree)}
     found = []
     for route, has_guard in guarded.items():
         beside = any(known for other, known in guarded.items() if other.file == route.file)
@@ -31,6 +38,21 @@ def unguarded(tree: SourceTree) -> list[TrackDefect]:
                 )
             )
     return found
+
+
+def _is_guarded(words: str, own: frozenset[str]) -> bool:
+    return bool(_GUARD.search(words)) or not own.isdisjoint(re.findall(r"\w+", words))
+
+
+def _own_guards(tree: SourceTree) -> frozenset[str]:
+    """Dependencies of FastAPI that turn callers away, and the names their types are given with Annotated."""
+    texts = [text for path in tree.product(*PYTHON) if _DEPENDS.search(text := tree.text(path))]
+    wanted = {name.rpartition(".")[2] for text in texts for name in _DEPENDS.findall(text)}
+    bodies = (each for path in tree.product(*PYTHON) for each in _FUNCTION.finditer(tree.text(path))) if wanted else ()
+    turning = {each[1] for each in bodies if each[1] in wanted and _TURNS_AWAY.search(each[0])}
+    turning |= {name for name in wanted if _GUARD.search(name)}
+    aliases = {alias for text in texts for alias, name in _ALIAS.findall(text) if name.rpartition(".")[2] in turning}
+    return frozenset(turning | aliases)
 
 
 def _words(tree: SourceTree, route: contracts.Route) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from flyball.core.evaluation.catalogue import INTEGRATION
 from flyball.core.evaluation.findings import PassResult, TrackDefect, together
-from flyball.measures.evaluators import contracts, guards, persistence, surroundings
+from flyball.measures.evaluators import contract_changes, contracts, guards, persistence, surroundings
 from flyball.measures.evaluators.alembic_steps import alembic_defects
 from flyball.measures.evaluators.code_quality import once_a_line
 from flyball.measures.evaluators.contract import Evaluator
@@ -33,7 +33,7 @@ def _contracts(trees: TrackTrees) -> Iterator[PassResult]:
         return
     yield trees.compare(name, contracts.unsound)
     yield trees.compare(name, contracts.disagreements)
-    yield trees.compare(name, lambda tree: contracts.breaking(trees) if tree is trees.head else ())
+    yield trees.compare(name, lambda tree: contract_changes.breaking(trees) if tree is trees.head else ())
 
 
 def _auth(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassResult]:

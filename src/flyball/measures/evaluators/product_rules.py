@@ -18,6 +18,8 @@ _LIMIT_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _LIMIT_AFTER = re.compile(r"^[^,;:.()]{0,24}?\b(?:or (?:more|less|fewer|older|younger|longer)|and (?:more|over|above))\b", re.IGNORECASE)  # fmt: skip
+_WORDS = {word: float(number) for number, word in enumerate("three four five six seven eight nine ten eleven twelve".split(), start=3)}  # fmt: skip
+_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
 _OF_TEXT = re.compile(r"\b(?:characters?|letters?|digits?|signs?|symbols?)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?![\w])(\s*%)?")
 _REFERENCE = re.compile(r"(?:\b(?:ISO|RFC|EN|DIN|section|chapter|article|paragraph|page|step|phase|version|rule|no\.|since|in)|[§#(])\s*$", re.IGNORECASE)  # fmt: skip
@@ -60,12 +62,16 @@ class ProductRule(msgspec.Struct, frozen=True):
     @property
     def limits(self) -> tuple[float, ...]:
         """Those numbers of the rule that part what is allowed from what is not."""
-        return tuple(
-            float(each[1].replace(",", "."))
-            for each in self._figures()
-            if not each[2]
-            and (_LIMIT_BEFORE.search(self.text[: each.start()]) or _LIMIT_AFTER.search(self.text[each.end() :]))
-        )
+        return tuple(float(each[1].replace(",", ".")) for each in self._figures() if not each[2] and self._parts(each))
+
+    @property
+    def spelt_limits(self) -> tuple[float, ...]:
+        """Those that the rule writes as words. Which values try them is not asked: words often count what no test repeats."""
+        return tuple(_WORDS[each[1].lower()] for each in _WORD.finditer(self.text) if self._parts(each))
+
+    def _parts(self, number: re.Match[str]) -> bool:
+        before, after = self.text[: number.start()], self.text[number.end() :]
+        return bool(_LIMIT_BEFORE.search(before) or _LIMIT_AFTER.search(after))
 
     @property
     def is_of_text(self) -> bool:
@@ -130,7 +136,7 @@ def _gaps(rule: ProductRule, own: Sequence[RuleTest], in_code: frozenset[float])
         yield ("rule-idle" if own else "rule-untested"), told, f"test it, and name {rule.name}"
         return
     used = frozenset(value for test in able for value in _values(test, rule))
-    unused = [number for number, percent in rule.numbers if not _forms(number, percent=percent) & used]
+    unused = [number for number, percent in rule.numbers if not _is_used(number, used, in_code, percent=percent)]
     if unused and len(unused) == len(rule.numbers):
         listed = ", ".join(f"{one:g}" for one in unused)
         yield "rule-numbers", f"the tests of {rule.name} use none of its numbers ({listed})", "test the rule with the numbers it states"  # fmt: skip
@@ -139,6 +145,15 @@ def _gaps(rule: ProductRule, own: Sequence[RuleTest], in_code: frozenset[float])
         if in_code and number > TRIVIAL and not _written(number, rule.text, percent=percents[number]) & in_code:
             told = f"{rule.name} says {number:g}, and neither the code nor a test of the rule has that number"
             yield "rule-number-nowhere", told, "make the code say what the rule says, or change the rule"
+
+
+def _is_used(number: float, used: frozenset[float], in_code: frozenset[float], *, percent: bool) -> bool:
+    """Whether tests try a number; a percentage also by what comes out of an amount of theirs or of the code's."""
+    if _forms(number, percent=percent) & used:
+        return True
+    amounts = used | in_code | {one * other for one in used for other in used}
+    shares = (number / 100, 1 - number / 100, 1 + number / 100) if percent else ()
+    return any(round(amount * share, 6) in used for amount in amounts if amount for share in shares)
 
 
 def _forms(number: float, *, percent: bool) -> frozenset[float]:

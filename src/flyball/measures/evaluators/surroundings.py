@@ -24,7 +24,19 @@ _PYTHON_READS = (
 _SCRIPT_READS = (
     re.compile(rf"(?:process|import\.meta)\.env\.([A-Za-z_]\w*)|(?:process|import\.meta)\.env\[{_NAME}\]|Deno\.env\.get\(\s*{_NAME}"),
 )  # fmt: skip
-_DESTRUCTURED = re.compile(r"\{([^{}]*)\}\s*=\s*(?:process|import\.meta)\.env\b")
+_ENV = r"^(process|import\.meta)\.env$"
+_DESTRUCTURED = {
+    "any": [
+        {"kind": "variable_declarator", "has": {"field": "value", "regex": _ENV}},
+        {"kind": "assignment_expression", "has": {"field": "right", "regex": _ENV}},
+    ]
+}
+_TAKEN = {
+    "object_assignment_pattern": "left",
+    "pair_pattern": "key",
+    "shorthand_property_identifier_pattern": "",
+}
+"""How a pattern takes a name out of an object, and which part of it is the name."""
 _SECRET_LINE = re.compile(
     r"^\s*(?:export\s+)?(?P<name>\w*(?:SECRET|TOKEN|PASSW(?:OR)?D|PASSPHRASE|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY|SIGNING_?KEY|_KEY|CREDENTIALS?|DSN))\s*=\s*[\"']?(?P<value>[^\s\"'#]{6,})"
     r"|^\s*(?:export\s+)?(?P<name_of_url>\w+)\s*=\s*[\"']?(?P<url>\w[\w+.-]*://[^\s:/@]*:[^\s@/]+@\S+)",
@@ -68,9 +80,18 @@ def _reads(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, s
             line = text.count("\n", 0, each.start()) + 1
             if line not in comments:
                 yield line, next(group for group in each.groups() if group)
-    for each in _DESTRUCTURED.finditer(text):
-        for name in re.findall(r"([A-Za-z_]\w*)\s*(?::[^,]*)?(?:,|$)", each[1]):
-            yield text.count("\n", 0, each.start()) + 1, name
+    if not path.endswith(PYTHON):
+        yield from _destructured(syntax, tree, path)
+
+
+def _destructured(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, str]]:
+    """The names that a pattern takes out of the environment; what they are called here and fall back to is no name of it."""
+    for node in syntax.find(tree, path, _DESTRUCTURED):
+        pattern = node.field("name") or node.field("left")
+        for each in pattern.children():
+            if each.kind() in _TAKEN:
+                part = each.field(_TAKEN[each.kind()]) if _TAKEN[each.kind()] else each
+                yield lines_of(each)[0], part.text().strip("\"'")
 
 
 def _comment_lines(syntax: Syntax, tree: SourceTree, path: str) -> set[int]:
