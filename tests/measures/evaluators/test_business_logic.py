@@ -1,16 +1,24 @@
 """business-logic: rules against tests, limits, states."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.measures.evaluators.planted import found, trees_of
 
+from flyball.measures.evaluators import business_logic
 from flyball.measures.evaluators.business_logic import measure
+from flyball.measures.evaluators.linters import Linters
 from flyball.measures.evaluators.product_rules import product_rules
 from flyball.measures.evaluators.states import state_tables
+from flyball.measures.evaluators.syntax import Syntax
 
 pytestmark = pytest.mark.req("D24")
 
 RULES = "# Rules\n- BR-1: At most 20 fit.\n- **R2**: 15 % off.\n- A name is never empty.\n\n```\n- BR-9: quoted\n```\n"
 STATES = "| From | To | Why |\n|---|---|---|\n| draft | placed, dropped | x |\n| placed | paid | |\n"
+
+SWITCH = 'export function f(s: S) {\n  switch (s) {\n    case "draft":\n    case "placed": return 2;\n    case "paid": return 3;'
+MATCH = "def f(s):\n    match s:\n        case S.DRAFT | S.PLACED:\n            return 1\n        case S.PAID:\n            return 2\n"
 
 
 def test_rules_with_and_without_ids_are_read_and_quoted_ones_are_not():
@@ -36,6 +44,12 @@ def test_numbers_that_say_how_much_and_those_that_are_limits(text, numbers, limi
     (rule,) = product_rules(f"- BR-1: {text}\n")
     assert tuple(number for number, _ in rule.numbers) == numbers
     assert rule.limits == limits
+
+
+@pytest.fixture(autouse=True)
+def _quiet_linters(monkeypatch):
+    """Programs take their time: the test that is about them starts them."""
+    monkeypatch.setattr(business_logic, "Linters", lambda _: SimpleNamespace(defects=lambda *_: []))
 
 
 def look(tmp_path, files, product=RULES, **more):
@@ -87,6 +101,11 @@ def test_state_tables_and_arrows_are_read():
     (arrows,) = state_tables("- draft → placed\n- `placed` -> paid\n")
     assert arrows.moves == {("draft", "placed"), ("placed", "paid")}
     assert state_tables("| a | b |\n|---|---|\n| x | y |\n") == ()
+    (spoken,) = state_tables(
+        "| **State** | May become |\n|---|---|\n| draft | placed or dropped |\n| dropped | |\n| paid | none |\n"
+    )
+    assert spoken.moves == {("draft", "placed"), ("draft", "dropped")}
+    assert state_tables("| State | Meaning |\n|---|---|\n| draft | to come |\n") == ()
 
 
 @pytest.mark.parametrize(
@@ -125,6 +144,13 @@ def test_state_tables_and_arrows_are_read():
             ["state-undeclared"],
         ),
         ("a.py", 'S = Literal["draft", "placed", "paid"]\n', []),
+        ("a.ts", f"{SWITCH}\n  }}\n}}\n", ["state-left-out"]),
+        ("a.ts", f'{SWITCH}\n    case "dropped": return 4;\n  }}\n}}\n', []),
+        ("a.ts", f"{SWITCH}\n    default: return 0;\n  }}\n}}\n", []),
+        ("a.ts", f"{SWITCH}\n  }}\n  return 0;\n}}\n", []),
+        ("a.ts", f"{SWITCH}\n  }}\n}}\n".replace("return", "send"), []),
+        ("a.py", MATCH, ["state-left-out"]),
+        ("a.py", f"{MATCH}        case _:\n            return 0\n", []),
         ("a.py", 'S = Literal["draft", "placed", "lost"]\n', ["state-undeclared"]),
     ],
 )
@@ -267,6 +293,17 @@ EMPTIES = [
     ("a.py", "def total(xs):\n    return reduce(add, xs, 0)\n", ""),
     ("a.ts", "export const sum = (xs: number[]) => xs.reduce((a, b) => a + b);\n", "fold-of-nothing"),
     ("a.ts", "export const sum = (xs: number[]) => xs.reduce((a, b) => a + b, 0);\n", ""),
+    ("a.ts", "export const top = (xs: Line[]) => xs.map((x) => x.cents).reduce((a, b) => Math.max(a, b));\n", "fold-of-nothing"),
+    ("a.ts", "export const top = (xs: Line[]) => xs.length ? xs.map((x) => x.cents).reduce((a, b) => Math.max(a, b)) : 0;\n", ""),
+    ("a.ts", "export const all = (x: Line) => x.text.split(' ').reduce((a, b) => a + b);\n", ""),
+    ("a.ts", "interface Line { cents: number; }\nconst f = (xs: Line[]) => xs.map((x) => x.cents).sort().reverse();\n", "numbers-as-words"),
+    ("a.ts", "const f = (xs: readonly number[]) => [...xs].sort();\n", "numbers-as-words"),
+    ("a.js", "const f = (words) => words.map(Number).toSorted();\n", "numbers-as-words"),
+    ("a.js", "const f = () => [30, 4, 100].sort();\n", "numbers-as-words"),
+    ("a.ts", "interface Line { cents: number; name: string; }\nconst f = (xs: Line[]) => xs.map((x) => x.name).sort();\n", ""),
+    ("a.ts", "const f = (xs: number[]) => [...xs].sort((a, b) => a - b);\n", ""),
+    ("a.ts", "const f = (xs: string[]) => [...xs].sort();\n", ""),
+    ("a.ts", "interface A { id: number; }\ninterface B { id: string; }\nconst f = (xs: B[]) => xs.map((x) => x.id).sort();\n", ""),
     ("a.ts", "export function mean(c: Cart) { return c.total / c.lines.length; }\n", "division-by-zero"),
     ("a.ts", "export function mean(c: Cart) { return c.lines.length > 0 ? c.total / c.lines.length : 0; }\n", ""),
     ("a.ts", "export function first(xs: Line[]) { return xs[0].name; }\n", "end-of-nothing"),
@@ -289,3 +326,21 @@ def test_what_a_test_tries_without_any_is_not_named(tmp_path):
     code = "def mean(xs):\n    return sum(xs) / len(xs)\n"
     test = "def test_mean():\n    with pytest.raises(ZeroDivisionError):\n        mean([])\n"
     assert rules_of(look(tmp_path, {"a.py": code, "tests/test_a.py": test}, product=""), "edge cases") == []
+
+
+LINTED = [
+    ("a.py", "def f(x, xs=[]):\n    return [*xs, x]\n", ["B006"]),
+    ("a.py", "def f(x, xs=()):\n    return [*xs, x]\n", []),
+    ("a.py", "from datetime import UTC, datetime\n\nEND = datetime(2030, 1, 1, tzinfo=UTC)\nSTART = datetime.now()\n", ["DTZ005"]),
+    ("a.py", "from datetime import UTC, datetime\n\nSTART = datetime.now(UTC)\n", []),
+    ("a.py", "from datetime import datetime\n\nSTART = datetime.now()\n", []),
+    ("a.ts", "export const f = (x: string) => parseInt(x) == NaN;\n", ["radix", "use-isnan"]),
+    ("a.ts", "export const f = (x: string) => Number.isNaN(Number.parseInt(x, 10));\n", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "rules"), LINTED)
+def test_slips_that_linters_know_are_edge_cases(tmp_path, path, code, rules):
+    trees = trees_of(tmp_path, {path: code})
+    result = business_logic._slips(trees, Linters(trees.toolbox), Syntax(trees.toolbox))
+    assert sorted(each.rule for each in result.findings) == rules

@@ -150,7 +150,7 @@ BUSINESS_LOGIC = EvaluatorCard(
         ),
         Pass(
             "edge cases",
-            measured="limits of the rules and comparisons with them against the values tests use; code that fails on nothing or zero",
+            measured="limits of the rules and comparisons with them against the values tests use; code that fails on nothing or zero; ruff, oxlint: zones, NaN, shared defaults",
             judged="Which values may a caller give that no rule forbids and the code takes wrongly: negative ones, more than there is, twice?",
             evidence="for each new function that takes an amount, a count or a date its line, and what it does with such a value",
         ),

@@ -13,8 +13,10 @@ from flyball.measures.evaluators.boundaries import undecided_limits
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.empties import fails_on_nothing
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
+from flyball.measures.evaluators.linters import Linters
 from flyball.measures.evaluators.product_rules import ProductRule, product_rules, uncovered, untried_limits
 from flyball.measures.evaluators.rule_tests import RuleTest, rule_tests
+from flyball.measures.evaluators.sorted_numbers import sorted_as_words
 from flyball.measures.evaluators.states import state_tables, transition_defects
 from flyball.measures.evaluators.syntax import Syntax
 
@@ -26,7 +28,7 @@ def measure(trees: TrackTrees) -> Iterator[PassResult]:
     syntax = Syntax(trees.toolbox)
     yield _rules(trees, syntax, "product rules", uncovered)
     yield _rules(trees, syntax, "edge cases", lambda *given: [*untried_limits(*given), *undecided_limits(syntax, given[0], *given[2:])])  # fmt: skip
-    yield _empties(trees, syntax)
+    yield _slips(trees, Linters(trees.toolbox), syntax)
     yield _states(trees, syntax)
 
 
@@ -49,12 +51,17 @@ def _rules(trees: TrackTrees, syntax: Syntax, name: str, check: Checking) -> Pas
     return trees.compare(name, look)
 
 
-def _empties(trees: TrackTrees, syntax: Syntax) -> PassResult:
+def _slips(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:
     name = "edge cases"
     files = trees.changed(*PYTHON, *SCRIPTS)
     if not files:
         return not_applicable(name, "the track changed no Python and no script")
-    return trees.compare(name, lambda tree: list(fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))))
+
+    def look(tree: SourceTree) -> Sequence[TrackDefect]:
+        empty = fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))
+        return [*empty, *sorted_as_words(syntax, tree, files), *linters.defects(tree, name)]
+
+    return trees.compare(name, look)
 
 
 def _states(trees: TrackTrees, syntax: Syntax) -> PassResult:

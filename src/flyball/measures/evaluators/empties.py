@@ -15,7 +15,7 @@ from flyball.measures.evaluators.syntax import Syntax, lines_of
 _NAME = r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*"
 _DIVIDING = frozenset({"/", "//"})
 _COUNT = re.compile(rf"(?:len\(\s*({_NAME})\s*\)|sum\(\s*({_NAME})\s*\)|({_NAME})\.(?:length|size|count\(\)))")
-_PYTHON = {
+_PYTHON: dict[str, dict[str, Any]] = {
     "divisions": {"kind": "binary_operator"},
     "ends": {"kind": "subscript", "regex": r"^([\w.]+|(sorted|list|tuple|reversed)\([\w.]+\))\[(0|-1)\]$"},
     "folds": {
@@ -23,11 +23,25 @@ _PYTHON = {
         "regex": r"^(max|min|(statistics\.)?(mean|fmean|median|mode)|(random\.)?choice)\([\w.]+\)$|^(functools\.)?reduce\(",
     },
 }
-_SCRIPT = {
+_SCRIPT: dict[str, dict[str, Any]] = {
     "divisions": {"kind": "binary_expression"},
     "ends": {"kind": "member_expression", "regex": r"^[\w.$]+\[(0|[\w.$]+\.length - 1)\]\.\w+$"},
-    "folds": {"kind": "call_expression", "regex": r"^Math\.(max|min)\(\.\.\.[\w.$]+\)$|^[\w.$]+\.reduce(Right)?\("},
+    "folds": {
+        "kind": "call_expression",
+        "any": [
+            {"regex": r"^Math\.(max|min)\(\.\.\.[\w.$]+\)$"},
+            {
+                "has": {
+                    "field": "function",
+                    "kind": "member_expression",
+                    "has": {"field": "property", "regex": "^reduce(Right)?$"},
+                }
+            },
+        ],
+    },
 }
+_KEEPING = frozenset({"map", "filter", "flatMap", "flat", "slice", "sort", "toSorted", "reverse", "toReversed"})
+"""Calls that give an empty list for an empty list."""
 _LIST = r"\??\s*:\s*(?:(?:typing\.)?(?:[Ll]ist|Sequence|MutableSequence|deque|Array|ReadonlyArray)\s*[\[<]|(?:readonly\s+)?[\w.]+(?:<[^<>]*>)?\[\])"
 _LISTS = re.compile(rf"\b(\w+){_LIST}")
 _NUMERIC = re.compile(r"^\w+(?:\s*:\s*(?:int|float|Decimal|number|bigint))?$")
@@ -113,10 +127,20 @@ def _folded(node: Any, lists: set[str]) -> str:
     if re.match(r"(?:functools\.)?reduce\(", text):
         return given[1].text() if len(given) == 2 and re.fullmatch(_NAME, given[1].text()) else ""
     if node.kind() == "call_expression" and not text.startswith("Math."):
-        subject = text.partition(".reduce")[0]
-        return subject if len(given) == 1 else ""
+        subject = _source(node)
+        return subject if len(given) == 1 and re.fullmatch(_NAME, subject) else ""
     subject = str(given[0].text()).removeprefix("...")
     return subject if _is_list(node, subject, lists) else ""
+
+
+def _source(node: Any) -> str:
+    """The list behind a chain of calls none of which makes something out of nothing."""
+    below = node.field("function").field("object")
+    while below.kind() == "call_expression" and (step := below.field("function")).kind() == "member_expression":
+        if step.field("property").text() not in _KEEPING:
+            break
+        below = step.field("object")
+    return str(below.text())
 
 
 def _is_guarded(node: Any, subject: str) -> bool:

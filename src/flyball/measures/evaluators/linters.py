@@ -16,6 +16,8 @@ from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
 
 UNUSED_IMPORT = "unused-import"
 """What oxlint calls an unused variable like any other."""
+ZONELESS = ("DTZ003", "DTZ004", "DTZ005", "DTZ006")
+"""Times without a zone."""
 RUFF = {
     "type safety": (*ANY, *UNTYPED, "PGH003"),
     "patterns": ("F401", "F811"),
@@ -23,6 +25,7 @@ RUFF = {
     "dead code": ("ERA001", "F841", "FIX001", "FIX002", "FIX003", "T201", "T203", "T100"),
     "auth flow": ("S324",),
     "error recovery": ("S113",),
+    "edge cases": ("B006", *ZONELESS),
 }
 OXLINT = {
     "type safety": ("no-explicit-any", "ban-ts-comment", "no-non-null-assertion"),
@@ -37,6 +40,7 @@ OXLINT = {
         "no-unreachable",
         "no-constant-condition",
     ),
+    "edge cases": ("use-isnan", "radix"),
     "accessibility": ("jsx-a11y",),
     "copy": ("anchor-ambiguous-text",),
 }
@@ -55,6 +59,7 @@ _SETTINGS: dict[str, Any] = {
         "no-empty": ["error", {"allowEmptyCatch": True}],  # a rule of flyball's own reads catches
         "no-unreachable": "error",
         "no-warning-comments": "error",
+        "radix": "error",
         "no-unused-vars": ["error", {"args": "none", "caughtErrors": "none"}],  # who calls decides what is handed over
         "import/no-cycle": ["error", {"ignoreTypes": True}],
         "typescript/no-explicit-any": "error",
@@ -77,6 +82,10 @@ _ACTIONS = {
     "no-unused-vars": "remove it",
     "no-cycle": "move what both need into a third module",
     "S113": "give it a timeout",
+    "B006": "begin with None, and make a new one inside",
+    **dict.fromkeys(ZONELESS, "give it a zone, as in datetime.now(UTC)"),
+    "use-isnan": "ask Number.isNaN()",
+    "radix": "give it the base 10, or use Number()",
     "T201": "remove it, or log it",
     "no-console": "remove it, or log it",
     "no-explicit-any": "give it the type it has",
@@ -87,6 +96,7 @@ _BESIDE = ("package.json", "tsconfig.json", "jsconfig.json", "tsconfig.base.json
 AROUND = 30
 """Lines of a function that are read above a finding."""
 _PASSWORD = re.compile(r"passw(?:or)?d|passphrase|\bpwd\b|credential", re.IGNORECASE)
+_ZONED = re.compile(r"\b(?:UTC|timezone\.utc|ZoneInfo|pytz|tzinfo\s*=)\b|\bimport (?:zoneinfo|pytz)\b")
 _ENTRY = re.compile(
     r"__name__ == ['\"]__main__['\"]|^#!|^\s*(?:import|from) (?:argparse|click|typer|fire)\b", re.MULTILINE
 )
@@ -196,6 +206,7 @@ class _Excuses:
             # The language gives these their signature.
             "ANN401": lambda defect: bool(re.search(r"`__\w+__`", defect.message)),
             "S324": self._is_no_password,
+            **dict.fromkeys(ZONELESS, self._knows_no_zones),
         }
 
     def __call__(self, name: str, defect: TrackDefect) -> bool:
@@ -208,6 +219,10 @@ class _Excuses:
     def _is_prose(self, defect: TrackDefect) -> bool:
         lines = self._tree.text(defect.file).split("\n")[defect.line - 1 : max(defect.line, defect.end_line)]
         return not is_commented_python(lines)
+
+    def _knows_no_zones(self, _: TrackDefect) -> bool:
+        """Times without a zone may meet only where others have one."""
+        return not any(_ZONED.search(self._tree.text(path)) for path in self._tree.of(*PYTHON))
 
     def _is_no_password(self, defect: TrackDefect) -> bool:
         """A quick hash is right for a checksum; the function around it says what is hashed."""

@@ -10,9 +10,16 @@ import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
+from flyball.measures.evaluators.state_cases import left_out, plain
 from flyball.measures.evaluators.syntax import Syntax, lines_of
 
 _ROW = re.compile(r"^\s*\|(.+)\|\s*$")
+_FROM = frozenset({"from", "state", "status", "current", "current state", "current status", "old state"})
+_TO = frozenset(
+    """to,may become,can become,becomes,might become,next,next state,next states,may move to,can move to,moves to,may go to,can go to,
+    goes to,leads to,may lead to,can lead to,may change to,can change to,changes to,allowed next,allowed next states,new state,transitions to,followed by""".replace("\n    ", "").split(",")
+)  # fmt: skip
+_NOWHERE = frozenset({"", "–", "—", "none", "nothing", "(none)", "final", "end"})
 _ARROW = re.compile(r"^\s*[-*+]\s+`?([\w -]+?)`?\s*(?:→|->|=>)\s*`?([\w ,/-]+?)`?\s*$")
 _FIELD = r"(?:status|state|phase|stage)"
 _IS = re.compile(rf"\.{_FIELD}\s*(?:===?|==)\s*[\"'\w.]*?[\"'.](\w+)[\"']?")
@@ -52,13 +59,8 @@ class StateTable(msgspec.Struct, frozen=True):
         return frozenset(state for move in self.moves for state in move if state)
 
 
-def plain(name: str) -> str:
-    """A state's name as it is compared: without quotes, owner, case and separators."""
-    return re.sub(r"[\s_-]+", "", name.strip(" `*\"'").rpartition(".")[2].lower())
-
-
 def state_tables(text: str) -> tuple[StateTable, ...]:
-    """The tables `from | to` of a document, and lists of arrows."""
+    """The tables `from | to` of a document, under these heads or others that say the same, and lists of arrows."""
     found: list[StateTable] = []
     columns: tuple[int, int] | None = None
     moves: set[tuple[str, str]] = set()
@@ -66,22 +68,30 @@ def state_tables(text: str) -> tuple[StateTable, ...]:
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         row, arrow = _ROW.match(line), _ARROW.match(line)
         cells = [cell.strip() for cell in row[1].split("|")] if row else []
-        heads = [cell.lower() for cell in cells]
-        if "from" in heads and "to" in heads:
-            columns, begun = (heads.index("from"), heads.index("to")), number
+        heads = _heads(cells) if columns is None else None
+        if heads:
+            columns, begun = heads, number
         elif row and columns and max(columns) < len(cells) and not set("".join(cells)) <= set("-: "):
             moves |= {
                 (plain(cells[columns[0]]), plain(to))
-                for to in re.split(r"[,/]", cells[columns[1]])
-                if plain(to) not in ("", "–", "—")
+                for to in re.split(r"[,/]|\bor\b", cells[columns[1]])
+                if plain(to) not in _NOWHERE
             }
         elif arrow:
             begun = begun or number
             moves |= {(plain(arrow[1]), plain(to)) for to in re.split(r"[,/]", arrow[2])}
-        elif not row and moves:
-            found.append(StateTable(begun, frozenset(moves)))
+        elif not row:
+            found += [StateTable(begun, frozenset(moves))] if moves else []
             columns, moves, begun = None, set(), 0
     return tuple(found)
+
+
+def _heads(cells: list[str]) -> tuple[int, int] | None:
+    """Which columns of a table say where a move begins and where it leads."""
+    heads = [cell.strip(" `*").lower() for cell in cells]
+    start = next((at for at, head in enumerate(heads) if head in _FROM), None)
+    end = next((at for at, head in enumerate(heads) if head in _TO), None)
+    return (start, end) if start is not None and end is not None else None
 
 
 def transition_defects(syntax: Syntax, tree: SourceTree, tables: tuple[StateTable, ...]) -> list[TrackDefect]:
@@ -94,6 +104,7 @@ def transition_defects(syntax: Syntax, tree: SourceTree, tables: tuple[StateTabl
                 found += _maps(syntax, tree, path, table)
                 found += _assignments(syntax, tree, path, table)
                 found += _members(syntax, tree, path, table)
+                found += left_out(syntax, tree, path, table.states)
     return found
 
 
