@@ -25,7 +25,13 @@ PAGE = """<!doctype html>
 <p id="moving" style="animation: spin 1s infinite">Moving.</p>
 <style>@keyframes spin { to { opacity: 0.5; } }</style>
 <script>console.error("broken")</script>
-</main></body></html>
+<p>There is <a href="/a/b/c/d/more.html">a room upstairs</a>.</p></main></body></html>
+"""
+LINKED = "a/b/c/d/more.html"
+"""Too deep for its address to be guessed from its path, so it is opened only if links are followed."""
+MORE = """<!doctype html><html lang="en"><head><title>More</title><link rel="icon" href="data:,"></head><body><main><h1>Upstairs</h1>
+<p>TODO words about the room</p>
+<div style="cursor: pointer; height: 50px">Book the room</div><script>document.querySelector("#none").hidden = true</script></main></body></html>
 """
 
 
@@ -33,24 +39,29 @@ PAGE = """<!doctype html>
 @needs_browser
 def test_a_page_is_seen_at_three_widths_and_pictures_are_kept(tmp_path):
     ground = ground_of(
-        tmp_path, "ui-ux", {"index.html": PAGE}, options=options(start=SERVE), shots=str(tmp_path / "shots")
+        tmp_path,
+        "ui-ux",
+        {"index.html": PAGE, LINKED: MORE},
+        options=options(start=SERVE),
+        shots=str(tmp_path / "shots"),
     )
     results = answer_of(ground, tmp_path)
     assert not isinstance(results, str), results
     assert {"index.html:7 overflow", "index.html:9 target"} <= set(found(results, "responsive"))
     assert "viewport" in " ".join(found(results, "responsive"))
     told = found(results, "accessibility")
-    for rule in ("color-contrast", "label", "html-has-lang", "focus", "console"):
+    for rule in ("color-contrast", "label", "html-has-lang", "focus"):
         assert any(each.endswith(rule) for each in told), (rule, told)
     assert found(results, "animation") == ["index.html:11 motion"]
-    assert found(results, "copy") == ["index.html:8 text"]
+    assert found(results, "copy") == [f"{LINKED}:2 text", "index.html:8 text"]
+    assert f"{LINKED}:3 mouse-only" in told
+    broken = [each.message for result in results for each in result.findings if each.rule == "console"]
+    assert [each.partition(":")[0] for each in broken] == ["/", f"/{LINKED}"]
     assert sorted(path.name for path in (tmp_path / "shots").iterdir()) == [
-        "index-1024.png",
-        "index-375.png",
-        "index-768.png",
+        f"{page}-{width}.png" for page in ("a-b-c-d-more-html", "index") for width in (1024, 375, 768)
     ]
     layout = next(each for each in results if each.name == "layout")
-    assert "screenshot: index-375.png" in layout.notes
+    assert {"screenshot: index-375.png", f"pages opened: /, /{LINKED}"} <= set(layout.notes)
 
 
 @pytest.mark.slow

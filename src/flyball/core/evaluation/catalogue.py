@@ -55,7 +55,7 @@ UI_UX = EvaluatorCard(
         ),
         Pass(
             "component states",
-            measured="ast-grep: unions of more than seven states, fetching without failure, waiting or empty state; browser: buttons without hover",
+            measured="ast-grep: unions of more than seven states, fetching without failure, waiting or empty state; browser: buttons without hover, errors of scripts",
             judged="Does every new component handle hover, focus, disabled, empty, loading and error, without unsafe conditionals?",
             evidence="for each component and state the line that handles it, or the line where it is missing",
         ),
@@ -65,7 +65,7 @@ UI_UX = EvaluatorCard(
         ),
         Pass(
             "accessibility",
-            measured="oxlint jsx-a11y; ast-grep: labels; browser: axe-core, contrast, labels, focus by tabbing, console errors",
+            measured="oxlint jsx-a11y; ast-grep: labels; browser: axe-core, contrast, labels, focus by tabbing, mouse-only controls",
         ),
         Pass(
             "copy",

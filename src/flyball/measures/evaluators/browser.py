@@ -7,9 +7,10 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
@@ -17,6 +18,7 @@ from flyball import process
 from flyball.clock import system_clock
 from flyball.core.evaluation.options import EvaluatorOptions
 from flyball.core.text.scrubbing import decode, one_line, scrub
+from flyball.measures.evaluators.pages import PageQueue, PageReply
 from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
 
 WIDTHS = (375, 768, 1024)
@@ -45,16 +47,19 @@ class PagesSeen(msgspec.Struct, frozen=True):
     """All pages at all widths, and the pictures taken of them."""
 
     findings: tuple[PageFinding, ...] = ()
+    pages: tuple[str, ...] = ()
     shots: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def look_at_pages(options: EvaluatorOptions, tree: Path, toolbox: Toolbox, shots: Path | None) -> PagesSeen:
-    """Start the project where that is to be done, and look at each page."""
+def look_at_pages(
+    options: EvaluatorOptions, tree: Path, toolbox: Toolbox, queue: PageQueue, shots: Path | None
+) -> PagesSeen:
+    """Start the project where that is to be done, and look at each page of the queue."""
     for name in ("playwright", "axe", "chromium"):
         toolbox.require(name)
     with _served(options, tree, toolbox) as url:
-        return _seen(url, options, toolbox, shots)
+        return _seen(url.rstrip("/"), toolbox, queue, shots)
 
 
 @contextmanager
@@ -122,7 +127,7 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _seen(url: str, options: EvaluatorOptions, toolbox: Toolbox, shots: Path | None) -> PagesSeen:
+def _seen(url: str, toolbox: Toolbox, queue: PageQueue, shots: Path | None) -> PagesSeen:
     from playwright.sync_api import Error, sync_playwright  # noqa: PLC0415 - an extra
 
     findings: list[PageFinding] = []
@@ -131,32 +136,50 @@ def _seen(url: str, options: EvaluatorOptions, toolbox: Toolbox, shots: Path | N
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=toolbox.require("chromium"), args=list(_ARGUMENTS))
-            for page in options.pages:
-                address = url.rstrip("/") + "/" + page.lstrip("/")
+            asking = browser.new_context().request
+            for page in queue.pages(lambda page: _reply(asking, url, page)):
                 for width in WIDTHS:
-                    visit = _Visit(browser, address, page, width, urlsplit(url).hostname or "", notes)
+                    visit = _Visit(browser, url, page, width, notes)
                     findings += visit.look()
                     if shots is not None:
-                        shots.mkdir(parents=True, exist_ok=True)
-                        name = f"{re.sub(r'[^A-Za-z0-9]+', '-', page).strip('-') or 'index'}-{width}.png"
-                        visit.picture(shots / name)
-                        pictures.append(name)
+                        pictures.append(visit.picture(shots))
+                    if width == WIDTHS[0]:
+                        queue.tell(page, *visit.held())
                     visit.close()
             browser.close()
     except Error as error:
         raise ToolFailed(f"the browser failed: {one_line(str(error))[:300]}") from error
-    return PagesSeen(tuple(dict.fromkeys(findings)), tuple(pictures), tuple(dict.fromkeys(notes)))
+    told = dict.fromkeys((*notes, *queue.notes))
+    return PagesSeen(tuple(dict.fromkeys(findings)), tuple(queue.opened), tuple(pictures), tuple(told))
+
+
+def _reply(asking: Any, url: str, page: str) -> PageReply:
+    """What the server answers; a request that fails or leads elsewhere is no page of the project."""
+    from playwright.sync_api import Error  # noqa: PLC0415 - an extra
+
+    if not url.startswith("http"):
+        return PageReply(0)
+    try:
+        reply = asking.get(f"{url}/{page.lstrip('/')}", max_redirects=0, timeout=LOAD_MS)
+    except Error:
+        return PageReply(0)
+    kind = reply.headers.get("content-type", "")
+    target = urljoin(reply.url, reply.headers.get("location", "")) if 300 <= reply.status < 400 else ""
+    location = target.removeprefix(url) if target.startswith(f"{url}/") else ""
+    return PageReply(reply.status, kind, decode(reply.body()) if "html" in kind else "", location)
 
 
 class _Visit:
     """One page at one width."""
 
-    def __init__(self, browser: Any, address: str, page: str, width: int, host: str, notes: list[str]) -> None:
+    def __init__(self, browser: Any, url: str, page: str, width: int, notes: list[str]) -> None:
         self._context = browser.new_context(viewport={"width": width, "height": HEIGHT}, reduced_motion="reduce")
         self._page = self._context.new_page()
         self._page.set_default_timeout(LOAD_MS)
-        self._name, self._width, self._address, self._host, self._notes = page, width, address, host, notes
+        self._name, self._width, self._url, self._notes = page, width, url, notes
+        self._host = urlsplit(url).hostname or ""
         self._said: list[str] = []
+        self._served = ""
         self._page.on("console", lambda each: self._said.append(each.text) if each.type == "error" else None)
         self._page.on("pageerror", lambda error: self._said.append(str(error)))
         self._page.on("response", self._answered)
@@ -176,7 +199,10 @@ class _Visit:
             route.abort()
 
     def look(self) -> list[PageFinding]:
-        self._page.goto(self._address, wait_until="load", timeout=LOAD_MS)
+        address = f"{self._url}/{self._name.lstrip('/')}"
+        answer = self._page.goto(address, wait_until="load", timeout=LOAD_MS)
+        with suppress(Exception):
+            self._served = answer.text()
         with suppress(Exception):
             self._page.wait_for_load_state("networkidle", timeout=2000)
         probe = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
@@ -201,9 +227,20 @@ class _Visit:
         found = []
         for violation in said["violations"]:
             for node in violation["nodes"][:20]:
-                html = str(node["html"]).split(">")[0] + ">"
-                found.append(PageFinding(violation["id"], str(violation["help"]), self._name, html, ""))
+                html = str(node["html"])
+                opening, text = (
+                    html.split(">", maxsplit=1)[0] + ">",
+                    one_line(unescape(re.sub(r"<[^>]*>", "", html))).strip(),
+                )
+                found.append(PageFinding(violation["id"], str(violation["help"]), self._name, opening, text[:60]))
         return found
+
+    def held(self) -> tuple[str, list[str]]:
+        """What the page holds, as it was served and as it stands now, and the pages of the project it links to."""
+        body = f"{self._served}\n{self._page.content()}"
+        targets = self._page.evaluate("[...document.querySelectorAll('a[href]:not([download])')].map((a) => a.href)")
+        inside = [target.partition("#")[0] for target in targets if target.startswith(f"{self._url}/")]
+        return body, [target.removeprefix(self._url) for target in dict.fromkeys(inside)]
 
     def _focus(self) -> list[PageFinding]:
         """Walk by Tab; an element that looks the same with and without focus shows nobody where they are."""
@@ -238,8 +275,11 @@ class _Visit:
         element.evaluate("e => e.focus({focusVisible: true, preventScroll: true})")
         return bool(focused != blurred)
 
-    def picture(self, path: Path) -> None:
-        self._page.screenshot(path=str(path), full_page=True, animations="disabled", caret="hide")
+    def picture(self, folder: Path) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{re.sub(r'[^A-Za-z0-9]+', '-', self._name).strip('-') or 'index'}-{self._width}.png"
+        self._page.screenshot(path=str(folder / name), full_page=True, animations="disabled", caret="hide")
+        return name
 
     def close(self) -> None:
         self._context.close()

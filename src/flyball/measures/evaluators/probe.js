@@ -169,6 +169,19 @@
     if (hit) report("text", `a text for people holds ${hit[0].toLowerCase()}`, element);
   }
 
+  const unwritten = /^(TODO|FIXME|TBD|TBC)\b(?! (list|app|items?)\b)/;
+  for (const element of every.filter((one) => shown(one) && !one.closest("code, pre, script, style, template"))) {
+    const hit = hasText(element) && element.innerText.trim().match(unwritten);
+    if (hit && element.innerText.trim() !== "TODO") report("text", `a text for people is not written yet: ${hit[1]}`, element);
+  }
+
+  // What asks to be pressed and is no control, nor within or around one, is out of reach for a keyboard.
+  const usable = "a[href], button, input, select, textarea, summary, label, option, area, video, audio, iframe, [role], [tabindex], [contenteditable]";
+  const asks = (element) => element.onclick || (getComputedStyle(element).cursor === "pointer" && getComputedStyle(element.parentElement).cursor !== "pointer");
+  for (const element of every) {
+    if (shown(element) && asks(element) && !element.closest(usable) && !element.querySelector(usable)) report("mouse-only", "this can be pressed with a mouse only; make it a button or a link", element);
+  }
+
   const vagueLink = /^(click( here| me)?|here|(a )?link|this( page| link)?|(read |learn |see )?more)[.!…]?$/i;
   const vagueButton = /^(submit|ok|okay|yes|no|click( here| me)?|press( here| me)?|button)[.!]?$/i;
   const named = (element) => (element.getAttribute("aria-label") || element.innerText || element.value || "").trim();

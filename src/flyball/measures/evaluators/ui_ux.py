@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+
+import msgspec
 
 from flyball.core.evaluation.catalogue import UI_UX
 from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by
@@ -12,17 +13,20 @@ from flyball.measures.evaluators.browser import PageFinding, PagesSeen, look_at_
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import MARKUP, SCRIPTS, STYLES, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.linters import Linters
+from flyball.measures.evaluators.pages import PageAddress, PageQueue, addresses_of, changed_templates
+from flyball.measures.evaluators.shown import ShownSources
 from flyball.measures.evaluators.spelling import SHOWING, misspelt
 from flyball.measures.evaluators.syntax import Syntax
 from flyball.measures.evaluators.toolbox import ToolFailed, ToolMissing
 
+CONSOLE = "console"
 LAYOUT = frozenset({"overlap", "covered", "clipped", "title", "h1", "main"})
 PASS_OF = {
     **dict.fromkeys(LAYOUT, "layout"),
     **dict.fromkeys(("overflow", "target", "viewport"), "responsive"),
     **dict.fromkeys(("text", "link-text", "button-text"), "copy"),
     "motion": "animation",
-    "states": "component states",
+    **dict.fromkeys(("states", CONSOLE), "component states"),
 }
 IN_BROWSER = ("layout", "responsive", "component states", "animation", "accessibility", "copy")
 UNSET = "no url and no start command is set below [evaluators]"
@@ -59,29 +63,46 @@ def _pages(trees: TrackTrees) -> Iterator[PassResult]:
     if not options.url and not options.start:
         yield from (not_applicable(name, UNSET) for name in IN_BROWSER)
         return
+    shown = ShownSources(trees.head)
     try:
         shots = Path(trees.ground.shots) if trees.ground.shots else None
-        head = look_at_pages(options, trees.head.root, trees.toolbox, shots)
+        queue = PageQueue(options.pages, addresses_of(trees), shown)
+        head = look_at_pages(options, trees.head.root, trees.toolbox, queue, shots)
     except (ToolMissing, ToolFailed) as error:
         yield from (PassResult(name, "fail", reason=f"{name}: {error}") for name in IN_BROWSER)
         return
-    base, note = _base(trees)
-    pictures = tuple(f"screenshot: {name}" for name in head.shots)
+    base, note = _base(trees, head.pages)
+    templates = changed_templates(trees)
+    missing = not_opened(shown.unseen(templates), head.pages)
+    untold = tuple(f"it cannot be told whether a page shows {file}" for file in shown.untold(templates))
+    notes = (f"pages opened: {', '.join(head.pages)}", *untold, *head.notes, *note)
     for name in IN_BROWSER:
-        found = [_defect(trees.head, each) for each in head.findings if _pass_of(each) == name]
-        before = [_defect(trees.base, each) for each in base.findings if _pass_of(each) == name]
-        yield judged_by(
-            name, found, before, trees.changes, notes=(*(pictures if name == "layout" else ()), *head.notes, *note)
-        )
+        found = [_defect(shown, each) for each in head.findings if _pass_of(each) == name]
+        before = [_as_before(trees, _defect(shown, each)) for each in base.findings if _pass_of(each) == name]
+        pictures = tuple(f"screenshot: {shot}" for shot in head.shots) if name == "layout" else ()
+        yield judged_by(name, found, before, trees.changes, notes=(*pictures, *notes))
+        if missing:
+            yield PassResult(name, "fail", reason=missing)
 
 
-def _base(trees: TrackTrees) -> tuple[PagesSeen, tuple[str, ...]]:
-    """The pages as they were; where they cannot be seen every finding counts, and that is said."""
+def not_opened(files: Sequence[str], pages: Sequence[str]) -> str:
+    """What to say of changed templates that nobody saw; nothing where all were seen."""
+    if not files:
+        return ""
+    return (
+        f"not seen: {', '.join(files)}; none of the pages that were opened ({', '.join(pages)}) shows it; "
+        "link to its page, or name it in evaluators.pages"
+    )
+
+
+def _base(trees: TrackTrees, pages: Sequence[str]) -> tuple[PagesSeen, tuple[str, ...]]:
+    """The same pages as they were; where they cannot be seen every finding counts, and that is said."""
     options = trees.ground.options
     if not options.start or not trees.base.files:
         return PagesSeen(), ("the pages as they were before cannot be seen, so every finding counts",)
+    queue = PageQueue((), [PageAddress(page) for page in pages], most=len(pages))
     try:
-        return look_at_pages(options, trees.base.root, trees.toolbox, None), ()
+        return look_at_pages(options, trees.base.root, trees.toolbox, queue, None), ()
     except (ToolMissing, ToolFailed) as error:
         return PagesSeen(), (f"the pages as they were before cannot be seen ({error}), so every finding counts",)
 
@@ -90,33 +111,16 @@ def _pass_of(finding: PageFinding) -> str:
     return PASS_OF.get(finding.rule, "accessibility")
 
 
-def _defect(tree: SourceTree, finding: PageFinding) -> TrackDefect:
-    """A finding with the line of the source its element most likely comes from."""
-    file, line = located(tree, finding)
+def _defect(shown: ShownSources, finding: PageFinding) -> TrackDefect:
+    """A finding with the line of the source that holds its element, where there is one such line."""
+    file, line = shown.place(finding.page, finding.html, finding.text) if finding.rule != CONSOLE else ("", 0)
     about = f" ({finding.text})" if finding.text else ""
     return TrackDefect(finding.rule, f"{finding.page}: {finding.message}{about}", file, line, text=finding.html)
 
 
-def located(tree: SourceTree, finding: PageFinding) -> tuple[str, int]:
-    """The first line of markup that holds the element's opening, its id, its text or its class; none where nothing does."""
-    html = finding.html
-    names = [*re.findall(r"\bid=\"([^\"]+)\"", html), *re.findall(r"\bclass=\"([^\"]+)\"", html)]
-    hints = [
-        html,
-        *(f'"{name}"' for name in names[:1]),
-        finding.text.split("\n")[0],
-        *(f'"{name}"' for name in names[1:]),
-    ]
-    sources = [
-        path for path in tree.files if path.endswith((*MARKUP, ".tsx", ".jsx", ".js", ".ts", ".jinja", ".j2", ".py"))
-    ]
-    for hint in (hint for hint in hints if len(hint) > 2):
-        for path in sources:
-            for number, line in enumerate(tree.text(path).split("\n"), start=1):
-                if hint in line:
-                    return path, number
-    pages = [path for path in sources if path.endswith("index.html")]
-    return (pages[0], 1) if pages else ("", 0)
+def _as_before(trees: TrackTrees, defect: TrackDefect) -> TrackDefect:
+    """A finding of the old pages is looked for in the new files, so that both are told alike, under the file's old name."""
+    return msgspec.structs.replace(defect, file=trees.changes.moved.get(defect.file, defect.file))
 
 
 EVALUATOR = Evaluator(UI_UX, measure)

@@ -1,0 +1,113 @@
+"""Which files the opened pages show, and where an element of a page stands in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from html import unescape
+
+from flyball.measures.evaluators.ground import MARKUP, SourceTree
+
+TEMPLATES = (".html", ".htm", ".jinja", ".jinja2", ".j2", ".ejs", ".hbs")
+SOURCES = (*MARKUP, *TEMPLATES, ".tsx", ".jsx", ".js", ".ts", ".py")
+NEAR = 8
+"""Lines below an element's opening in which its text is looked for."""
+_FILLED = re.compile(r"\{\{|\{%|\{#|<%|<\?|\$\w|\$\{")
+"""What a template engine replaces, so the page does not hold the line as it is written."""
+
+
+class ShownSources:
+    """The templates of a tree against the pages that were opened; a template is told by lines that no other one has."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self._tree = tree
+        self._bodies: dict[str, str] = {}
+
+    def add(self, page: str, body: str) -> None:
+        self._bodies[page] = body
+
+    def shows(self, file: str) -> bool:
+        """Whether one of the opened pages shows a template."""
+        return any(self.is_in(file, body) for body in self._bodies.values())
+
+    def is_in(self, file: str, body: str) -> bool:
+        """A third of its own lines is enough: the others may stand behind a condition."""
+        lines = self._own.get(file, ())
+        return bool(lines) and 3 * sum(line in body for line in lines) >= len(lines)
+
+    def unseen(self, files: Iterable[str]) -> tuple[str, ...]:
+        """Templates that no opened page shows."""
+        return tuple(file for file in files if self._own.get(file) and not self.shows(file))
+
+    def untold(self, files: Iterable[str]) -> tuple[str, ...]:
+        """Templates without a line of their own, of which nobody can tell whether a page shows them."""
+        return tuple(file for file in files if not self._own.get(file))
+
+    def files_of(self, page: str) -> frozenset[str]:
+        body = self._bodies.get(page, "")
+        return frozenset(file for file in self._own if self.is_in(file, body))
+
+    @cached_property
+    def _own(self) -> dict[str, tuple[str, ...]]:
+        lines = {path: _plain(self._tree.text(path)) for path in self._tree.of(*TEMPLATES)}
+        known = Counter(line for each in lines.values() for line in each)
+        return {path: tuple(line for line in each if known[line] == 1) for path, each in lines.items()}
+
+    def place(self, page: str, html: str, text: str) -> tuple[str, int]:
+        """The file and line of an element: the one template of the page, else the one source, that holds it and its text."""
+        own = self.files_of(page)
+        if not html and not text:
+            return self._document(own)
+        for places in self._places(html, text.split("\n", maxsplit=1)[0].strip()):
+            foreign = [each for each in places if not own or not each[0].endswith(TEMPLATES)]
+            for chosen in ([each for each in places if each[0] in own], foreign):
+                if len({file for file, _ in chosen}) == 1:
+                    return chosen[0]
+        return "", 0
+
+    def _document(self, own: frozenset[str]) -> tuple[str, int]:
+        """Where a page as a whole stands: the file of it that is a document."""
+        whole = [file for file in own if re.search(r"<html\b", self._tree.text(file), re.IGNORECASE)]
+        return (whole[0], 1) if len(whole) == 1 else ("", 0)
+
+    def _places(self, html: str, text: str) -> Iterator[list[tuple[str, int]]]:
+        """By the element's opening with its text behind it, by its id, and by its text alone."""
+        name = re.search(r"\bid=\"[^\"]+\"", html)
+        for hint, behind in ((html, text), (name[0] if name else "", ""), (text if len(text) > 3 else "", "")):
+            if hint:
+                yield list(self._holding(hint, behind))
+
+    def _holding(self, hint: str, text: str) -> Iterator[tuple[str, int]]:
+        for path in (path for path in self._tree.files if path.endswith(SOURCES)):
+            lines = self._tree.text(path).split("\n")
+            for number, line in enumerate(lines):
+                if hint in line and _begins("\n".join(lines[number : number + NEAR]), hint, text):
+                    yield path, number + 1
+
+
+def _begins(source: str, hint: str, text: str) -> bool:
+    """Whether a text stands right behind one of the openings on a line, or within it, as the value of a field does."""
+    wanted = _squeezed(text)
+    pieces = (unescape(re.sub(r"<[^>]*>", "", piece)) for piece in _behind(source, hint))
+    return wanted in _squeezed(hint) or any(_squeezed(piece).startswith(wanted) for piece in pieces)
+
+
+def _behind(source: str, hint: str) -> Iterator[str]:
+    """What follows each time the hint occurs on the first line."""
+    end = source.partition("\n")[0].rfind(hint)
+    start = source.find(hint)
+    while 0 <= start <= end:
+        yield source[start + len(hint) :]
+        start = source.find(hint, start + 1)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _plain(text: str) -> frozenset[str]:
+    """Lines that a page holds as they are written."""
+    stripped = (line.strip() for line in text.split("\n"))
+    return frozenset(line for line in stripped if len(line) > 8 and not _FILLED.search(line))
