@@ -6,6 +6,7 @@ from tests.measures.evaluators.planted import trees_of
 from flyball.measures.evaluators.alembic_steps import alembic_defects
 from flyball.measures.evaluators.mapped_tables import mapped_tables, unmigrated
 from flyball.measures.evaluators.persistence import migrations
+from flyball.measures.evaluators.queried_columns import unmade_columns
 
 pytestmark = pytest.mark.req("D23")
 FILE = "migrations/versions/0002_more.py"
@@ -134,3 +135,26 @@ def test_relationships_and_moved_models_want_none(tmp_path):
     trees = trees_of(tmp_path / "b", {"people.py": BEFORE, "migrations/1.sql": "SELECT 1;"}, {"models.py": BEFORE})
     assert unmigrated(trees, migrations(trees.head)) == []
     assert mapped_tables("x = Column(\n") == []
+
+
+TABLES = "CREATE TABLE shows (id SERIAL PRIMARY KEY, title TEXT);\nALTER TABLE shows ADD COLUMN feed TEXT;\nCREATE INDEX a ON casts (title);\n"
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT id, title,\n  duration FROM shows WHERE id = $1", [("duration", 2)]),
+        ("insert into Shows (title, length) values ($1, $2)", [("length", 1)]),
+        ("UPDATE shows SET heard = $1", [("heard", 1)]),
+        ("SELECT id, title, feed FROM shows ORDER BY title", []),
+        ("SELECT DISTINCT Title FROM shows", []),
+        ("SELECT title, host FROM shows JOIN casts USING (id)", []),
+        ("SELECT id, host FROM shows s, casts c", []),
+        ("SELECT host FROM casts", []),
+        ("SELECT count(*) FROM shows", []),
+    ],
+)
+def test_a_query_of_a_column_that_no_migration_makes_is_named(tmp_path, query, columns):
+    trees = trees_of(tmp_path, {"migrations/1.sql": TABLES, "server/store.js": f"const q = `{query}`;\n"})
+    told = unmade_columns(trees, migrations(trees.head))
+    assert [(each.message.rpartition(" ")[2], each.line) for each in told] == columns

@@ -13,6 +13,7 @@ from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.linters import Linters
 from flyball.measures.evaluators.mapped_tables import unmigrated
+from flyball.measures.evaluators.queried_columns import unmade_columns
 from flyball.measures.evaluators.syntax import Syntax
 
 
@@ -55,6 +56,7 @@ def _persistence(trees: TrackTrees) -> Iterator[PassResult]:
     yield trees.compare(name, lambda tree: persistence.sql_defects(trees.toolbox, tree))
     yield trees.compare(name, lambda tree: alembic_defects(trees.toolbox, tree, persistence.migrations(tree)))
     yield trees.compare(name, lambda tree: unmigrated(trees, known) if tree is trees.head else ())
+    yield trees.compare(name, lambda tree: list(unmade_columns(trees, known)) if tree is trees.head else ())
 
 
 def _recovery(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:

@@ -34,7 +34,7 @@ class MappedTable(msgspec.Struct, frozen=True):
 
 def unmigrated(trees: TrackTrees, migrations: Sequence[str]) -> list[TrackDefect]:
     """Tables and columns of models that the track added and no migration makes."""
-    written = [text for path in migrations for text in _statements(path, trees.head.text(path))]
+    written = [text for path in migrations for text in migration_steps(path, trees.head.text(path))]
     if not written or any("create_all(" in text for text in written):
         return []
     models = [path for path in trees.base.of(*PYTHON) if path not in migrations]
@@ -59,29 +59,35 @@ def _of_table(
     is_new: bool,
 ) -> Iterator[TrackDefect]:
     name, action = table.name, "write a migration"
-    if name and is_new and not any(_MAKES.search(text) and _names(text, name) for text in written):
+    if name and is_new and not any(_MAKES.search(text) and names(text, name) for text in written):
         text = f"the table {name} is new and no migration makes it"
         yield tree.defect("no-migration", text, path, table.line, end_line=table.end_line, action=action)
         return
-    own = [text for text in written if _names(text, name)]
+    own = [text for text in written if names(text, name)]
     if name and any(_RENAMES.search(text) for text in own):
         return
     for column, line in table.columns:
-        if (name, column) not in known and not any(_is_about(text, name) and _names(text, column) for text in own):
+        if (name, column) not in known and not any(is_about(text, name) and names(text, column) for text in own):
             text = f"the column {column} is new and no migration adds it"
             yield tree.defect("no-migration", text, path, line, action=action)
 
 
-def _is_about(text: str, table: str) -> bool:
-    subject = next((found[1] for one in _SUBJECTS if (found := one.search(text))), "")
-    return not table or not subject or subject == table
+def is_about(text: str, table: str) -> bool:
+    """Whether a table may be what a statement is about."""
+    return not table or subject_of(text) in ("", table)
 
 
-def _names(text: str, word: str) -> bool:
+def subject_of(text: str) -> str:
+    """The table that a statement makes or changes; empty where it does not say."""
+    return next((found[1] for one in _SUBJECTS if (found := one.search(text))), "")
+
+
+def names(text: str, word: str) -> bool:
+    """Whether a statement has a word of its own; no word is in every statement."""
     return not word or re.search(rf"(?<![\w$]){re.escape(word)}(?![\w$])", text) is not None
 
 
-def _statements(path: str, text: str) -> list[str]:
+def migration_steps(path: str, text: str) -> list[str]:
     """The parts of a migration that stand for themselves: SQL statements, statements of Alembic's upgrade, else the file."""
     if path.endswith(".sql"):
         return re.sub(r"--[^\n]*", "", text).split(";")
