@@ -308,6 +308,12 @@ EMPTIES = [
     ("a.ts", "export function mean(c: Cart) { return c.lines.length > 0 ? c.total / c.lines.length : 0; }\n", ""),
     ("a.ts", "export function first(xs: Line[]) { return xs[0].name; }\n", "end-of-nothing"),
     ("a.ts", "export function first(xs: Line[]) { return xs[0]?.name; }\n", ""),
+    ("a.ts", "function price(count: number, eachCents: number) {\n  const full = count * eachCents;\n  return full * 0.95;\n}\n", "fraction-of-a-cent"),
+    ("a.ts", "const price = (cents: number) => Math.round(cents * 0.95);\n", ""),
+    ("a.ts", "const price = (cents: number) => roundUp(cents * 0.95);\n", ""),
+    ("a.ts", "const euros = (cents: number) => cents * 0.01;\n", ""),
+    ("a.ts", "const wide = (recent: number) => recent * 0.5;\n", ""),
+    ("a.ts", "function total(xs: Line[]) {\n  const taxed = xs.map((cents) => cents * 1.19);\n  return Math.round(sum(taxed));\n}\n", ""),
     ("a.ts", "export const most = (xs: number[]) => Math.max(...xs);\n", "fold-of-nothing"),
 ]  # fmt: skip
 

@@ -139,7 +139,7 @@ def test_a_guard_of_a_route_that_reads_is_a_guard_beside_too(tmp_path, text, lin
     assert [each.line for each in told] == lines
 
 
-GUARD = "from fastapi import Depends, HTTPException\n\n\ndef citizen(authorization: Annotated[str, Header()] = ''):\n    if not authorization:\n        raise HTTPException(401)\n    return authorization\n\n\nCitizen = Annotated[str, Depends(citizen)]\n"
+GUARD = "def citizen(\n    authorization: Annotated[str, Header()] = '',\n) -> str:\n    if not authorization:\n        raise HTTPException(401)\n    return authorization\n\n\nCitizen = Annotated[\n    str, Depends(citizen)\n]\n"
 DATABASE = "def session():\n    with Session(engine()) as opened:\n        yield opened\n\n\nDb = Annotated[Session, Depends(session)]\n"
 
 

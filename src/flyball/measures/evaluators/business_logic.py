@@ -59,7 +59,8 @@ def _slips(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:
 
     def look(tree: SourceTree) -> Sequence[TrackDefect]:
         empty = fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))
-        return [*empty, *sorted_as_words(syntax, tree, files), *linters.defects(tree, name)]
+        own = [*empty, *sorted_as_words(syntax, tree, files), *syntax.defects(tree, name)]
+        return [*own, *linters.defects(tree, name)]
 
     return trees.compare(name, look)
 

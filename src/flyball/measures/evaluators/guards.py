@@ -15,9 +15,9 @@ _GUARD = re.compile(
 )
 _DEPENDS = re.compile(r"\b(?:Depends|Security)\(\s*([\w.]+)")
 _ALIAS = re.compile(
-    r"^(\w+)\s*(?::\s*TypeAlias\s*)?=\s*Annotated\[[^\n]*?\b(?:Depends|Security)\(\s*([\w.]+)", re.MULTILINE
+    r"^(\w+)\s*(?::\s*TypeAlias\s*)?=\s*Annotated\[(?:.|\n[ \t])*?\b(?:Depends|Security)\(\s*([\w.]+)", re.MULTILINE
 )
-_FUNCTION = re.compile(r"^(?:async )?def (\w+)\(.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_FUNCTION = re.compile(r"^(?:async )?def (\w+)\(.*?(?=^[^\s)]|\Z)", re.MULTILINE | re.DOTALL)
 _TURNS_AWAY = re.compile(r"\b40[13]\b|_40[13]_|Unauthori[sz]ed|Forbidden|PermissionDenied")
 _PUBLIC = re.compile(r"login|signin|sign-in|signup|register|token|webhook|callback|logout|health", re.IGNORECASE)
 
