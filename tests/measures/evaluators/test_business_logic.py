@@ -323,6 +323,12 @@ def test_what_fails_on_nothing_is_named_unless_something_looks_first(tmp_path, p
     assert rules_of(look(tmp_path, {path: code}, product=""), "edge cases") == ([rule] if rule else [])
 
 
+def test_a_fold_behind_other_calls_is_told_by_its_name(tmp_path):
+    code = "export const top = (xs: Line[]) => xs.map((x) => x.cents).reduce((a, b) => Math.max(a, b));\n"
+    (told,) = [each.message for result in look(tmp_path, {"a.ts": code}, product="") for each in result.findings]
+    assert told.startswith("`reduce` of xs has no value to begin with")
+
+
 def test_code_that_is_nested_without_measure_is_read(tmp_path):
     code = f"def total(a: int) -> float:\n    return {'a + ' * 3000}1 / a\n"
     assert rules_of(look(tmp_path, {"a.py": code}, product=""), "edge cases") == ["division-by-zero"]

@@ -82,7 +82,8 @@ def _places(syntax: Syntax, tree: SourceTree, path: str, lists: set[str]) -> Ite
             yield node, subject, "end-of-nothing", f"`{node.text()}` is an end of {subject}"
     for node in syntax.find(tree, path, rules["folds"]):
         if subject := _folded(node, lists):
-            text = f"`{node.text().partition('(')[0]}` of {subject} has no value to begin with"
+            name = node.field("function").text().rpartition(".")[2]
+            text = f"`{name}` of {subject} has no value to begin with"
             yield node, subject, "fold-of-nothing", text
 
 
