@@ -13,7 +13,7 @@ FRAME = '<html><head><title>Museum of clocks</title></head>\n<nav><a class="link
 FILES = {
     "public/index.html": f"{FRAME}<h1>Museum of clocks</h1>\n",
     "public/tickets.html": f'{FRAME}<h1>Tickets for you</h1>\n<p class="note">Closed\n  on <b>Mondays</b></p>\n',
-    "public/rooms.html": f'{FRAME}<h1>Rooms upstairs</h1>\n<p class="note">Open</p>\n<a class="link" href="/order">click here</a>\n',
+    "public/rooms.html": f'{FRAME}<h1>Rooms upstairs</h1>\n<p class="note">Open</p>\n<a class="link" href="/order">click here</a>\n<input name="day"\n  value="1">\n',
 }  # fmt: skip
 HTML = "text/html; charset=utf-8"
 
@@ -99,6 +99,7 @@ PLACES = [
     ("/rooms.html", "", "", ("public/rooms.html", 1)),
     ("/rooms.html", '<b id="made">', "Made by a script", ("app/made.js", 1)),
     ("/rooms.html", '<b class="made">', "No such words", ("", 0)),
+    ("/rooms.html", '<input name="day" value="1">', "1", ("public/rooms.html", 6)),
 ]
 
 

@@ -12,8 +12,8 @@ from flyball.measures.evaluators.ground import MARKUP, SourceTree
 
 TEMPLATES = (".html", ".htm", ".jinja", ".jinja2", ".j2", ".ejs", ".hbs")
 SOURCES = (*MARKUP, *TEMPLATES, ".tsx", ".jsx", ".js", ".ts", ".py")
-NEAR = 8
-"""Lines below an element's opening in which its text is looked for."""
+NEAR = 600
+"""Characters behind an element's opening in which its text begins."""
 _FILLED = re.compile(r"\{\{|\{%|\{#|<%|<\?|\$\w|\$\{")
 """What a template engine replaces, so the page does not hold the line as it is written."""
 
@@ -80,27 +80,18 @@ class ShownSources:
                 yield list(self._holding(hint, behind))
 
     def _holding(self, hint: str, text: str) -> Iterator[tuple[str, int]]:
-        for path in (path for path in self._tree.files if path.endswith(SOURCES)):
-            lines = self._tree.text(path).split("\n")
-            for number, line in enumerate(lines):
-                if hint in line and _begins("\n".join(lines[number : number + NEAR]), hint, text):
-                    yield path, number + 1
+        opening = re.compile(r"\s+".join(re.escape(word) for word in hint.split()))
+        for path in self._tree.of(*SOURCES):
+            source = self._tree.text(path)
+            for match in opening.finditer(source):
+                if _begins(source[match.end() : match.end() + NEAR], hint, text):
+                    yield path, source.count("\n", 0, match.start()) + 1
 
 
-def _begins(source: str, hint: str, text: str) -> bool:
-    """Whether a text stands right behind one of the openings on a line, or within it, as the value of a field does."""
+def _begins(behind: str, hint: str, text: str) -> bool:
+    """Whether a text stands right behind an opening, tags aside, or within it, as the value of a field does."""
     wanted = _squeezed(text)
-    pieces = (unescape(re.sub(r"<[^>]*>", "", piece)) for piece in _behind(source, hint))
-    return wanted in _squeezed(hint) or any(_squeezed(piece).startswith(wanted) for piece in pieces)
-
-
-def _behind(source: str, hint: str) -> Iterator[str]:
-    """What follows each time the hint occurs on the first line."""
-    end = source.partition("\n")[0].rfind(hint)
-    start = source.find(hint)
-    while 0 <= start <= end:
-        yield source[start + len(hint) :]
-        start = source.find(hint, start + 1)
+    return wanted in _squeezed(hint) or _squeezed(unescape(re.sub(r"<[^>]*>", "", behind))).startswith(wanted)
 
 
 def _squeezed(text: str) -> str:

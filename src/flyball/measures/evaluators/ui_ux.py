@@ -9,11 +9,12 @@ import msgspec
 
 from flyball.core.evaluation.catalogue import UI_UX
 from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by
+from flyball.core.text.scrubbing import one_line
 from flyball.measures.evaluators.browser import PageFinding, PagesSeen, look_at_pages
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import MARKUP, SCRIPTS, STYLES, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.pages import PageAddress, PageQueue, addresses_of, changed_templates
+from flyball.measures.evaluators.pages import MOST, PageAddress, PageQueue, addresses_of, changed_templates
 from flyball.measures.evaluators.shown import ShownSources
 from flyball.measures.evaluators.spelling import SHOWING, misspelt
 from flyball.measures.evaluators.syntax import Syntax
@@ -91,7 +92,7 @@ def not_opened(files: Sequence[str], pages: Sequence[str]) -> str:
         return ""
     return (
         f"not seen: {', '.join(files)}; none of the pages that were opened ({', '.join(pages)}) shows it; "
-        "link to its page, or name it in evaluators.pages"
+        f"name its page in evaluators.pages (beyond those, {MOST} pages that changed or are linked are opened)"
     )
 
 
@@ -114,7 +115,7 @@ def _pass_of(finding: PageFinding) -> str:
 def _defect(shown: ShownSources, finding: PageFinding) -> TrackDefect:
     """A finding with the line of the source that holds its element, where there is one such line."""
     file, line = shown.place(finding.page, finding.html, finding.text) if finding.rule != CONSOLE else ("", 0)
-    about = f" ({finding.text})" if finding.text else ""
+    about = f" ({one_line(finding.text)})" if finding.text else ""
     return TrackDefect(finding.rule, f"{finding.page}: {finding.message}{about}", file, line, text=finding.html)
 
 
