@@ -3,6 +3,7 @@
 import pytest
 
 from flyball.core.evaluation.findings import (
+    NEEDS_A_MODEL,
     Changes,
     PassResult,
     TrackDefect,
@@ -54,14 +55,16 @@ def test_a_pass_with_only_older_findings_passes_and_lists_them():
     [
         (["pass", "n/a"], "PASS", "PASS"),
         (["pass", "fail"], "FAIL", "FAIL"),
-        (["pass", "skipped"], "FAIL", "PASS"),
+        (["pass", "skipped"], "FAIL", "FAIL"),
+        (["pass", "left to a judge"], "FAIL", "PASS"),
         (["n/a", "n/a"], "FAIL", "FAIL"),
         (["skipped"], "FAIL", "FAIL"),
         ([], "FAIL", "FAIL"),
     ],
 )
 def test_a_failed_pass_a_skipped_one_and_none_run_are_no_pass(statuses, whole, measured_only):
-    passes = [PassResult(str(number), status) for number, status in enumerate(statuses)]
+    judged = PassResult("j", "skipped", reason=NEEDS_A_MODEL)
+    passes = [judged if each == "left to a judge" else PassResult(str(n), each) for n, each in enumerate(statuses)]
     assert evaluator_result("x", ("w",), passes, measured_only=False).verdict == whole
     result = evaluator_result("x", ("w",), passes, measured_only=True)
     assert result.verdict == measured_only

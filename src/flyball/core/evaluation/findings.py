@@ -13,6 +13,8 @@ from typing import Literal
 import msgspec
 
 PassStatus = Literal["pass", "fail", "n/a", "skipped"]
+NEEDS_A_MODEL = "needs a model"
+"""Why a pass was skipped that is only judged, where nobody is to judge."""
 TrackVerdict = Literal["PASS", "FAIL"]
 SHOWN = 200
 """Defects of one pass that are listed; the rest is counted."""
@@ -130,11 +132,15 @@ def evaluator_result(
     reason = ""
     if not {"pass", "fail"} & set(statuses):
         reason = "none of its passes ran: " + "; ".join(f"{each.name}: {each.reason or each.status}" for each in passes)
-    elif "skipped" in statuses and not measured_only:
-        skipped = ", ".join(each.name for each in passes if each.status == "skipped")
-        reason = f"not all of its passes ran: {skipped}"
+    elif left := [each.name for each in passes if each.status == "skipped" and not _is_excused(each, measured_only)]:
+        reason = f"not all of its passes ran: {', '.join(left)}"
     failed = bool(reason) or "fail" in statuses
     return EvaluatorResult(name, chosen_by, "FAIL" if failed else "PASS", tuple(passes), reason)
+
+
+def _is_excused(skipped: PassResult, measured_only: bool) -> bool:
+    """Whether a pass was not asked for: its judge, where only measurements are wanted."""
+    return measured_only and skipped.reason == NEEDS_A_MODEL
 
 
 def broken_evaluator(name: str, chosen_by: tuple[str, ...], reason: str) -> EvaluatorResult:

@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.core.evaluation.catalogue import EvaluatorCard, long_name
 from flyball.core.evaluation.choosing import Chosen
-from flyball.core.evaluation.findings import PassResult, TrackDefect
+from flyball.core.evaluation.findings import NEEDS_A_MODEL, PassResult, TrackDefect
 from flyball.core.text.fences import split_fences
 from flyball.core.text.scrubbing import clean, one_line
 
@@ -130,7 +130,7 @@ def failed_seat(seat: JudgeSeat, reason: str) -> tuple[PassResult, ...]:
 
 
 def skipped_seat(seat: JudgeSeat) -> tuple[PassResult, ...]:
-    return tuple(PassResult(name, "skipped", reason="needs a model") for name in seat.passes)
+    return tuple(PassResult(name, "skipped", reason=NEEDS_A_MODEL) for name in seat.passes)
 
 
 def _result(said: PassAnswer, lines: ReadLines) -> PassResult:
