@@ -113,7 +113,7 @@ TWINS = {
 def installed(packages: tuple[str, ...]) -> Path:
     """An environment that is made once for all; put in place whole, for others may want it at the same time."""
     cache = Path(os.environ.get("FLYBALL_PACKAGES") or CACHE) / "environments"
-    place = cache / hashlib.sha256(" ".join((VERSION, *packages)).encode()).hexdigest()[:16]
+    place = cache / hashlib.sha256(" ".join((VERSION, sys.executable, *packages)).encode()).hexdigest()[:16]
     if place.exists():
         return place
     cache.mkdir(parents=True, exist_ok=True)
