@@ -18,7 +18,7 @@ from flyball.core.model.events import TaskStopped
 
 pytestmark = pytest.mark.slow
 
-SHARES = 4
+SHARES = 8
 SEED = 20260301
 RESUMED_ONE_IN = 40
 """Of the copies made while `.loop/` was rendered, one in so many is resumed to the end."""
