@@ -7,10 +7,10 @@ from tests.measures.evaluators.planted import found, trees_of
 
 from flyball.measures.evaluators import business_logic
 from flyball.measures.evaluators.business_logic import measure
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.product_rules import product_rules
-from flyball.measures.evaluators.states import state_tables
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.product.product_rules import product_rules
+from flyball.measures.evaluators.product.states import state_tables
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.syntax import Syntax
 
 pytestmark = pytest.mark.req("D24")
 

@@ -6,10 +6,11 @@ import pytest
 from tests.measures.evaluators.planted import found, options, trees_of
 
 from flyball.core.evaluation.structural import BuildRun
-from flyball.measures.evaluators import code_quality, commented_code, duplication
+from flyball.measures.evaluators import code_quality
 from flyball.measures.evaluators.code_quality import measure
 from flyball.measures.evaluators.ground import CoverageLines
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.sources import commented_code, duplication
+from flyball.measures.evaluators.sources.syntax import Syntax
 from flyball.measures.evaluators.toolbox import EXTRA, Toolbox, ToolFailed, ToolMissing
 
 pytestmark = pytest.mark.req("D22")

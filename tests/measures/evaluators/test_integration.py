@@ -6,11 +6,13 @@ import pytest
 from tests.measures.evaluators.planted import found, options, trees_of
 
 from flyball.core.evaluation.findings import judged_by
-from flyball.measures.evaluators import contract_changes, contracts, guards, integration, persistence, surroundings
+from flyball.measures.evaluators import integration
 from flyball.measures.evaluators.ground import SourceTree
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.mapped_tables import unmigrated
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.services import contract_changes, contracts, guards, surroundings
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.syntax import Syntax
+from flyball.measures.evaluators.tables import persistence
+from flyball.measures.evaluators.tables.mapped_tables import unmigrated
 
 pytestmark = pytest.mark.req("D23")
 

@@ -3,10 +3,10 @@
 import pytest
 from tests.measures.evaluators.planted import trees_of
 
-from flyball.measures.evaluators.alembic_steps import alembic_defects
-from flyball.measures.evaluators.mapped_tables import mapped_tables, unmigrated
-from flyball.measures.evaluators.persistence import migrations
-from flyball.measures.evaluators.queried_columns import unmade_columns
+from flyball.measures.evaluators.tables.alembic_steps import alembic_defects
+from flyball.measures.evaluators.tables.mapped_tables import mapped_tables, unmigrated
+from flyball.measures.evaluators.tables.persistence import migrations
+from flyball.measures.evaluators.tables.queried_columns import unmade_columns
 
 pytestmark = pytest.mark.req("D23")
 FILE = "migrations/versions/0002_more.py"

@@ -3,7 +3,7 @@
 import pytest
 from tests.measures.evaluators.planted import trees_of
 
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.sources.syntax import Syntax
 
 D22, D23 = (pytest.mark.req(each) for each in ("D22", "D23"))
 

@@ -4,9 +4,16 @@ import pytest
 from tests.measures.evaluators.planted import options, trees_of
 
 from flyball.measures.evaluators import ui_ux
-from flyball.measures.evaluators.browser import PageFinding, PagesSeen
-from flyball.measures.evaluators.pages import MOST, PageAddress, PageQueue, PageReply, addresses_of, changed_templates
-from flyball.measures.evaluators.shown import ShownSources
+from flyball.measures.evaluators.browsing.browser import PageFinding, PagesSeen
+from flyball.measures.evaluators.browsing.pages import (
+    MOST,
+    PageAddress,
+    PageQueue,
+    PageReply,
+    addresses_of,
+    changed_templates,
+)
+from flyball.measures.evaluators.browsing.shown import ShownSources
 
 pytestmark = pytest.mark.req("D20", "D21")
 FRAME = '<html><head><title>Museum of clocks</title></head>\n<nav><a class="link" href="/order">Order</a></nav>\n'

@@ -4,9 +4,9 @@ import pytest
 from tests.measures.evaluators.planted import trees_of
 
 from flyball.measures.evaluators.code_quality import _both
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.strictness import ANY, UNTYPED, not_asked_for
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.strictness import ANY, UNTYPED, not_asked_for
+from flyball.measures.evaluators.sources.syntax import Syntax
 
 pytestmark = pytest.mark.req("D22")
 

@@ -82,7 +82,7 @@ def test_a_page_is_seen_at_three_widths_and_pictures_are_kept(tmp_path):
     ids=["never listens", "ends", "never loads", "nobody there"],
 )
 def test_a_page_that_cannot_be_seen_fails_the_passes_that_need_it(tmp_path, monkeypatch, start, url, said):
-    monkeypatch.setattr("flyball.measures.evaluators.browser.LOAD_MS", 1500)
+    monkeypatch.setattr("flyball.measures.evaluators.browsing.browser.LOAD_MS", 1500)
     given = options(start=start, url=url, start_timeout_s=2)
     results = list(measure(trees_of(tmp_path, {"index.html": PAGE}, options=given)))
     failed = [each for each in results if each.status == "fail" and not each.findings]
@@ -238,7 +238,7 @@ SEEN = {
 @pytest.mark.slow
 @needs_browser
 def test_the_browser_finds_what_is_wrong_on_one_page_and_nothing_on_its_twin(tmp_path, monkeypatch):
-    monkeypatch.setattr("flyball.measures.evaluators.browser.WIDTHS", (1024,))
+    monkeypatch.setattr("flyball.measures.evaluators.browsing.browser.WIDTHS", (1024,))
     given = options(url=f"file://{tmp_path}/head", pages=tuple(SEEN))
     results = list(measure(trees_of(tmp_path, SEEN, options=given)))
     told = {

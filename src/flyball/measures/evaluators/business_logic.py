@@ -9,16 +9,16 @@ import msgspec
 
 from flyball.core.evaluation.catalogue import BUSINESS_LOGIC
 from flyball.core.evaluation.findings import PassResult, TrackDefect
-from flyball.measures.evaluators.boundaries import undecided_limits
 from flyball.measures.evaluators.contract import Evaluator
-from flyball.measures.evaluators.empties import fails_on_nothing
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.product_rules import ProductRule, product_rules, uncovered, untried_limits
-from flyball.measures.evaluators.rule_tests import RuleTest, rule_tests
-from flyball.measures.evaluators.sorted_numbers import sorted_as_words
-from flyball.measures.evaluators.states import state_tables, transition_defects
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.product.boundaries import undecided_limits
+from flyball.measures.evaluators.product.empties import fails_on_nothing
+from flyball.measures.evaluators.product.product_rules import ProductRule, product_rules, uncovered, untried_limits
+from flyball.measures.evaluators.product.rule_tests import RuleTest, rule_tests
+from flyball.measures.evaluators.product.sorted_numbers import sorted_as_words
+from flyball.measures.evaluators.product.states import state_tables, transition_defects
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.syntax import Syntax
 
 Checking = Callable[[SourceTree, str, Sequence[ProductRule], Sequence[RuleTest]], list[TrackDefect]]
 

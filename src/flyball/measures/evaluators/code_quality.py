@@ -7,12 +7,12 @@ from fnmatch import fnmatchcase
 
 from flyball.core.evaluation.catalogue import CODE_QUALITY
 from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by, together
-from flyball.measures.evaluators import commented_code, cycles, duplication, type_checks
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product, not_applicable
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.strictness import not_asked_for
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.sources import commented_code, cycles, duplication, type_checks
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.strictness import not_asked_for
+from flyball.measures.evaluators.sources.syntax import Syntax
 
 OVERALL, BUSINESS, API = 70, 90, 80
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from flyball.core.evaluation.catalogue import INTEGRATION
 from flyball.core.evaluation.findings import PassResult, TrackDefect, together
-from flyball.measures.evaluators import contract_changes, contracts, guards, persistence, surroundings
-from flyball.measures.evaluators.alembic_steps import alembic_defects
 from flyball.measures.evaluators.code_quality import once_a_line
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.mapped_tables import unmigrated
-from flyball.measures.evaluators.queried_columns import unmade_columns
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.services import contract_changes, contracts, guards, surroundings
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.syntax import Syntax
+from flyball.measures.evaluators.tables import persistence
+from flyball.measures.evaluators.tables.alembic_steps import alembic_defects
+from flyball.measures.evaluators.tables.mapped_tables import unmigrated
+from flyball.measures.evaluators.tables.queried_columns import unmade_columns
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:

@@ -10,14 +10,14 @@ import msgspec
 from flyball.core.evaluation.catalogue import UI_UX
 from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by
 from flyball.core.text.scrubbing import one_line
-from flyball.measures.evaluators.browser import PageFinding, PagesSeen, look_at_pages
+from flyball.measures.evaluators.browsing.browser import PageFinding, PagesSeen, look_at_pages
+from flyball.measures.evaluators.browsing.pages import MOST, PageAddress, PageQueue, addresses_of, changed_templates
+from flyball.measures.evaluators.browsing.shown import ShownSources
+from flyball.measures.evaluators.browsing.spelling import SHOWING, misspelt
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import MARKUP, SCRIPTS, STYLES, SourceTree, TrackTrees, not_applicable
-from flyball.measures.evaluators.linters import Linters
-from flyball.measures.evaluators.pages import MOST, PageAddress, PageQueue, addresses_of, changed_templates
-from flyball.measures.evaluators.shown import ShownSources
-from flyball.measures.evaluators.spelling import SHOWING, misspelt
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.sources.linters import Linters
+from flyball.measures.evaluators.sources.syntax import Syntax
 from flyball.measures.evaluators.toolbox import ToolFailed, ToolMissing
 
 CONSOLE = "console"

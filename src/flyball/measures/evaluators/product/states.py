@@ -10,8 +10,8 @@ import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
-from flyball.measures.evaluators.state_cases import left_out, plain
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.product.state_cases import left_out, plain
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 _ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _FROM = frozenset({"from", "state", "status", "current", "current state", "current status", "old state"})

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from flyball.measures.evaluators.browsing.shown import TEMPLATES, ShownSources
 from flyball.measures.evaluators.ground import MARKUP, PYTHON, SCRIPTS, TrackTrees, is_product
-from flyball.measures.evaluators.shown import TEMPLATES, ShownSources
 
 MOST = 12
 """Pages that are opened beyond those that are set."""

@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
-from flyball.measures.evaluators.rule_tests import RuleTest
+from flyball.measures.evaluators.product.rule_tests import RuleTest
 
 _RULE = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\||#+)?\s*\**(?P<id>[A-Z]{1,8}-?\d{1,4})\**\s*[:|.)—–-]+\s*(?P<text>\S.*)$")
 _LIMIT_BEFORE = re.compile(

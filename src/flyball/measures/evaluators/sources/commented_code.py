@@ -9,7 +9,7 @@ from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
-from flyball.measures.evaluators.syntax import Syntax, language_of, lines_of
+from flyball.measures.evaluators.sources.syntax import Syntax, language_of, lines_of
 from flyball.measures.sources import parse
 
 _STATEMENTS = ("lexical_declaration", "variable_declaration", "if_statement", "for_statement", "for_in_statement", "return_statement", "while_statement", "function_declaration", "class_declaration", "import_statement", "export_statement", "throw_statement", "try_statement")  # fmt: skip

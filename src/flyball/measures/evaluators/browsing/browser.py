@@ -18,7 +18,7 @@ from flyball import process
 from flyball.clock import system_clock
 from flyball.core.evaluation.options import EvaluatorOptions
 from flyball.core.text.scrubbing import decode, one_line, scrub
-from flyball.measures.evaluators.pages import PageQueue, PageReply
+from flyball.measures.evaluators.browsing.pages import PageQueue, PageReply
 from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
 
 WIDTHS = (375, 768, 1024)

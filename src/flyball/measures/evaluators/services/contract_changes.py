@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.contracts import documents, located, nodes, operations, parameters_of, shape
 from flyball.measures.evaluators.ground import SourceTree, TrackTrees
+from flyball.measures.evaluators.services.contracts import documents, located, nodes, operations, parameters_of, shape
 
 BODY = " body"
 """What a request's body that is described in place is called, behind its operation."""

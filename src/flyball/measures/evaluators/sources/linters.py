@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.commented_code import is_commented_python
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, is_product
-from flyball.measures.evaluators.strictness import ANY, UNTYPED
+from flyball.measures.evaluators.sources.commented_code import is_commented_python
+from flyball.measures.evaluators.sources.strictness import ANY, UNTYPED
 from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
 
 UNUSED_IMPORT = "unused-import"

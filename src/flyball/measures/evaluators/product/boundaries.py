@@ -8,9 +8,9 @@ from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
-from flyball.measures.evaluators.product_rules import ProductRule, matching
-from flyball.measures.evaluators.rule_tests import RuleTest
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.product.product_rules import ProductRule, matching
+from flyball.measures.evaluators.product.rule_tests import RuleTest
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 FUNCTIONS = frozenset({"function_definition", "function_declaration", "method_definition", "arrow_function", "function_expression"})  # fmt: skip
 _ORDERS = ("<", "<=", ">", ">=")

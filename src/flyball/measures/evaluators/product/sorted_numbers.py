@@ -8,7 +8,7 @@ from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 _SORTS = {
     "kind": "call_expression",

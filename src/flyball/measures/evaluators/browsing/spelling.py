@@ -11,7 +11,7 @@ import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import MARKUP, SourceTree
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 from flyball.measures.evaluators.toolbox import Toolbox
 
 SHOWING = (".tsx", ".jsx")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators import contracts
 from flyball.measures.evaluators.ground import PYTHON, SourceTree
+from flyball.measures.evaluators.services import contracts
 
 _GUARD = re.compile(
     r"Security\(|login_?required|permission|require|authenticat|authori[sz]|\bauth\w*|jwt|protect|guard|ensure|verif|current_?user|signed_?in|logged_?in"

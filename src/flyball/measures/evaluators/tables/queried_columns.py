@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, TrackTrees, is_product
-from flyball.measures.evaluators.mapped_tables import is_about, migration_steps, names, subject_of
+from flyball.measures.evaluators.tables.mapped_tables import is_about, migration_steps, names, subject_of
 
 _LIST = r"(?P<columns>[a-z_]\w*(?:\s*,\s*[a-z_]\w*)*)"
 _TABLE = r"[\"`]?(?P<table>[a-z_]\w*)[\"`]?"

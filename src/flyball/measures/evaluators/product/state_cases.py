@@ -8,7 +8,7 @@ from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SourceTree
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 _NAME = re.compile(r"[\"'](\w[\w -]*)[\"']|[A-Z]\w*\.(\w+)")
 _CASES = {"case_clause", "switch_case", "switch_default"}

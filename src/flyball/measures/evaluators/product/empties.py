@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.boundaries import enclosing, name_of, reaching
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
-from flyball.measures.evaluators.rule_tests import RuleTest
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.product.boundaries import enclosing, name_of, reaching
+from flyball.measures.evaluators.product.rule_tests import RuleTest
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 _NAME = r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*"
 _DIVIDING = frozenset({"/", "//"})

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
-from flyball.measures.evaluators.syntax import Syntax
+from flyball.measures.evaluators.sources.syntax import Syntax
 from flyball.measures.sources import looks_like_test
 
 SKIPPED, EXPECTED, TOOTHLESS = "is skipped", "is expected to fail", "asserts nothing"

@@ -9,7 +9,7 @@ from typing import Any
 
 from flyball.core.evaluation.findings import Changes, TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product
-from flyball.measures.evaluators.linters import entry_files
+from flyball.measures.evaluators.sources.linters import entry_files
 from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
 
 MIN_LINES = 11

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
-from flyball.measures.evaluators.syntax import Syntax, lines_of
+from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
 from flyball.measures.sources import looks_like_test
 

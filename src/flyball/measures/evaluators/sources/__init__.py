@@ -1,0 +1,1 @@
+"""Looks at sources as such: linters, rules on syntax trees, types, duplication, cycles."""
