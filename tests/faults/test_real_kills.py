@@ -39,12 +39,12 @@ RANDOM_KILLS = 20
 @pytest.mark.req("C61")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_kills_at_every_place_and_kills_during_recovery_change_nothing(tmp_path: Path, share: int) -> None:
-    plain = World(tmp_path / "plain").make()
+    plain = World(tmp_path / "plain", "quick").make()
     wanted, turns = play(plain, [])
     chosen = random.Random(SEED + share)
     for place in PLACES[share::SHARES]:
         name = chosen.choice([name for name in NAMES if name.rpartition(".")[0] == place])
-        world = World(tmp_path / "world").make()
+        world = World(tmp_path / "world", "quick").make()
         again = [str(chosen.randrange(1, 60)) for _ in range(chosen.randrange(MOST_KILLS))]
         kills = [f"{name}:1", *again]
         try:

@@ -35,8 +35,9 @@ LONGEST_S = 300
 class World:
     """One repository and one home below a folder of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workflow: str = "tdd") -> None:
         self.folder = folder
+        self.workflow = workflow
         self.repository = folder / "repository"
         self.home = folder / "home"
         self.outside = folder.with_name(folder.name + "-outside")
@@ -111,7 +112,8 @@ class World:
     def run_arguments(self, *more: str) -> list[str]:
         """The command line of a first run."""
         flags = ["--unattended", "--sandbox", "none", "--agent-command", self.agent, "--gate", f"test={self.gate}"]
-        return ["run", "--from", str(self.outside / "request.md"), *flags, *more]
+        source = ["--workflow", self.workflow, "--from", str(self.outside / "request.md")]
+        return ["run", *source, *flags, *more]
 
     def start(self, *arguments: str, kill: str = "") -> "subprocess.Popen[bytes]":
         """Start flyball as a person does."""
