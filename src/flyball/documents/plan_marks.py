@@ -16,7 +16,7 @@ from pathlib import Path
 from flyball.clock import system_clock
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
+from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.json_text import decoded
 from flyball.core.workflows.plan.sources.marking import EntryMoved, MarkChange, nothing_else_moved, with_marks
 from flyball.core.workflows.plan.sources.task_master import tags_in

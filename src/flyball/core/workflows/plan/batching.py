@@ -53,11 +53,11 @@ RULES = BatchRules(
 def execute(state: State, lane: Lane) -> Step:
     """A batch after another; a scaffold that is sent back again and again is put to a person."""
     if record_of(state).scaffold_rejections >= SCAFFOLD_REVISIONS and not choosing.subtask_lanes(state):
-        return questions.put(state, lane, _scaffold_rejected(state))
+        return questions.put(state, lane, _rejected_question(state))
     return executing.execute(RULES, state, lane)
 
 
-def _scaffold_rejected(state: State) -> Question:
+def _rejected_question(state: State) -> Question:
     why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
     text = f"The scaffold was sent back {plural(record_of(state).scaffold_rejections, 'time')}"
     return Question("scaffold-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))

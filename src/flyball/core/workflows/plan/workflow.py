@@ -10,25 +10,24 @@ Batches are the kernel's (`core/loop/batches`); `batching.RULES` is what the pla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
 from flyball.core.loop.batches.undoing import undo
+from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
-from flyball.core.workflows.plan import batching, finishing, importing, planning, source_fold
-from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
+from flyball.core.workflows.plan import batching, finishing, importing, planning
+from flyball.core.workflows.plan.effects import DraftRead, EntriesMarked, MarkEntries, PlanRead, ReadDraft, ReadPlan
 from flyball.core.workflows.plan.facts import FACTS
-from flyball.core.workflows.plan.fold import FOLDS
-from flyball.core.workflows.plan.percentages import overall_percent, stage_percent
+from flyball.core.workflows.plan.fold import ENDED, FOLDS
 from flyball.core.workflows.plan.prompts import CARDS, IMPLEMENTER, ROLES, brief
 from flyball.core.workflows.plan.record import EMPTY
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.story import story
 
 STEPS: dict[str, Callable[[State, Lane], Step]] = {
@@ -43,6 +42,7 @@ STEPS: dict[str, Callable[[State, Lane], Step]] = {
     "FINAL_REVIEW": finishing.final_review,
     "REPORT": finishing.report,
 }
+WEIGHTS = {"GATHER": 5, "PLAN": 10, "PLAN_REVIEW": 5, "SCAFFOLD": 10, "EXECUTE": 50, "FINAL_REVIEW": 15}
 
 
 def next_step(state: State, lane: Lane) -> Step:
@@ -57,7 +57,7 @@ def next_step(state: State, lane: Lane) -> Step:
     return importing.follow(state, lane) or STEPS[lane.stage](state, lane)
 
 
-def _skipped(state: State, lane: Lane) -> Moved:
+def _skip(state: State, lane: Lane) -> Moved:
     """A subtask that is skipped is left out; of the task's own stages those with a judgement can be skipped, the others are code."""
     told = "skipped by a person"
     if lane.name != MAIN:
@@ -68,19 +68,31 @@ def _skipped(state: State, lane: Lane) -> Moved:
     return Moved(following, lane.stage, told, forced=following != lane.stage or bool(state.batches.parked))
 
 
+def stage_percent(_stage: str, numbers: StageNumbers) -> int:
+    """How far a stage is, 0 to 100: the tests that pass."""
+    return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
+
+
+def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
+    """The weights of the stages left behind for good; batches come and go, so theirs count when the last was accepted."""
+    if stage not in {"FINAL_REVIEW", "REPORT"}:
+        return sum(WEIGHTS[name] for name in ("GATHER", "PLAN", "PLAN_REVIEW") if name in completed and name != stage)
+    return 100 - (WEIGHTS["FINAL_REVIEW"] if stage == "FINAL_REVIEW" else 0)
+
+
 WORKFLOW = Workflow(
     name="plan",
     stages=tuple(STEPS),
     roles=tuple(ROLES),
     next=next_step,
-    skipped=_skipped,
+    skipped=_skip,
     brief=brief,
-    reopened=finishing.reopened,
+    reopened=finishing.reopen,
     rolled_back_to="GATHER",
     undo=undo,
     record=EMPTY,
-    folds={**FOLDS, **source_fold.FOLDS},
-    ended=source_fold.ENDED,
+    folds=FOLDS,
+    ended=ENDED,
     facts=FACTS,
     effects=(ReadPlan, MarkEntries, ReadDraft),
     outcomes=(PlanRead, EntriesMarked, DraftRead),
@@ -93,5 +105,5 @@ WORKFLOW = Workflow(
     overall=overall_percent,
     demo=Demo(__package__, "docs/receipts.md"),
     story=story,
-    unverified=finishing.unverified,
+    unverified=finishing.unverified_items,
 )

@@ -61,7 +61,7 @@ class Difference(msgspec.Struct, frozen=True):
     opened: tuple[Item, ...] = ()
 
 
-def renewed(imported: Imported) -> ImportedPlan:
+def renewed_plan(imported: Imported) -> ImportedPlan:
     """The plan that was read last, its entries under the names they had."""
     assert imported.unread is not None
     before = imported.plan
@@ -120,7 +120,7 @@ def with_changes(plan: ImportedPlan, changes: Iterable[MarkChange]) -> ImportedP
     )
 
 
-def remembered(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -> tuple[MarkChange, ...]:
+def standing_marks(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -> tuple[MarkChange, ...]:
     """The marks of ours that stand after these changes; one that was taken back is forgotten."""
     known = {change.key: change for change in written}
     for change in changes:
