@@ -17,7 +17,7 @@ from flyball.clock import system_clock
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
 from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
-from flyball.core.workflows.plan.sources.json_text import decoded
+from flyball.core.workflows.plan.sources.json_text import decode_json
 from flyball.core.workflows.plan.sources.marking import EntryMoved, MarkChange, nothing_else_moved, with_marks
 from flyball.core.workflows.plan.sources.task_master import tags_in
 from flyball.core.workflows.plan.sources.values import Format, PlanUnreadable
@@ -138,7 +138,7 @@ def _require_tags(ours: bytes, found: bytes | None, source: Source) -> None:
     """Say so when another program lost tags of a file in the instant after it was marked."""
     if source.format != "task-master":
         return
-    lost = sorted({*tags_in(decoded(ours))} - {*(tags_in(decoded(found)) if found else ())})
+    lost = sorted({*tags_in(decode_json(ours))} - {*(tags_in(decode_json(found)) if found else ())})
     if lost:
         raise DocumentError(
             f"another program wrote the file meanwhile and lost the tags {', '.join(lost)}; restore them"

@@ -16,13 +16,13 @@ from flyball.core.text import criteria
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan.sources import backlog_md
 from flyball.core.workflows.plan.sources.boxes import scan
-from flyball.core.workflows.plan.sources.json_text import decoded
-from flyball.core.workflows.plan.sources.markdown import ReadingOptions, read_markdown
+from flyball.core.workflows.plan.sources.json_text import decode_json
+from flyball.core.workflows.plan.sources.markdown import read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.ralph import read_ralph
-from flyball.core.workflows.plan.sources.requirements import requirement_criteria
 from flyball.core.workflows.plan.sources.task_master import read_task_master, tags_in
 from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, PlanUnreadable
+from flyball.core.workflows.plan.sources.wording import requirement_criteria
 from flyball.documents.errors import DocumentError, SourceUnreadable
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
 
@@ -95,7 +95,7 @@ def with_note_on_boxes(
 def _json_format(path: Path) -> Format | None:
     """The tool whose fields a JSON file has."""
     try:
-        value = decoded(read_bytes(path))
+        value = decode_json(read_bytes(path))
     except (DocumentError, PlanUnreadable):
         return None
     if isinstance(value, dict) and "userStories" in value:
@@ -167,8 +167,9 @@ def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> 
         if source.format == "ralph":
             return read_ralph(raw), digest
         read_text(path, raw)
-        reading = ReadingOptions(_requirements(path) if source.format == "kiro" else {}, parallel_stories)
-        return read_markdown(raw, _markdown_format(source.format), reading), digest
+        criteria = _requirements(path) if source.format == "kiro" else {}
+        format = _markdown_format(source.format)
+        return read_markdown(raw, format, criteria, parallel_stories=parallel_stories), digest
     except PlanUnreadable as error:
         line = f", line {error.line}" if error.line else ""
         raise SourceUnreadable(f"{path}{line}: {error}.") from error

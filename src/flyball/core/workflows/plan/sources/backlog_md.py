@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.boxes import BOM, TICKED, plain, scan
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
     ImportedPlan,
@@ -46,11 +46,13 @@ def read_backlog_md(
         else:
             entries.append(entry)
     parents = {entry.parent.casefold() for entry in entries if entry.parent}
-    entries = [_as_parent(entry) if entry.item.id.casefold() in parents else entry for entry in entries]
+    entries = [
+        replace(entry, role="parent") if entry.role == "work" and entry.item.id.casefold() in parents else entry
+        for entry in entries
+    ]
     gone = {id.casefold() for id in finished}
-    linked = required(_linked(entry, entries, gone, defects) for entry in entries)
-    circle = cycle_in(linked)
-    return ImportedPlan("backlog.md", linked, (*defects, *((circle,) if circle else ())), done=done)
+    linked = require_dependencies([_linked_entry(entry, entries, gone, defects) for entry in entries])
+    return ImportedPlan("backlog.md", linked, (*defects, *cycle_defects(linked)), done=done)
 
 
 def done_status(config: str) -> str:
@@ -70,8 +72,7 @@ def _rank(name: str) -> tuple[int, str]:
 
 def _head(raw: bytes) -> dict[str, tuple[str, int, int]]:
     """The fields of a head with the place of each value."""
-    start = len(BOM) if raw.startswith(BOM) else 0
-    head = _HEAD.match(raw, start)
+    head = _HEAD.match(raw, len(BOM) if raw.startswith(BOM) else 0)
     if head is None:
         return {}
     found: dict[str, tuple[str, int, int]] = {}
@@ -81,7 +82,7 @@ def _head(raw: bytes) -> dict[str, tuple[str, int, int]]:
 
 
 def _bare(value: str) -> str:
-    return plain(value.encode()).strip("\"'")
+    return plain(value).strip("\"'")
 
 
 def _list(raw: bytes, head: dict[str, tuple[str, int, int]], name: str) -> tuple[str, ...]:
@@ -121,11 +122,7 @@ def _entry(name: str, raw: bytes, done: str) -> PlanEntry | None:
     return PlanEntry(item, key, marks, 1, role, parent)
 
 
-def _as_parent(entry: PlanEntry) -> PlanEntry:
-    return replace(entry, role="parent") if entry.role == "work" else entry
-
-
-def _linked(entry: PlanEntry, entries: list[PlanEntry], gone: set[str], defects: list[PlanDefect]) -> PlanEntry:
+def _linked_entry(entry: PlanEntry, entries: list[PlanEntry], gone: set[str], defects: list[PlanDefect]) -> PlanEntry:
     """An entry with its dependencies in the spelling of the files; those on parents are on their leaves."""
     known = {each.item.id.casefold(): each for each in entries}
     ids: list[str] = []
@@ -150,11 +147,9 @@ def mark_in(raw: bytes, key: Key) -> tuple[int, int, str] | None:
     head = _head(raw)
     if STATUS not in head or _bare(head["id"][0] if "id" in head else "").casefold() != key.id.casefold():
         return None
-    box = next((box for box in scan(raw).boxes if box.text == key.text), None) if _POINT.match(key.text) else None
-    if box is not None:
-        return box.place, box.place + 1, box.mark
     if _POINT.match(key.text):
-        return None
+        box = next((box for box in scan(raw).boxes if box.text == key.text), None)
+        return (box.place, box.place + 1, box.mark) if box is not None else None
     value, start, end = head[STATUS]
     quoted = value[:1] in {'"', "'"} and value[:1] == value[-1:]
     return (start + 1, end - 1, value[1:-1]) if quoted else (start, end, value)

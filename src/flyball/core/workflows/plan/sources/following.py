@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.keys import keep_names
-from flyball.core.workflows.plan.sources.marking import MarkChange, is_done, ours
-from flyball.core.workflows.plan.sources.values import ImportedPlan, Key, PlanEntry
+from flyball.core.workflows.plan.sources.marking import MarkChange, is_marked_done, ours
+from flyball.core.workflows.plan.sources.values import ImportedPlan, Key
 
 TRACKERS = frozenset({"beads", "github"})
 """Sources that show only what is open: an entry that is finished vanishes from them."""
@@ -71,7 +71,7 @@ def renewed_plan(imported: Imported) -> ImportedPlan:
     if now.format not in TRACKERS:
         return now
     there = {entry.item.id for entry in now.entries}
-    finished = (e for e in before.entries if e.item.id not in there and stands(before, e))
+    finished = (e for e in before.entries if e.item.id not in there and is_marked_done(before, e))
     return replace(now, entries=(*now.entries, *finished))
 
 
@@ -94,19 +94,19 @@ def difference(
         gone=tuple(item for item in left if item.id not in is_),
         reworded=tuple(is_[i.id].item for i in left if i.id in is_ and is_[i.id].item.text != was[i.id].item.text),
         ticked=tuple(
-            is_[item.id].item for item in left if item.id in is_ and item.id not in mine and stands(now, is_[item.id])
+            is_[item.id].item
+            for item in left
+            if item.id in is_ and item.id not in mine and is_marked_done(now, is_[item.id])
         ),
         opened=tuple(
             entry.item
             for id, entry in is_.items()
-            if status.get(id) == "completed" and not stands(now, entry) and id in was and stands(before, was[id])
+            if status.get(id) == "completed"
+            and not is_marked_done(now, entry)
+            and id in was
+            and is_marked_done(before, was[id])
         ),
     )
-
-
-def stands(plan: ImportedPlan, entry: PlanEntry) -> bool:
-    """Whether all marks of an entry say that it is done."""
-    return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
 
 
 def with_changes(plan: ImportedPlan, changes: Iterable[MarkChange]) -> ImportedPlan:

@@ -75,7 +75,7 @@ def keep_names(plan: ImportedPlan, known: Mapping[Key, str]) -> ImportedPlan:
             free = _free(entry.key.id, taken) if entry.key.id else next(numbers)
             names[entry.item.id] = free
             taken.add(free)
-    return replace(plan, entries=tuple(_renamed(entry, names) for entry in plan.entries))
+    return replace(plan, entries=tuple(_with_names(entry, names) for entry in plan.entries))
 
 
 def _named_by_id(key: Key, known: Mapping[Key, str]) -> str:
@@ -100,16 +100,7 @@ def _words(key: Key) -> list[str]:
     return re.findall(r"\w+", f"{key.id} {key.text}")
 
 
-def _renamed(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:
+def _with_names(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:
     wanted = tuple(names.get(id, id) for id in entry.item.depends_on)
     item = replace(entry.item, id=names[entry.item.id], depends_on=wanted)
     return replace(entry, item=item, parent=names.get(entry.parent, entry.parent))
-
-
-def find(entries: Iterable[PlanEntry], key: Key) -> list[PlanEntry]:
-    """The entries a key may mean: one, if it still is in the source."""
-    entries = tuple(entries)
-    same = [entry for entry in entries if key.id and entry.key.id == key.id and entry.key.part == key.part]
-    if len(same) == 1:
-        return same
-    return [entry for entry in entries if entry.key == key]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.task import Item
+from flyball.core.workflows.plan.sources import wording as words
 from flyball.core.workflows.plan.sources.boxes import TICKED, Box, HeadedSection, Scan, scan
 from flyball.core.workflows.plan.sources.keys import KeyMaker, Names
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required, with_order
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies, with_order
 from flyball.core.workflows.plan.sources.profiles import (
     PROFILES,
     TASK_HEADING,
@@ -31,31 +31,10 @@ from flyball.core.workflows.plan.sources.values import (
     PlanEntry,
     Role,
 )
-from flyball.core.workflows.plan.sources.wording import (
-    Wanted,
-    Wording,
-    acceptance_in,
-    dependencies_in,
-    files_in,
-    is_scaffold,
-    names_fields,
-    outside_in,
-    references_in,
-    take_apart,
-)
+from flyball.core.workflows.plan.sources.wording import Wording
 
 MOSTLY = 0.8
 """The share of boxes with an id from which those without one are checklists."""
-
-
-class ReadingOptions(msgspec.Struct, frozen=True):
-    """How a source is to be read: with criteria by number that entries refer to, and with stories side by side or not."""
-
-    criteria: Mapping[str, str] = {}
-    parallel_stories: bool = False
-
-
-AS_IT_IS = ReadingOptions()
 
 
 def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
@@ -64,15 +43,17 @@ def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
     return {mark.key: place for draft in drafts for mark, place in zip(draft.marks, draft.places, strict=True)}
 
 
-def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS) -> ImportedPlan:
-    """The plan a file holds."""
+def read_markdown(
+    raw: bytes, format: Format, criteria: Mapping[str, str] | None = None, *, parallel_stories: bool = False
+) -> ImportedPlan:
+    """The plan a file holds; `criteria` by number that entries refer to, and stories side by side or not."""
     found = scan(raw)
     profile = PROFILES[format]
     drafts = _drafts(found, profile)
     names = Names((draft.wording.id, draft.wording.text) for draft in drafts)
-    inherited = _inherited(found.sections, profile)
+    inherited = _phase_acceptance(found.sections, profile)
     entries = [
-        _entry(draft, names.take(draft.wording.id), profile, reading, inherited.get(draft.group, ()))
+        _entry(draft, names.take(draft.wording.id), profile, criteria or {}, inherited.get(draft.group, ()))
         for draft in drafts
     ]
     _nest(entries, drafts)
@@ -80,22 +61,17 @@ def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS
     linked = [dependencies.link(index) for index in range(len(entries))]
     lines = tuple(draft.line for draft in drafts)
     defects = [*found.defects, *_unworkable(drafts), *names.defects(lines), *dependencies.defects]
-    own = format == "plain" and sum(names_fields(d.wording, d.details) for d in drafts) * 2 >= len(drafts)
-    beside = partial(_runs_beside, parallel_stories=reading.parallel_stories)
-    ordered = required(linked) if own else with_order(required(linked), beside=beside)
-    circle = cycle_in(ordered)
+    ordered = require_dependencies(linked)
+    if format != "plain" or sum(words.names_fields(d.wording, d.details) for d in drafts) * 2 < len(drafts):
+        ordered = with_order(ordered, beside=lambda group: parallel_stories and is_story(group))
     title = next((section.title for section in found.sections if section.level == 1), "")
     return ImportedPlan(
         format,
         ordered,
-        (*sorted(defects, key=lambda defect: defect.line), *((circle,) if circle else ())),
+        (*sorted(defects, key=lambda defect: defect.line), *cycle_defects(ordered)),
         re.sub(r"^(?:Tasks|Implementation Plan|Plan)\s*:\s*", "", title),
         done=tick_of(found, profile),
     )
-
-
-def _runs_beside(group: str, *, parallel_stories: bool) -> bool:
-    return parallel_stories and is_story(group)
 
 
 class _EntryDraft(msgspec.Struct):
@@ -103,7 +79,6 @@ class _EntryDraft(msgspec.Struct):
 
     wording: Wording
     line: int
-    section: HeadedSection
     marks: tuple[Mark, ...]
     places: tuple[int, ...]
     details: list[str]
@@ -131,13 +106,14 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
         checklist = idle or (listed and not wording.id) or (not wording.text and box.mark in TICKED)
         mark = Mark(keys.make(wording.id, wording.text), box.mark)
         group = profile.group(box.section)
-        if profile.format == "kiro" and box.parent >= 0:
-            group = wordings[_top(found.boxes, box)].text
+        if profile.format == "kiro":
+            top = box.parent
+            while top >= 0:
+                group = wordings[top].text
+                top = found.boxes[top].parent
         optional = box.optional or is_optional(box.section)
         role: Role = "checklist" if checklist else "work"
-        yield _EntryDraft(
-            wording, box.line, box.section, (mark,), (box.place,), box.details, group, optional, role, box.parent
-        )
+        yield _EntryDraft(wording, box.line, (mark,), (box.place,), box.details, group, optional, role, box.parent)
 
 
 def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[PlanDefect]:
@@ -145,22 +121,15 @@ def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[PlanDefect]:
     for draft in drafts:
         if draft.role == "work" and not draft.wording.text:
             yield PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
-        for path in outside_in(draft.wording, draft.details):
+        for path in words.outside_in(draft.wording, draft.details):
             message = f"{path} is outside the repository; expected a path below its root, such as src/a.py"
             yield PlanDefect(draft.line, message, fatal=True)
 
 
 def _wording(box: Box, profile: Profile) -> Wording:
     if not profile.ids:
-        return Wording(take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("-").lstrip())
-    return take_apart(box.text, numbers=profile.numbers, labels=profile.labels)
-
-
-def _top(boxes: Sequence[Box], box: Box) -> int:
-    index = box.parent
-    while boxes[index].parent >= 0:
-        index = boxes[index].parent
-    return index
+        return Wording(words.take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("-").lstrip())
+    return words.take_apart(box.text, numbers=profile.numbers, labels=profile.labels)
 
 
 def _tasks(found: Scan) -> Iterator[_EntryDraft]:
@@ -175,7 +144,7 @@ def _tasks(found: Scan) -> Iterator[_EntryDraft]:
             details = [*(box.text for box in work), *validation]
             wording = Wording(heading[2], heading[1])
             places = tuple(box.place for box in work)
-            yield _EntryDraft(wording, section.line, section, marks, places, details, "", is_optional(section))
+            yield _EntryDraft(wording, section.line, marks, places, details, "", is_optional(section))
 
 
 def _boxes_by_task(found: Scan) -> list[tuple[HeadedSection, list[Box]]]:
@@ -208,23 +177,23 @@ def _commands(sections: Sequence[HeadedSection]) -> Iterator[str]:
 
 
 def _entry(
-    draft: _EntryDraft, id: str, profile: Profile, reading: ReadingOptions, inherited: tuple[str, ...]
+    draft: _EntryDraft, id: str, profile: Profile, known: Mapping[str, str], inherited: tuple[str, ...]
 ) -> PlanEntry:
     """A draft with its name, without its dependencies."""
     wording = draft.wording
     texts = (wording.text, wording.fields.get("files", ""), *draft.details)
     own = wording.fields.get("acceptance")
-    criteria = [reading.criteria[n] for n in references_in(draft.details, "Requirement") if n in reading.criteria]
-    acceptance = (*((own,) if own else ()), *acceptance_in(draft.details), *criteria)
+    criteria = [known[n] for n in words.references_in(draft.details, "Requirement") if n in known]
+    acceptance = (*((own,) if own else ()), *words.acceptance_in(draft.details), *criteria)
     ticked = all(mark.mark in TICKED for mark in draft.marks)
     parallel = profile.parallel in wording.labels if profile.parallel else None
     item = Item(
         id,
         wording.text,
         status="completed" if ticked else "not-started",
-        files=files_in(" ; ".join(texts)),
+        files=words.files_in(" ; ".join(texts)),
         acceptance=acceptance or inherited or (JUDGED_BY_REVIEW,),
-        kind="scaffold" if is_scaffold(wording, draft.details) else "",
+        kind="scaffold" if words.is_scaffold(wording, draft.details) else "",
         optional=draft.optional,
         group=draft.group,
         parallel=parallel if profile.format == "spec-kit" else parallel or None,
@@ -233,7 +202,7 @@ def _entry(
     return PlanEntry(item, key, draft.marks, draft.line, draft.role)
 
 
-def _inherited(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
+def _phase_acceptance(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
     """What each phase as a whole is accepted by."""
     found: dict[str, tuple[str, ...]] = {}
     announced = re.compile(rf"[*_]*(?:{'|'.join(profile.inherits)})[*_]*\s*:[*_]*\s*(.+)") if profile.inherits else None
@@ -256,7 +225,7 @@ def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
         if draft.role == "checklist" and draft.parent >= 0 and entries[draft.parent].role == "work":
             above = entries[draft.parent]
             points = (*(each for each in above.item.acceptance if each != JUDGED_BY_REVIEW), draft.wording.text)
-            files = tuple(dict.fromkeys((*above.item.files, *files_in(draft.wording.text))))
+            files = tuple(dict.fromkeys((*above.item.files, *words.files_in(draft.wording.text))))
             entries[draft.parent] = replace(above, item=replace(above.item, acceptance=points, files=files))
 
 
@@ -289,7 +258,7 @@ class _Dependencies:
             if draft.parent < 0:
                 break
             draft = self._drafts[draft.parent]
-        wanted = dependencies_in(texts)
+        wanted = words.dependencies_in(texts)
         if not wanted.ids and not wanted.ranges:
             return entry
         itself = self._names_itself(index)
@@ -300,11 +269,11 @@ class _Dependencies:
         """Whether an entry says that it waits for itself; what it says of a parent or of others with its id means those."""
         draft = self._drafts[index]
         field = f"depends_on: {draft.wording.fields.get('depends_on', '')}"
-        wanted = dependencies_in((field, draft.wording.text, *draft.details))
+        wanted = words.dependencies_in((field, draft.wording.text, *draft.details))
         id = draft.wording.id
         return id in wanted.ids and id not in wanted.loose and self._places[id] == [index]
 
-    def _resolve(self, wanted: Wanted, entry: PlanEntry) -> tuple[str, ...]:
+    def _resolve(self, wanted: words.Wanted, entry: PlanEntry) -> tuple[str, ...]:
         """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
         places = self._places
         for id in (*wanted.ids, *(end for ends in wanted.ranges for end in ends)):

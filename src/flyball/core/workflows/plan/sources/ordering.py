@@ -6,7 +6,7 @@ and whose files are known and disjoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 
@@ -29,7 +29,12 @@ def with_order(
         waiting += order.chain(group, before)
         if not beside(name) or not any(beside(after) for after, _ in groups[index + 1 : index + 2]):
             before, waiting = waiting, []
-    return tuple(_with(entry, order.graph) for entry in entries)
+    return tuple(
+        replace(entry, item=replace(entry.item, depends_on=order.graph[entry.item.id]))
+        if entry.role == "work"
+        else entry
+        for entry in entries
+    )
 
 
 class _Order:
@@ -85,12 +90,7 @@ def _overlap(files: Iterable[str], others: Iterable[str]) -> bool:
     )
 
 
-def _with(entry: PlanEntry, graph: Mapping[str, tuple[str, ...]]) -> PlanEntry:
-    wanted = graph.get(entry.item.id) if entry.role == "work" else None
-    return entry if wanted is None else replace(entry, item=replace(entry.item, depends_on=wanted))
-
-
-def required(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
+def require_dependencies(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
     """Entries of which an optional one that others depend on is optional no longer."""
     entries = tuple(entries)
     known = {entry.item.id: entry for entry in entries}
@@ -106,8 +106,8 @@ def required(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
     )  # fmt: skip
 
 
-def cycle_in(entries: Iterable[PlanEntry]) -> PlanDefect | None:
-    """The first circle of dependencies."""
+def cycle_defects(entries: Iterable[PlanEntry]) -> tuple[PlanDefect, ...]:
+    """The first circle of dependencies, if there is one."""
     lines = {entry.item.id: entry.line for entry in entries}
     graph = {entry.item.id: entry.item.depends_on for entry in entries if entry.role == "work"}
     try:
@@ -115,5 +115,5 @@ def cycle_in(entries: Iterable[PlanEntry]) -> PlanDefect | None:
     except CycleError as error:
         circle = list(reversed(error.args[1]))
         message = f"{' waits for '.join(circle)}: a circle; expected an order in which each can be done"
-        return PlanDefect(lines.get(circle[0], 0), message, fatal=True)
-    return None
+        return (PlanDefect(lines.get(circle[0], 0), message, fatal=True),)
+    return ()

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.boxes import plain
-from flyball.core.workflows.plan.sources.json_text import Path, decoded
-from flyball.core.workflows.plan.sources.ordering import cycle_in, with_order
+from flyball.core.workflows.plan.sources.json_text import Path, decode_json
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, with_order
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
     ImportedPlan,
@@ -27,10 +27,10 @@ _LAST = 10**9
 
 def read_ralph(raw: bytes) -> ImportedPlan:
     """The stories in the order of their priorities, each after the one before."""
-    value = decoded(raw)
+    value = decode_json(raw)
     stories = _stories(value)
     entries = [_entry(story) for story in stories]
-    ranked = sorted(enumerate(entries), key=lambda pair: (_priority(stories[pair[0]]), pair[0]))
+    ranked = sorted(zip(stories, entries, strict=True), key=lambda pair: _priority(pair[0]))
     ordered = with_order(entry for _, entry in ranked)
     known = {entry.item.id for entry in entries}
     defects = [
@@ -44,14 +44,12 @@ def read_ralph(raw: bytes) -> ImportedPlan:
     if len(known) < len(entries):
         twice = next(e.item.id for e in entries if [o.item.id for o in entries].count(e.item.id) > 1)
         defects.append(PlanDefect(0, f"two stories have the id {twice}; expected one id for each", fatal=True))
-    circle = None if defects else cycle_in(ordered)
+    circle = () if defects else cycle_defects(ordered)
     if any(isinstance(each, dict) and each.get("testCommand") for story in stories for each in _criteria(story)):
         message = "the testCommand of a criterion is not run; make it a gate: flyball run --gate NAME=COMMAND"
         defects.append(PlanDefect(0, message))
-    title = str(value.get("project") or value.get("description") or "")
-    return ImportedPlan(
-        "ralph", ordered, (*defects, *((circle,) if circle else ())), plain(title.encode("utf-8", "replace")), done=DONE
-    )  # fmt: skip
+    title = plain(str(value.get("project") or value.get("description") or ""))
+    return ImportedPlan("ralph", ordered, (*defects, *circle), title, done=DONE)
 
 
 def _stories(value: Any) -> list[dict[str, Any]]:
@@ -92,11 +90,15 @@ def _priority(story: dict[str, Any]) -> int:
 def _entry(story: dict[str, Any]) -> PlanEntry:
     id = str(story["id"])
     texts = [c if isinstance(c, str) else str(c.get("text", "")) for c in _criteria(story) if isinstance(c, str | dict)]
-    points = tuple(filter(None, (plain(text.encode("utf-8", "replace")) for text in texts)))
-    words = plain(str(story["title"]).encode("utf-8", "replace"))
-    description = plain(str(story.get("description") or "").encode("utf-8", "replace"))
+    points = tuple(filter(None, (plain(text) for text in texts)))
+    words = plain(str(story["title"]))
+    description = plain(str(story.get("description") or ""))
     key = Key(id, words)
-    marks = tuple(Mark(replace(key, part=place), passes) for place, passes in _marks(story))
+    # `passes` stands at the story itself, or at each of its criteria.
+    places = {"": story.get("passes")}
+    if not isinstance(story.get("passes"), bool):
+        places = {f"criterion {number}": c["passes"] for number, c in enumerate(_criteria(story), start=1)}
+    marks = tuple(Mark(replace(key, part=place), DONE if passes else "false") for place, passes in places.items())
     done = all(mark.mark == DONE for mark in marks)
     item = Item(
         id,
@@ -109,21 +111,10 @@ def _entry(story: dict[str, Any]) -> PlanEntry:
     return PlanEntry(item, key, marks)
 
 
-def _marks(story: dict[str, Any]) -> list[tuple[str, str]]:
-    """Where `passes` stands, from the story: at itself, or at each of its criteria."""
-    if isinstance(story.get("passes"), bool):
-        return [("", _said(story["passes"]))]
-    return [(f"criterion {number}", _said(c["passes"])) for number, c in enumerate(_criteria(story), start=1)]
-
-
-def _said(passes: bool) -> str:
-    return "true" if passes else "false"
-
-
 def passes_paths(raw: bytes) -> dict[Key, Path]:
     """The way to each `passes`, by its key."""
     found: dict[Key, Path] = {}
-    for index, story in enumerate(_stories(decoded(raw))):
+    for index, story in enumerate(_stories(decode_json(raw))):
         for mark in _entry(story).marks:
             number = int(mark.key.part.rpartition(" ")[2]) - 1 if mark.key.part else -1
             below: Path = ("passes",) if number < 0 else ("acceptanceCriteria", number, "passes")

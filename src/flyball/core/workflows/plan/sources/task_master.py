@@ -13,8 +13,8 @@ import msgspec
 from flyball.core.model.task import Item
 from flyball.core.text.json_place import line_of
 from flyball.core.workflows.plan.sources.boxes import plain
-from flyball.core.workflows.plan.sources.json_text import Path, decoded
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required
+from flyball.core.workflows.plan.sources.json_text import Path, decode_json, value_at
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
     ImportedPlan,
@@ -52,21 +52,19 @@ def tags_in(value: Any) -> list[str]:
 
 def read_task_master(raw: bytes, tag: str = "", current: str = "") -> ImportedPlan:
     """The plan of one tag: the one asked for, else the one Task Master works with now (`current`, else `master`)."""
-    value = decoded(raw)
+    value = decode_json(raw)
     text = raw.decode("utf-8-sig")
-    chosen, base = _chosen(value, tag, current)
-    nodes = list(_nodes(_at(value, base), base, text))
+    chosen, base = _choose_tag(value, tag, current)
+    nodes = list(_nodes(value_at(value, base), base, text))
     entries = [_entry(node, text) for node in nodes]
     defects: list[PlanDefect] = []
-    linked = [_linked(entry, node, nodes, entries, defects) for entry, node in zip(entries, nodes, strict=True)]
-    ordered = required(linked)
-    circle = cycle_in(ordered)
-    return ImportedPlan(
-        "task-master", ordered, (*defects, *((circle,) if circle else ())), selector=chosen, done=DONE[0]
-    )  # fmt: skip
+    pairs = zip(entries, nodes, strict=True)
+    ordered = require_dependencies([_linked_entry(entry, node, nodes, entries, defects) for entry, node in pairs])
+    defects += cycle_defects(ordered)
+    return ImportedPlan("task-master", ordered, tuple(defects), selector=chosen, done=DONE[0])
 
 
-def _chosen(value: Any, tag: str, current: str) -> tuple[str, Path]:
+def _choose_tag(value: Any, tag: str, current: str) -> tuple[str, Path]:
     """The tag, and the way to its tasks."""
     if isinstance(value, list):
         return "", ()
@@ -84,12 +82,6 @@ def _chosen(value: Any, tag: str, current: str) -> tuple[str, Path]:
         return tags[0], (tags[0], "tasks")
     named = f"there is no tag {tag}" if tag else "several tags are there, and none of them is in use"
     raise PlanUnreadable(f"{named}; expected one of {', '.join(tags)}, named after the path: tasks.json#{tags[0]}")
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        value = value[step]
-    return value
 
 
 def _nodes(tasks: Sequence[Any], path: Path, text: str, parent: str = "") -> Iterator[Node]:
@@ -118,7 +110,7 @@ def _entry(node: Node, text: str) -> PlanEntry:
     words = [_words(node.values.get(name)) for name in ("acceptanceCriteria", "testStrategy", "details", "description")]
     item = Item(
         node.id,
-        plain(str(node.values["title"]).encode("utf-8", "replace")),
+        plain(str(node.values["title"])),
         status="completed" if status in DONE else "blocked" if status == "blocked" else "not-started",
         files=files_in(" ; ".join((str(node.values["title"]), *(point for points in words for point in points)))),
         acceptance=tuple(point for points in words for point in points) or (JUDGED_BY_REVIEW,),
@@ -133,11 +125,11 @@ def _entry(node: Node, text: str) -> PlanEntry:
 def _words(value: Any) -> tuple[str, ...]:
     """A text, or a list of them, as points."""
     values = value if isinstance(value, list) else [value]
-    texts = (plain(each.encode("utf-8", "replace")) for each in values if isinstance(each, str))
+    texts = (plain(each) for each in values if isinstance(each, str))
     return tuple(text for text in texts if text)
 
 
-def _linked(
+def _linked_entry(
     entry: PlanEntry, node: Node, nodes: Sequence[Node], entries: Sequence[PlanEntry], defects: list[PlanDefect]
 ) -> PlanEntry:
     """An entry with what it and the tasks above it depend on, as leaves."""
@@ -172,10 +164,10 @@ def _is_of(id: str, named: set[str], known: dict[str, Node]) -> bool:
 
 def status_paths(raw: bytes, selector: str) -> dict[str, Path]:
     """The way to each status, by the task's id."""
-    value = decoded(raw)
+    value = decode_json(raw)
     base: Path = (selector, "tasks") if selector else ("tasks",) if isinstance(value, dict) else ()
     try:
-        tasks = _at(value, base)
+        tasks = value_at(value, base)
     except (KeyError, TypeError) as error:
         raise PlanUnreadable(
             f"there is no tag {selector} any more; expected the one the task was opened with"

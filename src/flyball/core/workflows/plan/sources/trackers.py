@@ -8,8 +8,8 @@ from typing import Any
 
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.boxes import plain, scan
-from flyball.core.workflows.plan.sources.json_text import decoded
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required
+from flyball.core.workflows.plan.sources.json_text import decode_json
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies
 from flyball.core.workflows.plan.sources.values import (
     JUDGED_BY_REVIEW,
     ImportedPlan,
@@ -32,31 +32,27 @@ _BLOCKED_BY = re.compile(r"\b(?:blocked by|depends on)\b:?\s*((?:#\d+(?:\s*(?:,|
 
 def read_beads(raw: bytes) -> ImportedPlan:
     """What `bd ready --json` prints: a bare list, or one in an envelope."""
-    issues = _listed(raw, "bd ready --json", ("id", "title", "status"))
+    issues = _issues(raw, "bd ready --json", ("id", "title", "status"))
     parents = {other for issue in issues for other, kind in _links(issue) if kind == NESTING}
     known = {str(issue["id"]) for issue in issues}
-    defects = [_corrupt(issue) for issue in issues if (issue["status"] == BEADS_DONE) != bool(issue.get("closed_at"))]
-    entries = [_bead(issue, known, parents) for issue in issues]
-    return _plan("beads", entries, defects, BEADS_DONE)
+    corrupt = [issue["id"] for issue in issues if (issue["status"] == BEADS_DONE) != bool(issue.get("closed_at"))]
+    contradiction = "status and closed_at contradict each other; expected both or neither"
+    defects = [PlanDefect(0, f"{id}: {contradiction}. Look at it with: bd show {id}") for id in corrupt]
+    ordered = require_dependencies(_bead(issue, known, parents) for issue in issues)
+    return ImportedPlan("beads", ordered, (*defects, *cycle_defects(ordered)), done=BEADS_DONE)
 
 
 def read_github(raw: bytes) -> ImportedPlan:
     """What `gh issue list --json …` prints."""
-    issues = _listed(raw, "gh issue list", ("number", "title", "state"))
+    issues = _issues(raw, "gh issue list", ("number", "title", "state"))
     known = {f"#{issue['number']}" for issue in issues}
     parents = {f"#{number}" for issue in issues for number in _numbers(issue.get("parent"))}
-    entries = [_github(issue, known, parents) for issue in issues]
-    return _plan("github", entries, [], GITHUB_DONE)
+    ordered = require_dependencies(_github(issue, known, parents) for issue in issues)
+    return ImportedPlan("github", ordered, cycle_defects(ordered), done=GITHUB_DONE)
 
 
-def _plan(format: Any, entries: list[PlanEntry], defects: list[PlanDefect], done: str) -> ImportedPlan:
-    ordered = required(entries)
-    circle = cycle_in(ordered)
-    return ImportedPlan(format, ordered, (*defects, *((circle,) if circle else ())), done=done)
-
-
-def _listed(raw: bytes, command: str, fields: tuple[str, ...]) -> list[dict[str, Any]]:
-    value = decoded(raw)
+def _issues(raw: bytes, command: str, fields: tuple[str, ...]) -> list[dict[str, Any]]:
+    value = decode_json(raw)
     issues = value.get("data") if isinstance(value, dict) else value
     if not isinstance(issues, list):
         raise PlanUnreadable(f"{command} printed no list; expected one of issues")
@@ -73,16 +69,11 @@ def _links(issue: dict[str, Any]) -> list[tuple[str, str]]:
     return [(str(each.get("depends_on_id") or each.get("id")), str(each.get("type") or each.get("dependency_type"))) for each in links]  # fmt: skip
 
 
-def _corrupt(issue: dict[str, Any]) -> PlanDefect:
-    message = f"{issue['id']}: status and closed_at contradict each other; expected both or neither. Look at it with: bd show {issue['id']}"
-    return PlanDefect(0, message)
-
-
 def _bead(issue: dict[str, Any], known: set[str], parents: set[str]) -> PlanEntry:
     id, status = str(issue["id"]), str(issue["status"])
     wanted = tuple(other for other, kind in _links(issue) if kind in BLOCKING and other in known)
     texts = [issue.get(name) for name in ("acceptance_criteria", "description", "design")]
-    points = tuple(plain(text.encode("utf-8", "replace")) for text in texts if isinstance(text, str) and text.strip())
+    points = tuple(plain(text) for text in texts if isinstance(text, str) and text.strip())
     above = next((other for other, kind in _links(issue) if kind == NESTING and other in known), "")
     role: Role = "parent" if id in parents else "checklist" if status in IDLE else "work"
     return _entry(id, issue["title"], status, BEADS_DONE, points, wanted, role, above)
@@ -91,18 +82,15 @@ def _bead(issue: dict[str, Any], known: set[str], parents: set[str]) -> PlanEntr
 def _github(issue: dict[str, Any], known: set[str], parents: set[str]) -> PlanEntry:
     id, body = f"#{issue['number']}", str(issue.get("body") or "")
     boxes = tuple(box.text for box in scan(body.encode("utf-8", "replace")).boxes)
-    points = boxes or ((plain(body.encode("utf-8", "replace")),) if body.strip() else ())
-    named = [f"#{n}" for n in (*_numbers(issue.get("blockedBy")), *_blockers(body))]
+    points = boxes or ((plain(body),) if body.strip() else ())
+    said = (number for found in _BLOCKED_BY.finditer(body) for number in re.findall(r"#(\d+)", found[1]))
+    named = [f"#{int(number)}" for number in (*_numbers(issue.get("blockedBy")), *said)]
     wanted = tuple(dict.fromkeys(each for each in named if each in known and each != id))
     above = next((f"#{number}" for number in _numbers(issue.get("parent"))), "")
     role: Role = "parent" if id in parents else "work"
     return _entry(
         id, issue["title"], str(issue["state"]), GITHUB_DONE, points, wanted, role, above if above in known else ""
     )
-
-
-def _blockers(body: str) -> list[int]:
-    return [int(number) for found in _BLOCKED_BY.finditer(body) for number in re.findall(r"#(\d+)", found[1])]
 
 
 def _numbers(value: Any) -> list[int]:
@@ -122,7 +110,7 @@ def _entry(
     role: Role,
     parent: str,
 ) -> PlanEntry:
-    text = plain(str(title).encode("utf-8", "replace"))
+    text = plain(str(title))
     item = Item(
         id,
         text,
