@@ -19,7 +19,7 @@ from typing import Any
 from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.checkpoints import at_end, at_start, fix_cycles
 from flyball.core.evaluation.choosing import UnknownEvaluator, choose
-from flyball.core.workflows.track import edits as ed, plan_text, registers
+from flyball.core.workflows.track import effects as ed, plan_text, registers
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
 from flyball.documents.errors import DocumentError, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
@@ -209,7 +209,7 @@ class TrackDocuments:
             if folder.name == own or _decoded(_text(folder / METADATA)).get("status") != "in_progress":
                 continue
             for task in plan_text.read_tasks(_text(folder / PLAN)).tasks:
-                if task.box != "x" and not task.deferred:
+                if task.page.box != "x" and not task.page.deferred:
                     yield from ((path, folder.name) for path in task.item.files)
 
 
