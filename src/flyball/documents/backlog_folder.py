@@ -27,7 +27,7 @@ from flyball.core.workflows.backlog.edits import (
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.issues.edits import find_issue
 from flyball.core.workflows.backlog.session_state import placed
-from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Status
+from flyball.core.workflows.backlog.values import Backlog, Evaluation, Status
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
@@ -40,13 +40,13 @@ from flyball.documents.work_folder import (
     WORK,
     WorkFolder,
     issue_files,
+    state_bytes,
     text_of,
 )
 from flyball.ports import Refusal
 
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 _READS = 5
-LONGEST_EXCERPT = 8000
 
 
 class BacklogUnusable(Refusal):
@@ -65,22 +65,19 @@ class BacklogFolders:
 
     def read(self, request: ReadBacklog) -> BacklogRead:
         """The folder as it is, with the hashes of the very files that were read."""
-        try:
-            return self._read(request)
-        except DocumentError as error:
-            raise BacklogUnusable(str(error)) from error
-
-    def _read(self, request: ReadBacklog) -> BacklogRead:
         root = self._above(request.path)
         folder = WorkFolder(root, request.ignore)
-        for _ in range(_READS):
-            before = _hashes(root)
-            found = folder.read()
-            if _hashes(root) == before:
-                break
-        excerpts = folder.excerpts(LONGEST_EXCERPT)
+        try:
+            for _ in range(_READS):
+                before = _hashes(root)
+                found = folder.read()
+                if _hashes(root) == before:
+                    break
+            excerpts = folder.excerpts()
+        except DocumentError as error:
+            raise BacklogUnusable(str(error)) from error
         return BacklogRead(
-            _unfinished(found.backlog, request.issue),
+            _open_backlog(found.backlog, request.issue),
             found.state.session,
             before,
             request.issue,
@@ -122,18 +119,18 @@ def _hash(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _unfinished(backlog: Backlog, wanted: str) -> Backlog:
+def _open_backlog(backlog: Backlog, wanted: str) -> Backlog:
     """What is still to be done, and what is wanted, without texts nobody asked for: it goes into the journal each time."""
     final = (issue.id for issue in backlog.issues if issue.is_final)
     return replace(
         backlog,
-        issues=tuple(_slim(issue, wanted) for issue in backlog.issues if not issue.is_final or issue.id == wanted),
+        issues=tuple(
+            issue if issue.id == wanted else replace(issue, body="", acceptance=())
+            for issue in backlog.issues
+            if not issue.is_final or issue.id == wanted
+        ),
         finished=tuple(dict.fromkeys((*backlog.finished, *final))),
     )
-
-
-def _slim(issue: Issue, wanted: str) -> Issue:
-    return issue if issue.id == wanted else replace(issue, body="", acceptance=())
 
 
 class _Editing:
@@ -160,7 +157,7 @@ class _Editing:
                 WorkFolder(self._root, self._ignore).record(edit.session, said, at=edit.at)
             case KeepSession():
                 with KeptFolder.below(self._root, WORK, AGENT) as agent:
-                    agent.edit(STATE, lambda raw: _merged(raw, edit))
+                    agent.edit(STATE, lambda raw: state_bytes(placed(json.loads(raw) if raw else {}, edit.values)))
 
     def _change(
         self, file: str, id: str, wanted: Status | None, change: Callable[[], None], only: Status | None = None
@@ -182,11 +179,3 @@ class _Editing:
     def _read(self, file: str) -> bytes | None:
         with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
             return issues.read(file)
-
-
-def _merged(raw: bytes | None, edit: KeepSession) -> bytes:
-    merged = placed(json.loads(raw) if raw else {}, edit.values)
-    try:
-        return f"{json.dumps(merged, indent=2, ensure_ascii=False)}\n".encode()
-    except UnicodeEncodeError:
-        return f"{json.dumps(merged, indent=2)}\n".encode()

@@ -37,11 +37,11 @@ class KeptFolder:
     def below(cls, root: str | os.PathLike[str], *names: str) -> Iterator["KeptFolder"]:
         """The folder below `root`, through no symbolic link."""
         path = os.fspath(root)
-        descriptor = _opened(path, path, None)
+        descriptor = _open_folder(path, path, None)
         try:
             for name in names:
                 path = f"{path}/{name}"
-                inner = _opened(path, name, descriptor)
+                inner = _open_folder(path, name, descriptor)
                 os.close(descriptor)
                 descriptor = inner
             yield cls(path, descriptor)
@@ -51,7 +51,7 @@ class KeptFolder:
     @contextmanager
     def within(self, name: str) -> Iterator["KeptFolder"]:
         """A folder in this one."""
-        inner = _opened(f"{self.path}/{name}", name, self._descriptor)
+        inner = _open_folder(f"{self.path}/{name}", name, self._descriptor)
         try:
             yield KeptFolder(f"{self.path}/{name}", inner)
         finally:
@@ -224,7 +224,7 @@ def _digest(raw: bytes | None) -> str:
     return hashlib.sha256(raw or b"").hexdigest()[:16]
 
 
-def _opened(path: str, name: str, folder: int | None) -> int:
+def _open_folder(path: str, name: str, folder: int | None) -> int:
     try:
         # The root is the user's own choice and may be a link; what is below it may not.
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW

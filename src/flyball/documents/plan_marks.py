@@ -20,7 +20,7 @@ from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, Plan
 from flyball.core.workflows.plan.sources.json_text import decode_json
 from flyball.core.workflows.plan.sources.marking import EntryMoved, MarkChange, nothing_else_moved, with_marks
 from flyball.core.workflows.plan.sources.task_master import tags_in
-from flyball.core.workflows.plan.sources.values import Format, PlanUnreadable
+from flyball.core.workflows.plan.sources.values import FORMATS, PlanUnreadable
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.plan_source import backlog_files, digest_of, read_plan
@@ -30,10 +30,6 @@ LOCK_STALE_S = 10.0
 LOCK_PATIENCE_S = 60.0
 GONE = "is gone: put it back, for the task works to the plan in it"
 _PAUSE_S = 0.05
-_FORMATS: dict[str, Format] = {
-    each: each
-    for each in ("plain", "spec-kit", "openspec", "kiro", "ralphex", "fix_plan", "task-master", "ralph", "backlog.md")
-}  # fmt: skip
 
 
 class PlanUnusable(Refusal):
@@ -77,7 +73,7 @@ class PlanFiles:
         for name, changes in groupby(sorted(request.changes, key=_part), key=_part):
             if name not in before:
                 return Stale(digest_of(before))
-            after[name] = _marked(before[name], request.source, tuple(changes))
+            after[name] = _with_marks(before[name], request.source, tuple(changes))
         if after != before and digest_of(before) != request.seen:
             return Stale(digest_of(before))
         with _folder(self._root, path) as folder:
@@ -108,7 +104,7 @@ def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMa
     before = folder.read(name)
     if before is None:
         raise DocumentError(GONE)
-    after = _marked(before, request.source, request.changes)
+    after = _with_marks(before, request.source, request.changes)
     if after == before:
         return EntriesMarked(_digest(before))
     if _digest(before) != request.seen or not _put(folder, name, before, after):
@@ -120,9 +116,9 @@ def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMa
     return EntriesMarked(_digest(found))
 
 
-def _marked(raw: bytes, source: Source, changes: tuple[MarkChange, ...]) -> bytes:
+def _with_marks(raw: bytes, source: Source, changes: tuple[MarkChange, ...]) -> bytes:
     """The content with its marks, once it is certain that nothing else would move."""
-    format = _FORMATS[source.format]
+    format = FORMATS[source.format]
     after = with_marks(raw, format, source.selector, changes)
     if not nothing_else_moved(raw, after, format, source.selector, changes):
         raise DocumentError("more than the marks would have changed; nothing was written. Mark the entries by hand")
@@ -150,7 +146,7 @@ def _lock(path: Path) -> Iterator[None]:
     """Hold Task Master's own lock: a file or folder beside the tasks, which counts for nothing once it is ten seconds old."""
     lock = path.with_name(f"{path.name}.lock")
     until = system_clock.monotonic() + LOCK_PATIENCE_S
-    while not _taken(lock):
+    while not _take(lock):
         if system_clock.monotonic() > until:
             raise DocumentError(f"{lock.name} is held by another program; end that, or delete the lock, and try again")
         threading.Event().wait(_PAUSE_S)
@@ -160,7 +156,7 @@ def _lock(path: Path) -> Iterator[None]:
         lock.unlink(missing_ok=True)
 
 
-def _taken(lock: Path) -> bool:
+def _take(lock: Path) -> bool:
     try:
         os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
     except FileExistsError:

@@ -21,7 +21,7 @@ from flyball.core.workflows.plan.sources.markdown import read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.ralph import read_ralph
 from flyball.core.workflows.plan.sources.task_master import read_task_master, tags_in
-from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, PlanUnreadable
+from flyball.core.workflows.plan.sources.values import FORMATS, MARKDOWN, Format, ImportedPlan, PlanUnreadable
 from flyball.core.workflows.plan.sources.wording import requirement_criteria
 from flyball.documents.errors import DocumentError, SourceUnreadable
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
@@ -168,15 +168,10 @@ def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> 
             return read_ralph(raw), digest
         read_text(path, raw)
         criteria = _requirements(path) if source.format == "kiro" else {}
-        format = _markdown_format(source.format)
-        return read_markdown(raw, format, criteria, parallel_stories=parallel_stories), digest
+        return read_markdown(raw, FORMATS[source.format], criteria, parallel_stories=parallel_stories), digest
     except PlanUnreadable as error:
         line = f", line {error.line}" if error.line else ""
         raise SourceUnreadable(f"{path}{line}: {error}.") from error
-
-
-def _markdown_format(format: str) -> Format:
-    return next(each for each in MARKDOWN if each == format)
 
 
 def _current_tag(path: Path) -> str:

@@ -42,17 +42,14 @@ def read_source(path: Path, root: Path) -> SourceDocument:
     if not title:
         raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
     goal = criteria.goal(text)
+    items = (Item(c.id, c.text, status="completed" if c.done else "not-started") for c in criteria.criteria(text))
     return SourceDocument(
         source=Source(place_below(path, root), hashlib.sha256(raw).hexdigest()),
         text=text,
         title=title,
         request=f"{title}\n\n{goal}" if goal and goal != title else title,
-        items=tuple(_item(criterion) for criterion in criteria.criteria(text)),
+        items=tuple(items),
     )
-
-
-def _item(criterion: criteria.Criterion) -> Item:
-    return Item(criterion.id, criterion.text, status="completed" if criterion.done else "not-started")
 
 
 def place_below(path: Path, root: Path) -> str:

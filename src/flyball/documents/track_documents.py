@@ -24,7 +24,7 @@ from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdit
 from flyball.documents.errors import DocumentError, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
-from flyball.documents.track_lock import Tell, untold
+from flyball.documents.track_lock import Tell, tell_nobody
 from flyball.ports import Refusal
 from flyball.projections.files.evaluation_report import PAGE as REPORT, evaluation_report
 
@@ -33,14 +33,7 @@ TRACKS, INDEX, LOG, ERRORS = "tracks.md", "index.md", "decision-log.md", "knowle
 LONGEST = 60_000
 MOST_ERRORS = 500
 _BUSINESS = frozenset(
-    {
-        "product.md",
-        "business-strategy.md",
-        "tech-stack.md",
-        "product-roadmap.md",
-        "product-guidelines.md",
-        "screen-map.md",
-    }
+    "product.md business-strategy.md tech-stack.md product-roadmap.md product-guidelines.md screen-map.md".split()
 )
 
 
@@ -55,7 +48,7 @@ class _Changed(Exception):
 class TrackDocuments:
     """Performs the effects on documents of tracks below a repository's root; each may be repeated after a crash."""
 
-    def __init__(self, root: Path, cards: Sequence[EvaluatorCard], *, tell: Tell = untold) -> None:
+    def __init__(self, root: Path, cards: Sequence[EvaluatorCard], *, tell: Tell = tell_nobody) -> None:
         self._root, self._cards, self._tell = root, cards, tell
 
     def read(self, request: ReadTrack) -> TrackRead:
@@ -82,7 +75,7 @@ class TrackDocuments:
             _number(loop.get("max_plan_revisions")),
             _number(plan.get("plan_version")) or 0,
             str(track.metadata.get("status", "")).startswith("complete"),
-            tuple(self._elsewhere(above, track.folder)),
+            tuple(_elsewhere(above, track.folder)),
             tuple(_errors(above / ERRORS)),
             tuple(_documents(above, self._root)),
         )
@@ -138,9 +131,8 @@ class TrackDocuments:
     @_make.register
     def _(self, edit: ed.WriteEvaluation, request: EditTrack) -> None:
         """The report, then the verdict in the metadata: once it stands there it is not counted a second time."""
-        write_page(
-            self._root / request.path, REPORT, evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
-        )
+        report = evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
+        write_page(self._root / request.path, REPORT, report)
 
         def verdict(known: Any) -> dict[str, Any]:
             step = _object(_object(_object(known.get("loop_state")).get("checkpoints")).get("EVALUATE_EXECUTION"))
@@ -189,28 +181,29 @@ class TrackDocuments:
         self._change(path.parent.relative_to(self._root).as_posix(), path.name, change)
 
     def _change(self, folder: str, name: str, change: Callable[[str], str]) -> None:
-        def changed(raw: bytes | None) -> bytes:
+        def apply(raw: bytes | None) -> bytes:
             try:
                 return change((raw or b"").decode("utf-8")).encode()
             except (UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
                 raise TrackUnreadable(f"{folder}/{name} cannot be read ({error}); fix it and go on.") from error
 
         with KeptFolder.below(self._root, *Path(folder).parts) as kept:
-            kept.edit(name, changed)
+            kept.edit(name, apply)
 
     def _above(self, path: str) -> Path:
         """The folder of all tracks: `conductor/` where the track lies in its place, else the folder around the track's."""
         folder = self._root / path
         return folder.parents[1] if folder.parent.name == "tracks" else folder.parent
 
-    def _elsewhere(self, above: Path, own: str) -> Iterator[tuple[str, str]]:
-        """Files that open tasks of other tracks in progress name."""
-        for folder in sorted((above / "tracks").glob("*/")):
-            if folder.name == own or _decoded(_text(folder / METADATA)).get("status") != "in_progress":
-                continue
-            for task in plan_text.read_tasks(_text(folder / PLAN)).tasks:
-                if task.page.box != "x" and not task.page.deferred:
-                    yield from ((path, folder.name) for path in task.item.files)
+
+def _elsewhere(above: Path, own: str) -> Iterator[tuple[str, str]]:
+    """Files that open tasks of other tracks in progress name."""
+    for folder in sorted((above / "tracks").glob("*/")):
+        if folder.name == own or _read_json(folder / METADATA).get("status") != "in_progress":
+            continue
+        for task in plan_text.read_tasks(_text(folder / PLAN)).tasks:
+            if task.page.box != "x" and not task.page.deferred:
+                yield from ((path, folder.name) for path in task.item.files)
 
 
 def _text(path: Path) -> str:
@@ -227,10 +220,9 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _decoded(text: str) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     with suppress(ValueError, RecursionError):
-        found = json.loads(text)
-        return found if isinstance(found, dict) else {}
+        return _object(json.loads(_text(path)))
     return {}
 
 
@@ -243,7 +235,7 @@ def _number(value: object) -> int | None:
 
 
 def _errors(path: Path) -> Iterator[dict[str, str]]:
-    entries = _decoded(_text(path)).get("errors")
+    entries = _read_json(path).get("errors")
     for entry in (entries if isinstance(entries, list) else [])[:MOST_ERRORS]:
         if isinstance(entry, dict):
             yield {key: str(entry.get(key, ""))[:500] for key in ("pattern", "problem", "solution")}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 import msgspec
 
@@ -21,6 +22,7 @@ Format = Literal[
     "beads",
     "github",
 ]
+FORMATS: Mapping[str, Format] = {each: each for each in get_args(Format)}
 MARKDOWN: frozenset[Format] = frozenset({"plain", "spec-kit", "openspec", "kiro", "ralphex", "fix_plan"})
 """The formats whose marks are one byte between brackets."""
 
