@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import singledispatchmethod
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
@@ -91,28 +90,27 @@ class TrackDocuments:
             raise TrackUnusable(f"{request.path} cannot be written: {error}") from error
         return TrackEdited()
 
-    @singledispatchmethod
-    def _make(self, edit: object, request: EditTrack) -> None:
-        raise AssertionError(f"no such edit: {edit} in {request.id}")
+    def _make(self, edit: ed.Edit, request: EditTrack) -> None:
+        match edit:
+            case ed.SetMetadata(values=values):
+                self._metadata(request, lambda _known: values)
+            case ed.SetBox() | ed.MarkDone() | ed.AddLines():
+                self._edit_plan(edit, request)
+            case ed.WritePlan():
+                self._write_plan(edit, request)
+            case ed.BeginEvaluation(at=at):
+                self._metadata(request, lambda _known: at_start(at))
+            case ed.WriteEvaluation():
+                self._write_evaluation(edit, request)
+            case ed.KeepErrors(entries=entries, on=on):
+                self._beside(request, ERRORS, lambda text: registers.with_errors(text, entries, on), make=True)
+            case ed.LogDecision():
+                row = (edit.date, edit.decision, edit.source, edit.documents, edit.commit)
+                self._beside(request, LOG, lambda text: registers.with_decision(text, *row), make=True)
+            case ed.CompleteTrack():
+                self._complete(edit, request)
 
-    @_make.register
-    def _(self, edit: ed.SetMetadata, request: EditTrack) -> None:
-        self._metadata(request, lambda _known: edit.values)
-
-    @_make.register
-    def _(self, edit: ed.SetBox, request: EditTrack) -> None:
-        self._page(request, lambda text: plan_text.with_box(text, edit.task, edit.mark))
-
-    @_make.register
-    def _(self, edit: ed.MarkDone, request: EditTrack) -> None:
-        self._page(request, lambda text: plan_text.with_done(text, edit.task, edit.sha, edit.summary))
-
-    @_make.register
-    def _(self, edit: ed.AddLines, request: EditTrack) -> None:
-        self._page(request, lambda text: plan_text.with_section(text, edit.heading, edit.lines))
-
-    @_make.register
-    def _(self, edit: ed.WritePlan, request: EditTrack) -> None:
+    def _write_plan(self, edit: ed.WritePlan, request: EditTrack) -> None:
         """A new version of the plan takes the place of what was read; a version that stood there is kept beside it."""
         folder = self._root / request.path
         there = _text(folder / PLAN)
@@ -124,12 +122,7 @@ class TrackDocuments:
             self._change(request.path, f"plan-v{edit.version - 1}.md", lambda text: text or there)
         write_page(folder, PLAN, edit.text)
 
-    @_make.register
-    def _(self, edit: ed.BeginEvaluation, request: EditTrack) -> None:
-        self._metadata(request, lambda _known: at_start(edit.at))
-
-    @_make.register
-    def _(self, edit: ed.WriteEvaluation, request: EditTrack) -> None:
+    def _write_evaluation(self, edit: ed.WriteEvaluation, request: EditTrack) -> None:
         """The report, then the verdict in the metadata: once it stands there it is not counted a second time."""
         report = evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
         write_page(self._root / request.path, REPORT, report)
@@ -140,17 +133,7 @@ class TrackDocuments:
 
         self._metadata(request, verdict)
 
-    @_make.register
-    def _(self, edit: ed.KeepErrors, request: EditTrack) -> None:
-        self._beside(request, ERRORS, lambda text: registers.with_errors(text, edit.entries, edit.on), make=True)
-
-    @_make.register
-    def _(self, edit: ed.LogDecision, request: EditTrack) -> None:
-        row = (edit.date, edit.decision, edit.source, edit.documents, edit.commit)
-        self._beside(request, LOG, lambda text: registers.with_decision(text, *row), make=True)
-
-    @_make.register
-    def _(self, edit: ed.CompleteTrack, request: EditTrack) -> None:
+    def _complete(self, edit: ed.CompleteTrack, request: EditTrack) -> None:
         track = read_track(request.path, self._root)
         name, date = str(track.metadata.get("name") or track.folder), edit.at[:10]
         loop = {"current_step": "COMPLETE", "step_status": "PASSED"}
@@ -165,7 +148,16 @@ class TrackDocuments:
     def _metadata(self, request: EditTrack, values: Callable[[Any], dict[str, Any]]) -> None:
         update_metadata(self._root / request.path, values, tell=self._tell)
 
-    def _page(self, request: EditTrack, change: Callable[[str], str]) -> None:
+    def _edit_plan(self, edit: ed.SetBox | ed.MarkDone | ed.AddLines, request: EditTrack) -> None:
+        def change(text: str) -> str:
+            match edit:
+                case ed.SetBox():
+                    return plan_text.with_box(text, edit.task, edit.mark)
+                case ed.MarkDone():
+                    return plan_text.with_done(text, edit.task, edit.sha, edit.summary)
+                case ed.AddLines():
+                    return plan_text.with_section(text, edit.heading, edit.lines)
+
         try:
             self._change(request.path, PLAN, change)
         except plan_text.TaskNotFound as error:

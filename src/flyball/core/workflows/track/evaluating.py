@@ -18,16 +18,7 @@ from flyball.core.loop.step import Step, perform, record
 from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
-from flyball.core.workflows.track import checkpoints, executing, pages
-from flyball.core.workflows.track.effects import (
-    AnswersChecked,
-    BeginEvaluation,
-    CheckAnswers,
-    MeasureTrack,
-    TrackMeasured,
-    TrackRead,
-    WriteEvaluation,
-)
+from flyball.core.workflows.track import checkpoints, effects as ef, executing, pages
 from flyball.core.workflows.track.facts import TrackEvaluated
 from flyball.core.workflows.track.plan_text import last_cycle
 from flyball.core.workflows.track.record import record_of
@@ -42,17 +33,17 @@ def evaluate(state: State, lane: Lane) -> Step:
     if isinstance(found, Step):
         return found
     told = executing.write_boxes(state, lane, found)
-    told = told or pages.edit(state, lane, f"evaluating-{visit}", BeginEvaluation(checkpoints.timestamp(state)))
+    told = told or pages.edit(state, lane, f"evaluating-{visit}", ef.BeginEvaluation(checkpoints.timestamp(state)))
     if told is not None:
         return told
     assert state.prepared is not None
     base, key = state.prepared.base, EffectId(f"measure-track/{visit}")
     measured = lane.outcomes.get(key)
-    if not isinstance(measured, TrackMeasured):
+    if not isinstance(measured, ef.TrackMeasured):
         folder = pages.folder(state)
-        return perform(MeasureTrack(key, path=folder, candidate=lane.head, base=base, chosen=found.chosen))
+        return perform(ef.MeasureTrack(key, path=folder, candidate=lane.head, base=base, chosen=found.chosen))
     seats = _seats(base, found, measured)
-    checked = _judge(state, lane, found, seats) if seats else AnswersChecked()
+    checked = _judge(state, lane, found, seats) if seats else ef.AnswersChecked()
     if isinstance(checked, Step):
         return checked
     results = tuple(_results(found, measured, seats, checked))
@@ -61,12 +52,12 @@ def evaluate(state: State, lane: Lane) -> Step:
     return record(TrackEvaluated(known.evaluations + 1, evaluation, cycle))
 
 
-def _cards(found: TrackRead) -> tuple[EvaluatorCard, ...]:
+def _cards(found: ef.TrackRead) -> tuple[EvaluatorCard, ...]:
     """The evaluators flyball brings, and those of other packages that the track needs."""
     return (*BUILT_IN, *found.cards)
 
 
-def _seats(base: Commit, found: TrackRead, measured: TrackMeasured) -> tuple[JudgeSeat, ...]:
+def _seats(base: Commit, found: ef.TrackRead, measured: ef.TrackMeasured) -> tuple[JudgeSeat, ...]:
     """The seats of the panel; an evaluator that broke has failed already, and nobody is asked for it."""
     matter = TrackMatter(
         track=found.track,
@@ -81,7 +72,7 @@ def _seats(base: Commit, found: TrackRead, measured: TrackMeasured) -> tuple[Jud
     return judged_passes(sound, _cards(found), matter)
 
 
-def _judge(state: State, lane: Lane, found: TrackRead, seats: tuple[JudgeSeat, ...]) -> Step | AnswersChecked:
+def _judge(state: State, lane: Lane, found: ef.TrackRead, seats: tuple[JudgeSeat, ...]) -> Step | ef.AnswersChecked:
     """Ask each judge its own question, with a form for the answer, and have checked what they cite."""
     prompts = {seat.role: seat.prompt for seat in seats}
     answers = panel.convene(state, lane, lambda _state, _lane, role, _purpose: prompts[role], tuple(prompts))
@@ -89,14 +80,14 @@ def _judge(state: State, lane: Lane, found: TrackRead, seats: tuple[JudgeSeat, .
         return answers
     key = EffectId(f"check-answers/{len(lane.visits)}")
     checked = lane.outcomes.get(key)
-    if isinstance(checked, AnswersChecked):
+    if isinstance(checked, ef.AnswersChecked):
         return checked
     said = {seat.evaluator: answers[seat.role][1].final_message for seat in seats}
-    return perform(CheckAnswers(key, candidate=lane.head, chosen=found.chosen, answers=said))
+    return perform(ef.CheckAnswers(key, candidate=lane.head, chosen=found.chosen, answers=said))
 
 
 def _results(
-    found: TrackRead, measured: TrackMeasured, seats: tuple[JudgeSeat, ...], checked: AnswersChecked
+    found: ef.TrackRead, measured: ef.TrackMeasured, seats: tuple[JudgeSeat, ...], checked: ef.AnswersChecked
 ) -> Iterator[EvaluatorResult]:
     """One result for each evaluator, of what was measured and what was judged."""
     by_name = {seat.evaluator: seat for seat in seats}
@@ -113,7 +104,7 @@ def _results(
 def _go_on(state: State, lane: Lane, evaluation: TrackEvaluation) -> Step:
     """Write the report and the metadata, then go where the verdict leads."""
     number = record_of(state).evaluations
-    told = pages.edit(state, lane, f"evaluated-{number}", WriteEvaluation(evaluation, checkpoints.timestamp(state)))
+    told = pages.edit(state, lane, f"evaluated-{number}", ef.WriteEvaluation(evaluation, checkpoints.timestamp(state)))
     if told is not None:
         return told
     first = evaluation.fix_actions[0].text if evaluation.fix_actions else "every evaluator and every check passes"

@@ -20,17 +20,7 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import one_line
-from flyball.core.workflows.track import checkpoints, pages, registers
-from flyball.core.workflows.track.effects import (
-    AddLines,
-    CompleteTrack,
-    Edit,
-    KeepErrors,
-    LogDecision,
-    MarkDone,
-    SetMetadata,
-    TrackRead,
-)
+from flyball.core.workflows.track import checkpoints, effects as ef, pages, registers
 from flyball.core.workflows.track.facts import BusinessSynced, TrackFixed
 from flyball.core.workflows.track.plan_text import FEEDBACK, FIX_PHASE, read_tasks
 from flyball.core.workflows.track.prompts import FIXER, WRITER, brief
@@ -75,7 +65,7 @@ def fix(state: State, lane: Lane) -> Step:
     heading = f"## {FIX_PHASE} (cycle {known.cycle})"
     lines = tuple(fix_line(key, action) for key, action in _numbered_actions(known.cycle, actions))
     # Once, and not once more after each turn: a person may tick or take out what stands there.
-    told = pages.edit(state, lane, f"fix-phase-{known.cycle}", AddLines(heading, lines))
+    told = pages.edit(state, lane, f"fix-phase-{known.cycle}", ef.AddLines(heading, lines))
     if told is not None and known.phased < known.cycle:
         return told
     if not lane.loop.exiting:
@@ -113,8 +103,8 @@ def _numbered_actions(cycle: int, actions: tuple[FixAction, ...]) -> list[tuple[
 
 
 def _fix_edits(
-    state: State, found: TrackRead, actions: tuple[FixAction, ...], commit: str, summary: str
-) -> tuple[Edit, ...]:
+    state: State, found: ef.TrackRead, actions: tuple[FixAction, ...], commit: str, summary: str
+) -> tuple[ef.Edit, ...]:
     """Boxes with the commit behind them, of those that a person left there, and what was learnt."""
     cycle = record_of(state).cycle
     numbered = _numbered_actions(cycle, actions)
@@ -133,9 +123,9 @@ def _fix_edits(
     )
     applied = [{"issue": action.text, "fix": summary, "commit_sha": commit} for _, action in numbered]
     return (
-        *(MarkDone(key, commit[:12], summary) for key, _ in numbered if there.count(key) == 1),
-        SetMetadata(checkpoints.fixes(state, cycle, applied)),
-        KeepErrors(learnt, state.now.date().isoformat()),
+        *(ef.MarkDone(key, commit[:12], summary) for key, _ in numbered if there.count(key) == 1),
+        ef.SetMetadata(checkpoints.fixes(state, cycle, applied)),
+        ef.KeepErrors(learnt, state.now.date().isoformat()),
     )
 
 
@@ -164,8 +154,8 @@ def sync(state: State, lane: Lane) -> Step:
         return saved
     documents = known.evaluation.business_sync.documents if known.evaluation else ()
     summary = _summary(state, lane)
-    row = LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
-    told = pages.edit(state, lane, "synced", row, SetMetadata(checkpoints.business_sync(state, documents)))
+    row = ef.LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
+    told = pages.edit(state, lane, "synced", row, ef.SetMetadata(checkpoints.business_sync(state, documents)))
     return told or record(
         BusinessSynced(lane.loop.judged.turn if lane.loop.judged else 0, documents, summary),
         Moved("COMPLETE", lane.stage, f"up to date: {', '.join(documents)}"),
@@ -176,7 +166,7 @@ def complete(state: State, lane: Lane) -> Step:
     """Close the track in its own documents, then deliver the branch."""
     done = sum(item.status == "completed" for item in state.items)
     summary = f"{plural(done, 'task')} done, {_skipped_evaluation(lane) or 'evaluation passed'}"
-    closing = CompleteTrack(checkpoints.timestamp(state), summary, retrospective(state))
+    closing = ef.CompleteTrack(checkpoints.timestamp(state), summary, retrospective(state))
     told = pages.edit(state, lane, f"complete-{len(lane.visits)}", closing)
     if told is not None:
         return told

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.task import Item
-from flyball.core.workflows.plan.sources import wording as words
+from flyball.core.workflows.plan.sources import values as v, wording as words
 from flyball.core.workflows.plan.sources.boxes import TICKED, Box, HeadedSection, Scan, scan
 from flyball.core.workflows.plan.sources.keys import KeyMaker, Names
 from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies, with_order
@@ -21,31 +21,21 @@ from flyball.core.workflows.plan.sources.profiles import (
     is_story,
     tick_of,
 )
-from flyball.core.workflows.plan.sources.values import (
-    JUDGED_BY_REVIEW,
-    Format,
-    ImportedPlan,
-    Key,
-    Mark,
-    PlanDefect,
-    PlanEntry,
-    Role,
-)
 from flyball.core.workflows.plan.sources.wording import Wording
 
 MOSTLY = 0.8
 """The share of boxes with an id from which those without one are checklists."""
 
 
-def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
+def mark_places(raw: bytes, format: v.Format) -> dict[v.Key, int]:
     """Where in a file each mark is, as the place of its byte."""
     drafts = _drafts(scan(raw), PROFILES[format])
     return {mark.key: place for draft in drafts for mark, place in zip(draft.marks, draft.places, strict=True)}
 
 
 def read_markdown(
-    raw: bytes, format: Format, criteria: Mapping[str, str] | None = None, *, parallel_stories: bool = False
-) -> ImportedPlan:
+    raw: bytes, format: v.Format, criteria: Mapping[str, str] | None = None, *, parallel_stories: bool = False
+) -> v.ImportedPlan:
     """The plan a file holds; `criteria` by number that entries refer to, and stories side by side or not."""
     found = scan(raw)
     profile = PROFILES[format]
@@ -65,7 +55,7 @@ def read_markdown(
     if format != "plain" or sum(words.names_fields(d.wording, d.details) for d in drafts) * 2 < len(drafts):
         ordered = with_order(ordered, beside=lambda group: parallel_stories and is_story(group))
     title = next((section.title for section in found.sections if section.level == 1), "")
-    return ImportedPlan(
+    return v.ImportedPlan(
         format,
         ordered,
         (*sorted(defects, key=lambda defect: defect.line), *cycle_defects(ordered)),
@@ -79,12 +69,12 @@ class _EntryDraft(msgspec.Struct):
 
     wording: Wording
     line: int
-    marks: tuple[Mark, ...]
+    marks: tuple[v.Mark, ...]
     places: tuple[int, ...]
     details: list[str]
     group: str
     optional: bool = False
-    role: Role = "work"
+    role: v.Role = "work"
     parent: int = -1
 
 
@@ -104,7 +94,7 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
     for box, wording in zip(found.boxes, wordings, strict=True):
         idle = profile.idle is not None and any(map(profile.idle.match, (*box.section.above, box.section.title)))
         checklist = idle or (listed and not wording.id) or (not wording.text and box.mark in TICKED)
-        mark = Mark(keys.make(wording.id, wording.text), box.mark)
+        mark = v.Mark(keys.make(wording.id, wording.text), box.mark)
         group = profile.group(box.section)
         if profile.format == "kiro":
             top = box.parent
@@ -112,18 +102,18 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
                 group = wordings[top].text
                 top = found.boxes[top].parent
         optional = box.optional or is_optional(box.section)
-        role: Role = "checklist" if checklist else "work"
+        role: v.Role = "checklist" if checklist else "work"
         yield _EntryDraft(wording, box.line, (mark,), (box.place,), box.details, group, optional, role, box.parent)
 
 
-def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[PlanDefect]:
+def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[v.PlanDefect]:
     """Entries that nobody could work on as they stand."""
     for draft in drafts:
         if draft.role == "work" and not draft.wording.text:
-            yield PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
+            yield v.PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
         for path in words.outside_in(draft.wording, draft.details):
             message = f"{path} is outside the repository; expected a path below its root, such as src/a.py"
-            yield PlanDefect(draft.line, message, fatal=True)
+            yield v.PlanDefect(draft.line, message, fatal=True)
 
 
 def _wording(box: Box, profile: Profile) -> Wording:
@@ -140,7 +130,7 @@ def _tasks(found: Scan) -> Iterator[_EntryDraft]:
         heading = TASK_HEADING.fullmatch(section.title)
         work = [box for box in own if not re.search(r"\[[ xX]\]", box.text)]
         if heading and work:
-            marks = tuple(Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work)
+            marks = tuple(v.Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work)
             details = [*(box.text for box in work), *validation]
             wording = Wording(heading[2], heading[1])
             places = tuple(box.place for box in work)
@@ -178,7 +168,7 @@ def _commands(sections: Sequence[HeadedSection]) -> Iterator[str]:
 
 def _entry(
     draft: _EntryDraft, id: str, profile: Profile, known: Mapping[str, str], inherited: tuple[str, ...]
-) -> PlanEntry:
+) -> v.PlanEntry:
     """A draft with its name, without its dependencies."""
     wording = draft.wording
     texts = (wording.text, wording.fields.get("files", ""), *draft.details)
@@ -192,14 +182,14 @@ def _entry(
         wording.text,
         status="completed" if ticked else "not-started",
         files=words.files_in(" ; ".join(texts)),
-        acceptance=acceptance or inherited or (JUDGED_BY_REVIEW,),
+        acceptance=acceptance or inherited or (v.JUDGED_BY_REVIEW,),
         kind="scaffold" if words.is_scaffold(wording, draft.details) else "",
         optional=draft.optional,
         group=draft.group,
         parallel=parallel if profile.format == "spec-kit" else parallel or None,
     )
-    key = draft.marks[0].key if profile.format != "ralphex" else Key(wording.id, wording.text)
-    return PlanEntry(item, key, draft.marks, draft.line, draft.role)
+    key = draft.marks[0].key if profile.format != "ralphex" else v.Key(wording.id, wording.text)
+    return v.PlanEntry(item, key, draft.marks, draft.line, draft.role)
 
 
 def _phase_acceptance(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
@@ -212,7 +202,7 @@ def _phase_acceptance(sections: Sequence[HeadedSection], profile: Profile) -> di
     return found
 
 
-def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
+def _nest(entries: list[v.PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
     """Name each entry's parent; an entry with work below it is a parent, and what is only listed below it belongs to it."""
     for index, draft in enumerate(drafts):
         if draft.parent < 0:
@@ -224,7 +214,7 @@ def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
     for draft in drafts:
         if draft.role == "checklist" and draft.parent >= 0 and entries[draft.parent].role == "work":
             above = entries[draft.parent]
-            points = (*(each for each in above.item.acceptance if each != JUDGED_BY_REVIEW), draft.wording.text)
+            points = (*(each for each in above.item.acceptance if each != v.JUDGED_BY_REVIEW), draft.wording.text)
             files = tuple(dict.fromkeys((*above.item.files, *words.files_in(draft.wording.text))))
             entries[draft.parent] = replace(above, item=replace(above.item, acceptance=points, files=files))
 
@@ -232,7 +222,7 @@ def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
 class _Dependencies:
     """What entries say they depend on, themselves or through their parents, as the ids of work."""
 
-    def __init__(self, entries: Sequence[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
+    def __init__(self, entries: Sequence[v.PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
         self._entries, self._drafts = entries, drafts
         parents = {each.item.id: each.parent for each in entries}
         self._leaves: dict[str, list[int]] = {}
@@ -245,9 +235,9 @@ class _Dependencies:
         for index, draft in enumerate(drafts):
             if draft.wording.id:
                 self._places.setdefault(draft.wording.id, []).append(index)
-        self.defects: list[PlanDefect] = []
+        self.defects: list[v.PlanDefect] = []
 
-    def link(self, index: int) -> PlanEntry:
+    def link(self, index: int) -> v.PlanEntry:
         """An entry with what it waits for by its own word."""
         entry, draft = self._entries[index], self._drafts[index]
         if entry.role != "work":
@@ -273,13 +263,13 @@ class _Dependencies:
         id = draft.wording.id
         return id in wanted.ids and id not in wanted.loose and self._places[id] == [index]
 
-    def _resolve(self, wanted: words.Wanted, entry: PlanEntry) -> tuple[str, ...]:
+    def _resolve(self, wanted: words.Wanted, entry: v.PlanEntry) -> tuple[str, ...]:
         """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
         places = self._places
         for id in (*wanted.ids, *(end for ends in wanted.ranges for end in ends)):
             if id not in places and id not in wanted.loose:
                 message = f"{entry.item.id} depends on {id}, which no entry of the file has; expected the id of one"
-                self.defects.append(PlanDefect(entry.line, message, fatal=True))
+                self.defects.append(v.PlanDefect(entry.line, message, fatal=True))
         chosen = [index for id in wanted.ids for index in places.get(id, ())]
         for one, other in wanted.ranges:
             if one in places and other in places:
