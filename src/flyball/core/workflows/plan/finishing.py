@@ -30,8 +30,12 @@ def final_review(state: State, lane: Lane) -> Step:
     """One reviewer on what would be delivered."""
     if planning.following(state) != lane.stage:
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
-    if record_of(state).final_rounds >= ROUNDS:
-        return questions.put(state, lane, _rejected_question(state))
+    rounds = record_of(state).final_rounds
+    if rounds >= ROUNDS:
+        why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
+        text = f"The final review asked for changes {plural(rounds, 'time')}"
+        question = Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
+        return questions.put(state, lane, question)
     said = review_by(state, lane, brief, REVIEWER, commit=lane.head, purpose="final")
     if isinstance(said, Step):
         return said
@@ -69,12 +73,6 @@ def new_subtasks(state: State, wanted: Iterable[tuple[str, tuple[str, ...]]], le
         Item(name, " ".join(text.split()), files=files, acceptance=(" ".join(text.split()),))
         for name, (text, files) in zip(names, wanted, strict=False)
     )
-
-
-def _rejected_question(state: State) -> Question:
-    why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
-    text = f"The final review asked for changes {plural(record_of(state).final_rounds, 'time')}"
-    return Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
 
 
 def report(state: State, lane: Lane) -> Step:

@@ -121,7 +121,7 @@ def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | 
 def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str) -> tuple[Fact, ...]:
     """What a planner's turn comes to: questions, a plan to be mended, or a plan to be reviewed."""
     claim, number = turn.claim, effect.turn
-    if _asks(claim):
+    if claim.questions and (claim.status == "needs_clarification" or not claim.plan.strip()):
         asked = tuple(
             Question(f"{AGENT_QUESTION}{number}-{n}", q.text, tuple(Option(o, "") for o in q.options), q.default)
             for n, q in enumerate(claim.questions, 1)
@@ -142,10 +142,6 @@ def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str
         TurnSetAside(number, "planned", told),
         Moved("PLAN_REVIEW", "PLAN", told),
     )
-
-
-def _asks(claim: Claim) -> bool:
-    return bool(claim.questions) and (claim.status == "needs_clarification" or not claim.plan.strip())
 
 
 def revise_items(known: tuple[Item, ...], new: tuple[Item, ...]) -> tuple[Item, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING, Finding
 from flyball.core.loop import kernel, panel, questions
 from flyball.core.loop.gates import APPROVING
@@ -137,17 +138,19 @@ def evaluate(state: State, lane: Lane) -> Step:
     if isinstance(answers, Step):
         return answers
     effect, turn = answers[PLAN_EVALUATOR]
-    claim = turn.claim
-    if not claim.verdict and not claim.findings:
+    if not turn.claim.verdict and not turn.claim.findings:
         return record(TurnSetAside(effect.turn, "crashed", "the evaluation gave no verdict", lane=lane.name))
+    return record(*_verdict(state, effect.turn, turn.claim, checks))
+
+
+def _verdict(state: State, number: int, claim: Claim, checks: dict[str, bool]) -> tuple[Fact, ...]:
     blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
     if claim.verdict in APPROVING and not blocking:
-        return record(TrackPlanEvaluated(True, "evaluator", effect.turn, checks))
+        return (TrackPlanEvaluated(True, "evaluator", number, checks),)
     why = blocking or claim.findings or (Finding("major", claim.summary or "rejected without a reason"),)
-    lesson = LearningRecorded(
-        state.learned + 1, "anti-pattern", "the plan was rejected", "; ".join(f.message for f in why)
-    )
-    return record(TrackPlanEvaluated(False, "evaluator", effect.turn, checks, why), lesson)
+    told = "; ".join(f.message for f in why)
+    lesson = LearningRecorded(state.learned + 1, "anti-pattern", "the plan was rejected", told)
+    return (TrackPlanEvaluated(False, "evaluator", number, checks, why), lesson)
 
 
 def _rejected_question(state: State) -> Question:

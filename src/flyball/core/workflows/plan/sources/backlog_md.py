@@ -131,11 +131,8 @@ def _linked_entry(
         ids += [e.item.id for e in leaves] if other and other.role == "parent" else [other.item.id] if other else []
     itself = any(wanted.casefold() == entry.item.id.casefold() for wanted in entry.item.depends_on)
     parent = known.get(entry.parent.casefold())
-    return replace(
-        entry,
-        parent=parent.item.id if parent else "",
-        item=replace(entry.item, depends_on=tuple(dict.fromkeys(id for id in ids if itself or id != entry.item.id))),
-    )
+    wanted_ids = tuple(dict.fromkeys(id for id in ids if itself or id != entry.item.id))
+    return replace(entry.with_item(depends_on=wanted_ids), parent=parent.item.id if parent else "")
 
 
 def mark_in(raw: bytes, key: v.Key) -> tuple[int, int, str] | None:

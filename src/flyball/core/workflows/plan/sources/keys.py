@@ -102,5 +102,5 @@ def _words(key: Key) -> list[str]:
 
 def _with_names(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:
     wanted = tuple(names.get(id, id) for id in entry.item.depends_on)
-    item = replace(entry.item, id=names[entry.item.id], depends_on=wanted)
-    return replace(entry, item=item, parent=names.get(entry.parent, entry.parent))
+    renamed = entry.with_item(id=names[entry.item.id], depends_on=wanted)
+    return replace(renamed, parent=names.get(entry.parent, entry.parent))

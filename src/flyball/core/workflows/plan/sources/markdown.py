@@ -216,7 +216,7 @@ def _nest(entries: list[v.PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
             above = entries[draft.parent]
             points = (*(each for each in above.item.acceptance if each != v.JUDGED_BY_REVIEW), draft.wording.text)
             files = tuple(dict.fromkeys((*above.item.files, *words.files_in(draft.wording.text))))
-            entries[draft.parent] = replace(above, item=replace(above.item, acceptance=points, files=files))
+            entries[draft.parent] = above.with_item(acceptance=points, files=files)
 
 
 class _Dependencies:
@@ -253,7 +253,7 @@ class _Dependencies:
             return entry
         itself = self._names_itself(index)
         ids = tuple(id for id in self._resolve(wanted, entry) if itself or id != entry.item.id)
-        return replace(entry, item=replace(entry.item, depends_on=ids))
+        return entry.with_item(depends_on=ids)
 
     def _names_itself(self, index: int) -> bool:
         """Whether an entry says that it waits for itself; what it says of a parent or of others with its id means those."""

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 
-from msgspec.structs import replace
-
 from flyball.core.workflows.plan.sources.values import PlanDefect, PlanEntry
 
 
@@ -29,12 +27,8 @@ def with_order(
         waiting += order.chain(group, before)
         if not beside(name) or not any(beside(after) for after, _ in groups[index + 1 : index + 2]):
             before, waiting = waiting, []
-    return tuple(
-        replace(entry, item=replace(entry.item, depends_on=order.graph[entry.item.id]))
-        if entry.role == "work"
-        else entry
-        for entry in entries
-    )
+    graph = order.graph
+    return tuple(e.with_item(depends_on=graph[e.item.id]) if e.role == "work" else e for e in entries)
 
 
 class _Order:
@@ -101,9 +95,7 @@ def require_dependencies(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
         if id not in needed and id in known and known[id].item.optional:
             needed.add(id)
             todo += known[id].item.depends_on
-    return tuple(
-        replace(e, item=replace(e.item, optional=False)) if e.item.id in needed else e for e in entries
-    )  # fmt: skip
+    return tuple(entry.with_item(optional=False) if entry.item.id in needed else entry for entry in entries)
 
 
 def cycle_defects(entries: Iterable[PlanEntry]) -> tuple[PlanDefect, ...]:

@@ -146,7 +146,7 @@ def _linked_entry(
             named.add(found)
     leaves = (other for other in entries if other.role == "work" and (other.item.id != node.id or node.id in named))
     ids = tuple(other.item.id for other in leaves if _is_of(other.item.id, named, known))
-    return msgspec.structs.replace(entry, item=msgspec.structs.replace(entry.item, depends_on=ids))
+    return entry.with_item(depends_on=ids)
 
 
 def _is_of(id: str, named: set[str], known: dict[str, Node]) -> bool:

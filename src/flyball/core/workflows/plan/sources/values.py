@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 
@@ -66,6 +67,10 @@ class PlanEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
     role: Role = "work"
     parent: str = ""
+
+    def with_item(self, **changes: Any) -> PlanEntry:
+        """The entry with other values of its item."""
+        return replace(self, item=replace(self.item, **changes))
 
 
 class PlanDefect(msgspec.Struct, frozen=True, omit_defaults=True):
