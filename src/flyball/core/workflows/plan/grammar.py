@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from flyball.core.loop.batches.choosing import SCAFFOLD
+from flyball.core.loop.batches.choosing import SCAFFOLD, waiting_ring
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import one_line, storable
 from flyball.core.workflows.plan.sources.wording import is_outside
@@ -166,25 +166,9 @@ def _wrong_dependencies(entries: Sequence[PlanLine], known: dict[str, int]) -> I
         for other in entry.item.depends_on:
             if other not in known:
                 yield f"line {entry.line}: {entry.item.id} depends on {other}, which is no subtask of the plan"
-    ring = cycle([entry.item for entry in entries])
+    ring = waiting_ring({entry.item.id: entry.item.depends_on for entry in entries})
     if ring:
         yield f"line {known[ring[0]]}: the dependencies go round: {' → '.join((*ring, ring[0]))}"
-
-
-def cycle(items: Sequence[Item]) -> tuple[str, ...]:
-    """Subtasks that wait for each other in a ring; none where an order exists."""
-    waiting = {item.id: [d for d in item.depends_on if any(d == other.id for other in items)] for item in items}
-    while free := [id_ for id_, needs in waiting.items() if not any(need in waiting for need in needs)]:
-        for id_ in free:
-            del waiting[id_]
-    if not waiting:
-        return ()
-    path = [next(iter(waiting))]
-    while True:
-        following = next(need for need in waiting[path[-1]] if need in waiting)
-        if following in path:
-            return tuple(path[path.index(following) :])
-        path.append(following)
 
 
 def render_item(item: Item) -> str:

@@ -15,6 +15,7 @@ import msgspec
 import yaml
 
 from flyball.core.evaluation.plan_page import PlanTask, read_plan
+from flyball.core.loop.batches.choosing import waiting_ring
 from flyball.core.model.task import Item
 from flyball.core.text.fences import split_fences
 from flyball.core.text.lines import line_end, split_lines
@@ -153,9 +154,10 @@ def _problems(
         if not task.item.text:
             found["task_quality"].append(f"line {task.page.line}: {_name(task)} does not say what to do")
     found["dependencies"] += _wrong_dependencies(tasks)
-    cycle = _cycle({task.item.id: task.item.depends_on for task in tasks})
-    if cycle:
-        found["dag"].append(f"these tasks wait for each other: {' → '.join(cycle)}")
+    depends = {task.item.id: sorted(task.item.depends_on) for task in tasks}
+    ring = waiting_ring({id_: depends[id_] for id_ in sorted(depends)})
+    if ring:
+        found["dag"].append(f"these tasks wait for each other: {' → '.join((*ring, ring[0]))}")
     if graph:
         found["dag"].append(graph)
     theirs = dict(elsewhere)
@@ -180,24 +182,6 @@ def _wrong_dependencies(tasks: Sequence[TrackTask]) -> Iterator[str]:
 
 def _name(task: TrackTask) -> str:
     return f"task {task.item.id}" if task.item.id else repr(task.item.text)
-
-
-def _cycle(depends: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Tasks that wait for each other, in a ring; none where the order is sound."""
-    left = {key: {each for each in deps if each in depends} for key, deps in depends.items()}
-    while free := [key for key, deps in left.items() if not deps]:
-        for key in free:
-            del left[key]
-        for deps in left.values():
-            deps.difference_update(free)
-    if not left:
-        return ()
-    ring = [min(left)]
-    while True:
-        following = min(left[ring[-1]])
-        if following in ring:
-            return (*ring[ring.index(following) :], following)
-        ring.append(following)
 
 
 def with_boxes_kept(text: str, before: str, completed: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,34 +23,26 @@ class KeyMaker:
         return Key(id, text, self._seen[id, text])
 
 
-class Names:
-    """Names for entries: an id of the source; `T064~2` for the second that has it; a number for one that has none."""
+def unique_names(ids: Sequence[str]) -> list[str]:
+    """A name for each entry: its id in the source; `T064~2` for the second that has it; a number for one that has none."""
+    names: dict[str, None] = {}
+    known, numbers = set(ids), itertools.count(1)
+    for id in ids:
+        free = (name for name in map(str, numbers) if name not in names and name not in known)
+        names[_free(id, names) if id else next(free)] = None
+    return [*names]
 
-    def __init__(self, entries: Iterable[tuple[str, str]]) -> None:
-        self._wanted = tuple(entries)
-        self._count = Counter(id for id, _ in self._wanted if id)
-        self._given: list[str] = []
-        self._taken: set[str] = set()
-        self._numbers = itertools.count(1)
 
-    def take(self, id: str) -> str:
-        """The name of the next entry."""
-        free = (name for name in map(str, self._numbers) if name not in self._taken and name not in self._count)
-        name = _free(id, self._taken) if id else next(free)
-        self._given.append(name)
-        self._taken.add(name)
-        return name
-
-    def defects(self, lines: Sequence[int]) -> list[PlanDefect]:
-        """One for each id that several entries have."""
-        found = []
-        for id in (id for id, count in self._count.items() if count > 1):
-            where = [index for index, (other, _) in enumerate(self._wanted) if other == id]
-            names = ", ".join(self._given[index] for index in where)
-            places = ", ".join(str(lines[index]) for index in where)
-            message = f"the id {id} stands in lines {places}; the entries are {names} here, and a dependency on {id} is one on all"
-            found.append(PlanDefect(lines[where[1]], message))
-        return found
+def duplicate_defects(ids: Sequence[str], names: Sequence[str], lines: Sequence[int]) -> Iterator[PlanDefect]:
+    """One for each id that several entries have."""
+    for id, count in Counter(ids).items():
+        if not id or count == 1:
+            continue
+        where = [index for index, other in enumerate(ids) if other == id]
+        given = ", ".join(names[index] for index in where)
+        places = ", ".join(str(lines[index]) for index in where)
+        message = f"the id {id} stands in lines {places}; the entries are {given} here, and a dependency on {id} is one on all"
+        yield PlanDefect(lines[where[1]], message)
 
 
 def _free(id: str, taken: Container[str]) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources import values as v, wording as words
 from flyball.core.workflows.plan.sources.boxes import TICKED, Box, HeadedSection, Scan, scan
-from flyball.core.workflows.plan.sources.keys import KeyMaker, Names
+from flyball.core.workflows.plan.sources.keys import KeyMaker, duplicate_defects, unique_names
 from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies, with_order
 from flyball.core.workflows.plan.sources.profiles import (
     PROFILES,
@@ -40,17 +40,18 @@ def read_markdown(
     found = scan(raw)
     profile = PROFILES[format]
     drafts = _drafts(found, profile)
-    names = Names((draft.wording.id, draft.wording.text) for draft in drafts)
+    ids = [draft.wording.id for draft in drafts]
+    names = unique_names(ids)
     inherited = _phase_acceptance(found.sections, profile)
     entries = [
-        _entry(draft, names.take(draft.wording.id), profile, criteria or {}, inherited.get(draft.group, ()))
-        for draft in drafts
+        _entry(draft, name, profile, criteria or {}, inherited.get(draft.group, ()))
+        for draft, name in zip(drafts, names, strict=True)
     ]
     _nest(entries, drafts)
     dependencies = _Dependencies(entries, drafts)
     linked = [dependencies.link(index) for index in range(len(entries))]
-    lines = tuple(draft.line for draft in drafts)
-    defects = [*found.defects, *_unworkable(drafts), *names.defects(lines), *dependencies.defects]
+    twice = duplicate_defects(ids, names, [draft.line for draft in drafts])
+    defects = [*found.defects, *_unworkable(drafts), *twice, *dependencies.defects]
     ordered = require_dependencies(linked)
     if format != "plain" or sum(words.names_fields(d.wording, d.details) for d in drafts) * 2 < len(drafts):
         ordered = with_order(ordered, beside=lambda group: parallel_stories and is_story(group))
