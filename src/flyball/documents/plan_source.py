@@ -31,8 +31,6 @@ _NAMELESS = frozenset(
     {"", "tasks", "todo", "todos", "plan", "fix plan", "implementation plan", "task list", "checklist"}
 )
 """Headings that say what kind of file it is, and not what it is about."""
-FINISHED_FOLDERS = ("completed", "archive/tasks")
-MARKDOWN_ENDS = (".md", ".markdown")
 _BESIDE: Mapping[str, tuple[str, ...]] = {
     "spec-kit": ("spec.md", "plan.md", "data-model.md", "research.md"),
     "openspec": ("proposal.md", "design.md"),
@@ -49,7 +47,7 @@ def recognise(path: Path, root: Path) -> Format | None:
     place = place_below(path, root)
     if path.suffix == ".json":
         return (format_by_path(place) or _json_format(path)) if path.is_file() else None
-    if path.suffix.lower() not in MARKDOWN_ENDS:
+    if path.suffix.lower() not in {".md", ".markdown"}:
         return None
     try:
         raw = read_bytes(path)
@@ -221,6 +219,6 @@ def _read_folder(path: Path) -> tuple[ImportedPlan, str]:
     base = path if (path / TASKS).is_dir() else path.parent
     config = next((base / name for name in ("config.yml", "config.yaml") if (base / name).is_file()), None)
     done = backlog_md.done_status(config.read_text(encoding="utf-8", errors="replace") if config else "")
-    gone = (each.name for name in FINISHED_FOLDERS for each in (base / name).glob("*.md"))
+    gone = (each.name for name in ("completed", "archive/tasks") for each in (base / name).glob("*.md"))
     finished = [match[0] for name in gone if (match := re.match(r"[A-Za-z]+-[\d.]*\d", name))]
     return backlog_md.read_backlog_md(files, done=done, finished=finished), digest_of(files)

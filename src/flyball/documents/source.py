@@ -12,7 +12,6 @@ from flyball.core.text import criteria
 from flyball.documents.errors import SourceUnreadable
 
 MAX_BYTES = 2 * 1024 * 1024
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class SourceDocument(msgspec.Struct, frozen=True):
@@ -80,7 +79,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path, raw: bytes) -> str:
-    if raw.startswith(_UTF_16):
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise SourceUnreadable(f"{path} is UTF-16; expected UTF-8. Save it as UTF-8 and try again.")
     if b"\0" in raw:
         line = raw.count(b"\n", 0, raw.index(b"\0")) + 1

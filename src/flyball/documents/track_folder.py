@@ -1,4 +1,4 @@
-"""The folder of a track: what a task starts from, read leniently, its metadata changed by the smallest edit under the lock its other writers use."""
+"""The folder of a track: read leniently, its metadata changed by the smallest edit under the lock its other writers use."""
 
 from __future__ import annotations
 

@@ -32,7 +32,6 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
 _NONE = frozenset({"", "none", "-", "n/a", "nothing"})
-_YES = frozenset({"true", "yes", "1"})
 
 
 class PlanLine(msgspec.Struct, frozen=True):
@@ -84,7 +83,7 @@ class _SubtaskDraft:
         elif key.startswith("accept"):
             self.acceptance += [point for point in map(_plain, value.split(";")) if point.lower() not in _NONE]
         elif key == SCAFFOLD:
-            self.scaffold = _plain(value).lower() in _YES
+            self.scaffold = _plain(value).lower() in {"true", "yes", "1"}
         else:
             self.depends_on += [one for one in _words(value) if one not in self.depends_on]
         self._in_acceptance = key.startswith("accept")

@@ -74,8 +74,7 @@ def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
     status = {item.id: item.status for item in state.items}
     edits: list[Edit] = []
     for task in read_tasks(found.plan).tasks:
-        id_ = task.item.id
-        page = task.page
+        id_, page = task.item.id, task.page
         theirs = page.box == "x" and not (page.shas and page.summary) and id_ not in known.boxed
         if status.get(id_) == "completed" and (theirs or (page.box != "x" and id_ in known.commits)):
             edits.append(_mark_done(state, task))

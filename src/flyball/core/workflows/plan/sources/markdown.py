@@ -98,10 +98,9 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
         mark = v.Mark(keys.make(wording.id, wording.text), box.mark)
         group = profile.group(box.section)
         if profile.format == "kiro":
-            top = box.parent
-            while top >= 0:
-                group = wordings[top].text
-                top = found.boxes[top].parent
+            above = box.parent
+            while above >= 0:  # The outermost box names the group.
+                group, above = wordings[above].text, found.boxes[above].parent
         optional = box.optional or is_optional(box.section)
         role: v.Role = "checklist" if checklist else "work"
         yield _EntryDraft(wording, box.line, (mark,), (box.place,), box.details, group, optional, role, box.parent)

@@ -19,9 +19,6 @@ from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_
 from flyball.core.workflows.plan.sources.wording import files_in
 
 DONE = ("done", "completed")
-LATER = "deferred"
-DROPPED = "cancelled"
-DEFAULT_TAG = "master"
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -64,7 +61,7 @@ def _choose_tag(value: Any, tag: str, current: str) -> tuple[str, Path]:
         return "", ("tasks",)
     if not tags:
         raise v.PlanUnreadable('it has no list "tasks"; expected the tasks.json of Task Master')
-    for wanted in (tag, current, DEFAULT_TAG):
+    for wanted in (tag, current, "master"):
         if wanted in tags:
             return wanted, (wanted, "tasks")
         if wanted and wanted == tag:
@@ -107,11 +104,11 @@ def _entry(node: Node, text: str) -> v.PlanEntry:
         status="completed" if status in DONE else "blocked" if status == "blocked" else "not-started",
         files=files_in(" ; ".join((str(node.values["title"]), *(point for points in words for point in points)))),
         acceptance=tuple(point for points in words for point in points) or (v.JUDGED_BY_REVIEW,),
-        optional=status == LATER,
+        optional=status == "deferred",
         group=node.parent,
     )
     key = v.Key(node.id, item.text)
-    role: v.Role = "checklist" if status == DROPPED else "work" if node.leaf else "parent"
+    role: v.Role = "checklist" if status == "cancelled" else "work" if node.leaf else "parent"
     return v.PlanEntry(item, key, (v.Mark(key, status),), _line(text, node.path), role, node.parent)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from flyball.core.model.task import Item
@@ -13,6 +12,7 @@ from flyball.core.workflows.plan.sources.json_text import decode_json
 from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies
 from flyball.core.workflows.plan.sources.wording import files_in
 
+Texts = tuple[str, ...]
 BEADS_DONE = "closed"
 GITHUB_DONE = "CLOSED"
 BLOCKING = frozenset({"blocks", "conditional-blocks", "waits-for"})
@@ -78,10 +78,9 @@ def _github(issue: dict[str, Any], known: set[str], parents: set[str]) -> v.Plan
     named = [f"#{int(number)}" for number in (*_numbers(issue.get("blockedBy")), *said)]
     wanted = tuple(dict.fromkeys(each for each in named if each in known and each != id))
     above = next((f"#{number}" for number in _numbers(issue.get("parent"))), "")
+    above = above if above in known else ""
     role: v.Role = "parent" if id in parents else "work"
-    return _entry(
-        id, issue["title"], str(issue["state"]), GITHUB_DONE, points, wanted, role, above if above in known else ""
-    )
+    return _entry(id, issue["title"], str(issue["state"]), GITHUB_DONE, points, wanted, role, above)
 
 
 def _numbers(value: Any) -> list[int]:
@@ -92,14 +91,7 @@ def _numbers(value: Any) -> list[int]:
 
 
 def _entry(
-    id: str,
-    title: Any,
-    status: str,
-    done: str,
-    points: tuple[str, ...],
-    wanted: Iterable[str],
-    role: v.Role,
-    parent: str,
+    id: str, title: Any, status: str, done: str, points: Texts, wanted: Texts, role: v.Role, parent: str
 ) -> v.PlanEntry:
     text = plain(str(title))
     item = Item(
@@ -107,7 +99,7 @@ def _entry(
         text,
         status="completed" if status == done else "not-started",
         files=files_in(" ; ".join((text, *points))),
-        depends_on=tuple(wanted),
+        depends_on=wanted,
         acceptance=points or (v.JUDGED_BY_REVIEW,),
     )
     key = v.Key(id, text)
