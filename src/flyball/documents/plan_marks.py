@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from flyball.clock import system_clock
@@ -70,7 +71,8 @@ class PlanFiles:
     def _mark_folder(self, path: Path, request: MarkEntries) -> EntriesMarked | Stale:
         before = backlog_files(path)
         after = dict(before)
-        for name, changes in groupby(sorted(request.changes, key=_part), key=_part):
+        by_file = attrgetter("key.part")
+        for name, changes in groupby(sorted(request.changes, key=by_file), key=by_file):
             if name not in before:
                 return Stale(digest_of(before))
             after[name] = _with_marks(before[name], request.source, tuple(changes))
@@ -81,10 +83,6 @@ class PlanFiles:
                 if not _put(folder, name, before[name], after[name]):
                     return Stale(digest_of(backlog_files(path)))
         return EntriesMarked(digest_of(backlog_files(path)))
-
-
-def _part(change: MarkChange) -> str:
-    return change.key.part
 
 
 def _digest(raw: bytes) -> str:

@@ -121,7 +121,9 @@ def read_plan_source(path: Path, root: Path, format: Format, *, parallel_stories
     text = "" if format == "backlog.md" else read_text(path, read_bytes(path))
     title = plan.title if plan.title.casefold() not in _NAMELESS else f"Work through {source.path}"
     found = Source(source.path, digest, format, plan.selector)
-    request = "\n\n".join((title, *_beside(path, root, format)))
+    names = [name for name in _BESIDE.get(format, ()) if (path.parent / name).is_file()]
+    places = ", ".join(place_below(path.parent / name, root) for name in names)
+    request = f"{title}\n\nRead also: {places}" if places else title
     return SourceDocument(found, text, title, request, plan.items, living=True, notes=notes_on(plan))
 
 
@@ -144,12 +146,6 @@ def notes_on(plan: ImportedPlan) -> tuple[str, ...]:
     notes += [f"{plural(lists, 'entry', 'entries')} of a checklist: shown, not worked"] if lists else []
     notes += [f"{plural(later, 'optional entry', 'optional entries')}: worked only with --optional"] if later else []
     return tuple(notes)
-
-
-def _beside(path: Path, root: Path, format: Format) -> tuple[str, ...]:
-    names = [name for name in _BESIDE.get(format, ()) if (path.parent / name).is_file()]
-    places = ", ".join(place_below(path.parent / name, root) for name in names)
-    return (f"Read also: {places}",) if places else ()
 
 
 def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> tuple[ImportedPlan, str]:

@@ -22,7 +22,9 @@ def read_ralph(raw: bytes) -> v.ImportedPlan:
     value = decode_json(raw)
     stories = _stories(value)
     entries = [_entry(story) for story in stories]
-    ranked = sorted(zip(stories, entries, strict=True), key=lambda pair: _priority(pair[0]))
+    priorities = [story.get("priority") for story in stories]
+    ranks = [rank if isinstance(rank, int) else _LAST for rank in priorities]
+    ranked = sorted(zip(ranks, entries, strict=True), key=lambda pair: pair[0])
     ordered = with_order(entry for _, entry in ranked)
     known = {entry.item.id for entry in entries}
     defects = [
@@ -59,7 +61,7 @@ def _stories(value: Any) -> list[dict[str, Any]]:
         missing = [name for name in ("id", "title") if not isinstance(story, dict) or name not in story]
         if missing:
             raise v.PlanUnreadable(f'story {number} has no "{missing[0]}"; {expected}')
-        if not isinstance(story.get("passes"), bool) and not _passing(story):
+        if not isinstance(story.get("passes"), bool) and not _criteria_have_passes(story):
             raise v.PlanUnreadable(f'story {story["id"]} has no "passes" that is true or false; {expected}')
     return list(stories)
 
@@ -69,14 +71,9 @@ def _criteria(story: dict[str, Any]) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _passing(story: dict[str, Any]) -> bool:
+def _criteria_have_passes(story: dict[str, Any]) -> bool:
     criteria = _criteria(story)
     return bool(criteria) and all(isinstance(c, dict) and isinstance(c.get("passes"), bool) for c in criteria)
-
-
-def _priority(story: dict[str, Any]) -> int:
-    priority = story.get("priority")
-    return priority if isinstance(priority, int) else _LAST
 
 
 def _entry(story: dict[str, Any]) -> v.PlanEntry:
