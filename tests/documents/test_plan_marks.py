@@ -11,7 +11,7 @@ import pytest
 from flyball import faults
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import EffectId, Source
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
+from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
 from flyball.documents import kept_files

@@ -11,7 +11,7 @@ from flyball.core.evaluation.catalogue import BUILT_IN
 from flyball.core.evaluation.findings import PassResult, TrackDefect, evaluator_result
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
 from flyball.core.model.task import EffectId
-from flyball.core.workflows.track import edits as ed, plan_text
+from flyball.core.workflows.track import effects as ed, plan_text
 from flyball.core.workflows.track.effects import Edit, EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
 from flyball.documents.track_documents import TrackDocuments, TrackUnusable
 

@@ -9,7 +9,7 @@ import pytest
 
 from flyball.documents.errors import TrackUnreadable
 from flyball.documents.track_folder import update_metadata
-from flyball.documents.track_lock import HOLDER, LOCK, STALE_S, locked
+from flyball.documents.track_lock import HOLDER, LOCK, STALE_S, hold_lock
 
 pytestmark = pytest.mark.req("D31")
 
@@ -51,7 +51,7 @@ def test_a_lock_that_another_program_holds_is_waited_for_and_somebody_is_told(tr
 
 
 def test_a_living_holder_is_waited_for_however_old_its_lock_is(track):
-    with locked(track):
+    with hold_lock(track):
         os.utime(track / LOCK, (1, 1))
         writer, done = writing(track)
         assert not done.wait(0.25)
@@ -62,7 +62,7 @@ def test_a_living_holder_is_waited_for_however_old_its_lock_is(track):
 def test_the_lock_of_a_flyball_that_was_killed_is_known_at_once(track):
     child = os.fork()
     if not child:
-        with locked(track):
+        with hold_lock(track):
             os._exit(0)
     os.waitpid(child, 0)
     assert (track / LOCK / HOLDER).exists(), "what a kill leaves"
@@ -98,5 +98,5 @@ def test_many_writers_lose_nothing_and_leave_nothing(track):
 
 
 def test_a_folder_that_cannot_be_written_is_refused_by_name(track):
-    with pytest.raises(TrackUnreadable, match="cannot be written"), locked(track / "nowhere"):
+    with pytest.raises(TrackUnreadable, match="cannot be written"), hold_lock(track / "nowhere"):
         pass

@@ -23,7 +23,7 @@ from flyball.documents.loop_folder import check_foreign
 from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.track_documents import TrackDocuments
-from flyball.documents.track_source import is_track_folder, read_track_source
+from flyball.documents.track_folder import is_track_folder, read_track_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source
 from flyball.measures.evaluators.offered import offered

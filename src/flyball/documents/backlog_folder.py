@@ -15,38 +15,19 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from flyball.core.model.outcomes import Edited, Stale
-from flyball.core.workflows.backlog.edits import (
-    AddIssue,
-    Archive,
-    KeepDecision,
-    KeepSession,
-    Reopen,
-    SetStatus,
-    WorkEdit,
-)
+from flyball.core.workflows.backlog import edits as ed
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.issues.edits import find_issue
 from flyball.core.workflows.backlog.session_state import placed
-from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Status
+from flyball.core.workflows.backlog.values import Backlog, Evaluation, Status
+from flyball.documents import work_folder as wf
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
-from flyball.documents.work_folder import (
-    AGENT,
-    CONSTITUTION,
-    ISSUES,
-    MEMORY,
-    STATE,
-    WORK,
-    WorkFolder,
-    issue_files,
-    text_of,
-)
 from flyball.ports import Refusal
 
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 _READS = 5
-LONGEST_EXCERPT = 8000
 
 
 class BacklogUnusable(Refusal):
@@ -65,27 +46,24 @@ class BacklogFolders:
 
     def read(self, request: ReadBacklog) -> BacklogRead:
         """The folder as it is, with the hashes of the very files that were read."""
+        root = self._above(request.path)
+        folder = wf.WorkFolder(root, request.ignore)
         try:
-            return self._read(request)
+            for _ in range(_READS):
+                before = _hashes(root)
+                found = folder.read()
+                if _hashes(root) == before:
+                    break
+            excerpts = folder.excerpts()
         except DocumentError as error:
             raise BacklogUnusable(str(error)) from error
-
-    def _read(self, request: ReadBacklog) -> BacklogRead:
-        root = self._above(request.path)
-        folder = WorkFolder(root, request.ignore)
-        for _ in range(_READS):
-            before = _hashes(root)
-            found = folder.read()
-            if _hashes(root) == before:
-                break
-        excerpts = folder.excerpts(LONGEST_EXCERPT)
         return BacklogRead(
-            _unfinished(found.backlog, request.issue),
+            _open_backlog(found.backlog, request.issue),
             found.state.session,
             before,
             request.issue,
-            excerpts.get(CONSTITUTION, ""),
-            excerpts.get(MEMORY, ""),
+            excerpts.get(wf.CONSTITUTION, ""),
+            excerpts.get(wf.MEMORY, ""),
             (_SYSTEMS.get(sys.platform, sys.platform),),
             found.warnings,
         )
@@ -110,8 +88,8 @@ class BacklogFolders:
 def _hashes(root: Path) -> dict[str, str]:
     """The hashes of all issue files that can be read; what cannot is never edited."""
     hashes: dict[str, str] = {}
-    with KeptFolder.below(root, WORK, AGENT, ISSUES) as issues:
-        for name in issue_files(issues):
+    with KeptFolder.below(root, wf.WORK, wf.AGENT, wf.ISSUES) as issues:
+        for name in wf.issue_files(issues):
             with suppress(DocumentError):
                 raw = issues.read(name)
                 hashes |= {name: _hash(raw)} if raw is not None else {}
@@ -122,18 +100,18 @@ def _hash(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _unfinished(backlog: Backlog, wanted: str) -> Backlog:
+def _open_backlog(backlog: Backlog, wanted: str) -> Backlog:
     """What is still to be done, and what is wanted, without texts nobody asked for: it goes into the journal each time."""
     final = (issue.id for issue in backlog.issues if issue.is_final)
     return replace(
         backlog,
-        issues=tuple(_slim(issue, wanted) for issue in backlog.issues if not issue.is_final or issue.id == wanted),
+        issues=tuple(
+            issue if issue.id == wanted else replace(issue, body="", acceptance=())
+            for issue in backlog.issues
+            if not issue.is_final or issue.id == wanted
+        ),
         finished=tuple(dict.fromkeys((*backlog.finished, *final))),
     )
-
-
-def _slim(issue: Issue, wanted: str) -> Issue:
-    return issue if issue.id == wanted else replace(issue, body="", acceptance=())
 
 
 class _Editing:
@@ -145,29 +123,31 @@ class _Editing:
         self._files = IssueFiles(root)
         self._expected = expected
 
-    def make(self, edit: WorkEdit) -> None:
+    def make(self, edit: ed.WorkEdit) -> None:
         match edit:
-            case SetStatus(file=file, issue=id, old=old, new=new):
+            case ed.SetStatus(file=file, issue=id, old=old, new=new):
                 self._change(file, id, new, lambda: self._files.set_status(file, id, new), only=old)
-            case Archive(file=file, issue=id, on=on):
+            case ed.Archive(file=file, issue=id, on=on):
                 self._change(file, id, None, lambda: self._files.move_to_history(file, id, at=on))
-            case AddIssue(issue=issue, source=source):
+            case ed.AddIssue(issue=issue, source=source):
                 self._change(issue.file, issue.id, "proposed", lambda: self._files.add(issue, source))
-            case Reopen(issue=id, on=on):
+            case ed.Reopen(issue=id, on=on):
                 self._files.revert(id, at=on, reason="rolled back")
-            case KeepDecision():
+            case ed.KeepDecision():
                 said = Evaluation(edit.decision, edit.reason, edit.trigger, edit.next or None)
-                WorkFolder(self._root, self._ignore).record(edit.session, said, at=edit.at)
-            case KeepSession():
-                with KeptFolder.below(self._root, WORK, AGENT) as agent:
-                    agent.edit(STATE, lambda raw: _merged(raw, edit))
+                wf.WorkFolder(self._root, self._ignore).record(edit.session, said, at=edit.at)
+            case ed.KeepSession():
+                with KeptFolder.below(self._root, wf.WORK, wf.AGENT) as agent:
+                    agent.edit(
+                        wf.STATE, lambda raw: wf.state_bytes(placed(json.loads(raw) if raw else {}, edit.values))
+                    )
 
     def _change(
         self, file: str, id: str, wanted: Status | None, change: Callable[[], None], only: Status | None = None
     ) -> None:
         """Change a file that still is what was read, unless the issue stands as wanted already; None is: not there."""
         raw = self._read(file)
-        found = find_issue(text_of(raw or b""), id)
+        found = find_issue(wf.text_of(raw or b""), id)
         if (found.status if found else None) == wanted:
             return
         if (_hash(raw) if raw is not None else None) != self._expected.get(file):
@@ -180,13 +160,5 @@ class _Editing:
             self._expected[file] = _hash(after)
 
     def _read(self, file: str) -> bytes | None:
-        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
+        with KeptFolder.below(self._root, wf.WORK, wf.AGENT, wf.ISSUES) as issues:
             return issues.read(file)
-
-
-def _merged(raw: bytes | None, edit: KeepSession) -> bytes:
-    merged = placed(json.loads(raw) if raw else {}, edit.values)
-    try:
-        return f"{json.dumps(merged, indent=2, ensure_ascii=False)}\n".encode()
-    except UnicodeEncodeError:
-        return f"{json.dumps(merged, indent=2)}\n".encode()

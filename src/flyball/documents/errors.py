@@ -2,27 +2,11 @@
 
 
 class DocumentError(Exception):
-    """A sentence that says what happened and what to do next.
-
-    DocumentError
-    ├── SourceUnreadable    the document a task should start from
-    ├── TrackUnreadable     the folder of a track
-    ├── ConstitutionMissing the rules of a project whose backlog is to be worked through
-    ├── ConstitutionThere   the same, written by somebody already
-    ├── LoopFolderForeign   something in the place of `.loop/` that is not flyball's
-    ├── LoopFolderUnwritable
-    ├── ExportedFilesForeign    a file in the place of an exported one that is the user's
-    ├── ExportedFilesUnwritable
-    ├── WorkFolderMissing       there is no `.work/agent/issues/`
-    ├── WorkFolderUnusable      something in it that is no folder or no file of its own, or cannot be written
-    ├── IssueNotInFile          the issue to be changed is not where it should be
-    ├── EvaluationInputInvalid  a validation or a situation that cannot be read
-    └── NotesRefused            what an agent wanted to note where there is no turn for it, or no room
-    """
+    """A sentence that says what happened and what to do next."""
 
 
 class SourceUnreadable(DocumentError):
-    """The document is missing, or is no text."""
+    """The document a task should start from is missing, or is no text."""
 
 
 class TrackUnreadable(DocumentError):
@@ -42,7 +26,7 @@ class LoopFolderForeign(DocumentError):
 
 
 class LoopFolderUnwritable(DocumentError):
-    """The files could not be rendered."""
+    """The files of `.loop/` could not be rendered."""
 
 
 class ExportedFilesForeign(DocumentError):
@@ -54,7 +38,7 @@ class ExportedFilesUnwritable(DocumentError):
 
 
 class WorkFolderMissing(DocumentError):
-    """There is no backlog to look at."""
+    """There is no `.work/agent/issues/`, and so no backlog to look at."""
 
 
 class WorkFolderUnusable(DocumentError):
@@ -66,8 +50,8 @@ class IssueNotInFile(DocumentError):
 
 
 class EvaluationInputInvalid(DocumentError):
-    """What was given to be evaluated is not what was expected."""
+    """A validation or a situation that was given to be evaluated cannot be read."""
 
 
 class NotesRefused(DocumentError):
-    """An agent's note could not be taken."""
+    """An agent's note could not be taken: there is no turn for it, or no room."""

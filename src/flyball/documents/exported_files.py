@@ -26,7 +26,7 @@ class Written(msgspec.Struct, frozen=True):
 
 def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, force: bool = False) -> Written:
     """Make the files hold their texts; all of them or, where one belongs to somebody else, none."""
-    known = _known(folder / manifest)
+    known = _read_manifest(folder / manifest)
     foreign = [name for name, text in files.items() if not _is_ours(folder / name, text, known.get(name, ""))]
     if foreign and not force:
         raise ExportedFilesForeign(
@@ -36,9 +36,8 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
     stale = tuple(name for name, text in files.items() if _content(folder / name) != text.encode())
     try:
         for name in stale:
-            _replace(
-                folder / name, files[name].encode(), _content(folder / name) if force else None, known.get(name, "")
-            )
+            seen = _content(folder / name) if force else None
+            _replace(folder / name, files[name].encode(), seen, known.get(name, ""))
         hashes = {**known, **{name: _hash(text.encode()) for name, text in files.items()}}
         raw = msgspec.json.format(msgspec.json.encode(hashes, order="sorted"), indent=2) + b"\n"
         _replace(folder / manifest, raw, _content(folder / manifest), "")
@@ -68,7 +67,7 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _known(manifest: Path) -> dict[str, str]:
+def _read_manifest(manifest: Path) -> dict[str, str]:
     """The hashes of what was written last; from a manifest that cannot be read nothing is known to be ours."""
     try:
         return msgspec.json.decode(_content(manifest) or b"{}", type=dict[str, str])

@@ -18,7 +18,16 @@ from flyball.core.workflows.backlog.issues.words import KnownIssues
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Issue, Status
 from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
-from flyball.documents.work_folder import AGENT, ISSUES, WORK, bytes_of, histories, issue_files, rolled, text_of
+from flyball.documents.work_folder import (
+    AGENT,
+    ISSUES,
+    WORK,
+    bytes_of,
+    histories,
+    history_numbers,
+    issue_files,
+    text_of,
+)
 
 _MOVED_FROM = re.compile(r"^moved_from:[ \t]*(\S+)", re.MULTILINE)
 
@@ -31,7 +40,7 @@ class IssueFiles:
 
     def set_status(self, file: str, id: str, status: Status) -> None:
         """Change one issue's status, by an allowed transition; one that has it already is left alone."""
-        with self._folder() as folder, _explained(file):
+        with self._folder() as folder, _explain_errors(file):
             folder.edit(file, lambda raw: bytes_of(edits.with_status(text_of(raw or b""), id, status)))
 
     def add(self, issue: Issue, source: str) -> None:
@@ -40,25 +49,23 @@ class IssueFiles:
 
         def change(raw: bytes | None) -> bytes | None:
             text = text_of(raw) if raw else edits.header_of(issue.file)
-            return (
-                None
-                if edits.find_issue(text, issue.id)
-                else bytes_of(edits.with_block(text, edits.render_issue(issue, source)))
-            )
+            if edits.find_issue(text, issue.id):
+                return None
+            return bytes_of(edits.with_block(text, edits.render_issue(issue, source)))
 
         with self._folder() as folder:
             folder.edit(issue.file, change)
 
     def move_to_history(self, file: str, id: str, *, at: str) -> None:
         """Finish an issue: into history as completed, then out of its file."""
-        with self._folder() as folder, _explained(file):
-            text = text_of(folder.read(file) or b"")
-            if edits.find_issue(text, id) is None and _is_finished(folder, id):
+        with self._folder() as folder, _explain_errors(file):
+            text = _text(folder, file)
+            if edits.find_issue(text, id) is None and id in finished_in(_histories(folder)):
                 return
             edits.with_status(text, id, "completed")
-            known = _known(folder)
+            known = _known_issues(folder)
             kept = edits.entry(text, id, file=file, at=at, known=known)
-            if not any(edits.holds(text_of(folder.read(name) or b""), id, kept) for name in histories(folder)[-2:]):
+            if not any(edits.holds(_text(folder, name), id, kept) for name in histories(folder)[-2:]):
                 _append(folder, kept)
             faults.point("work.history.written")
             folder.edit(file, lambda raw: _without(text_of(raw or b""), id, kept, file, at, known))
@@ -66,9 +73,8 @@ class IssueFiles:
 
     def revert(self, id: str, *, at: str, reason: str) -> str:
         """Roll a completion back: the issue is proposed again under its id, and history says so; the file it is in now."""
-        with self._folder() as folder, _explained(HISTORY):
-            known = (text_of(folder.read(name) or b"") for name in histories(folder))
-            blocks = [block for text in known for block in edits.records(text, id)]
+        with self._folder() as folder, _explain_errors(HISTORY):
+            blocks = [block for text in _histories(folder) for block in edits.records(text, id)]
             done = next((block for block in reversed(blocks) if not edits.is_reverted(block)), "")
             if not done:
                 raise edits.IssueMissing(f"{id} is not in history as completed.")
@@ -86,10 +92,18 @@ class IssueFiles:
             yield folder
 
 
+def _text(folder: KeptFolder, name: str) -> str:
+    return text_of(folder.read(name) or b"")
+
+
+def _histories(folder: KeptFolder) -> Iterator[str]:
+    return (_text(folder, name) for name in histories(folder))
+
+
 def _append(folder: KeptFolder, block: str) -> None:
     """Add a block to history; a file that is full is put aside first."""
     if len(folder.read(HISTORY) or b"") > edits.MAX_HISTORY:
-        folder.move(HISTORY, f"history-{max(rolled(folder), default=0) + 1}.md")
+        folder.move(HISTORY, f"history-{max(history_numbers(folder), default=0) + 1}.md")
     folder.edit(HISTORY, lambda raw: bytes_of(edits.with_block(text_of(raw) if raw else edits.HEADER, block)))
 
 
@@ -100,13 +114,13 @@ def _without(text: str, id: str, kept: str, file: str, at: str, known: KnownIssu
     return bytes_of(edits.without_block(text, id, known))
 
 
-def _known(folder: KeptFolder) -> KnownIssues:
+def _known_issues(folder: KeptFolder) -> KnownIssues:
     """Every issue that has a block in a file that can be read, or stands in history."""
     ids: list[str] = []
     for name in (*issue_files(folder), *histories(folder)):
         with suppress(WorkFolderUnusable):
-            ids += (issue.id for issue in read_issues(text_of(folder.read(name) or b""), name).issues)
-    return KnownIssues.of((*ids, *finished_in(text_of(folder.read(name) or b"") for name in histories(folder))))
+            ids += (issue.id for issue in read_issues(_text(folder, name), name).issues)
+    return KnownIssues.of((*ids, *finished_in(_histories(folder))))
 
 
 def _with_reopened(raw: bytes | None, file: str, done: str, id: str) -> bytes | None:
@@ -114,14 +128,10 @@ def _with_reopened(raw: bytes | None, file: str, done: str, id: str) -> bytes | 
     return None if edits.find_issue(text, id) else bytes_of(edits.with_block(text, edits.reopen(done, id)))
 
 
-def _is_finished(folder: KeptFolder, id: str) -> bool:
-    return id in finished_in(text_of(folder.read(name) or b"") for name in histories(folder))
-
-
 def _present_in(folder: KeptFolder, id: str) -> str:
     for name in issue_files(folder):
         with suppress(WorkFolderUnusable):
-            if edits.find_issue(text_of(folder.read(name) or b""), id):
+            if edits.find_issue(_text(folder, name), id):
                 return name
     return ""
 
@@ -136,7 +146,7 @@ def _return_to(done: str, id: str) -> str:
 
 
 @contextmanager
-def _explained(file: str) -> Iterator[None]:
+def _explain_errors(file: str) -> Iterator[None]:
     try:
         yield
     except (edits.IssueMissing, edits.TransitionRefused, edits.EditRefused) as error:

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from flyball import faults
@@ -37,11 +37,11 @@ class KeptFolder:
     def below(cls, root: str | os.PathLike[str], *names: str) -> Iterator["KeptFolder"]:
         """The folder below `root`, through no symbolic link."""
         path = os.fspath(root)
-        descriptor = _opened(path, path, None)
+        descriptor = _open_folder(path, path, None)
         try:
             for name in names:
                 path = f"{path}/{name}"
-                inner = _opened(path, name, descriptor)
+                inner = _open_folder(path, name, descriptor)
                 os.close(descriptor)
                 descriptor = inner
             yield cls(path, descriptor)
@@ -51,7 +51,7 @@ class KeptFolder:
     @contextmanager
     def within(self, name: str) -> Iterator["KeptFolder"]:
         """A folder in this one."""
-        inner = _opened(f"{self.path}/{name}", name, self._descriptor)
+        inner = _open_folder(f"{self.path}/{name}", name, self._descriptor)
         try:
             yield KeptFolder(f"{self.path}/{name}", inner)
         finally:
@@ -127,16 +127,17 @@ class KeptFolder:
 
     def free_name(self, name: str) -> str:
         """The name, or with `-2`, `-3` … after it, the first that no entry has."""
-        taken = set(self.names())
-        numbered = (f"{name}-{number}" for number in itertools.count(2))
-        return name if name not in taken else next(other for other in numbered if other not in taken)
+        return self._first_free(itertools.chain((name,), (f"{name}-{number}" for number in itertools.count(2))))
 
     def _beside(self, name: str) -> str:
         """A free name for another version of a file, of the same kind, so that whoever reads those reads it."""
         stem, dot, kind = name.rpartition(".")
+        end = f"{dot}{kind if stem else ''}"
+        return self._first_free(f"{stem or kind}-edited-{number}{end}" for number in itertools.count(1))
+
+    def _first_free(self, names: Iterable[str]) -> str:
         taken = set(self.names())
-        names = (f"{stem or kind}-edited-{number}{dot}{kind if stem else ''}" for number in itertools.count(1))
-        return next(other for other in names if other not in taken)
+        return next(name for name in names if name not in taken)
 
     def _replace(self, name: str, before: bytes | None, after: bytes) -> bool:
         """Exchange a file for a new one if it is what was read; nothing that somebody saves meanwhile is lost."""
@@ -224,7 +225,7 @@ def _digest(raw: bytes | None) -> str:
     return hashlib.sha256(raw or b"").hexdigest()[:16]
 
 
-def _opened(path: str, name: str, folder: int | None) -> int:
+def _open_folder(path: str, name: str, folder: int | None) -> int:
     try:
         # The root is the user's own choice and may be a link; what is below it may not.
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW

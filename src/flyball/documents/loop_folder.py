@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -86,11 +85,9 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
         return entry.is_file(follow_symlinks=False)
     if not entry.is_dir(follow_symlinks=False):
         return False
-    return parse_task_id(entry.name) is not None or _is_watched(entry)
-
-
-def _is_watched(entry: os.DirEntry[str]) -> bool:
-    """Whether a folder holds the page of a loop that others drive, under whatever name, and nothing else."""
+    if parse_task_id(entry.name) is not None:
+        return True
+    # The folder of a loop that others drive has any name, and nothing in it but its page.
     names = [path.name for path in Path(entry.path).iterdir()]
     return MONITOR_PAGE in names and all(name.removeprefix(".").startswith(MONITOR_PAGE) for name in names)
 
@@ -117,11 +114,8 @@ class LoopFolder:
         tracked: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self.path = tree / LOOP / task
-        self._tree = tree
-        self._task = task
-        self._memory = memory
-        self._shared = shared
-        self._tracked = tracked
+        self._tree, self._task, self._memory = tree, task, memory
+        self._shared, self._tracked = shared, tracked
         self._hashes: dict[str, list[str]] | None = None
         self._begun = False
         self._stamps: dict[str, tuple[str, open_folder.Stamp]] = {}
@@ -129,9 +123,9 @@ class LoopFolder:
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
         """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
         tracked = self._tracked()
-        wanted = {name: text.encode() for name, text in files.items() if self._named(name) not in tracked}
+        wanted = {name: text.encode() for name, text in files.items() if self._tree_path(name) not in tracked}
         kept: list[KeptAside] = []
-        with self._explained():
+        with self._explain_errors():
             stale = self._stale(wanted)
             for parent in dict.fromkeys(PurePosixPath(name).parent for name in stale):
                 with self._folder(parent) as folder:
@@ -141,41 +135,30 @@ class LoopFolder:
 
     def append(self, name: str, entry: str, *, whole: Callable[[], str] | None = None) -> None:
         """Add an entry to a log, unless it is its last already; `whole` gives a log that was deleted."""
-        if self._named(name) in self._tracked():
+        if self._tree_path(name) in self._tracked():
             return
-        with self._explained(), self._folder(PurePosixPath(name).parent) as folder:
-            descriptor = self._open_log(folder, name, whole)
-            with os.fdopen(descriptor, "ab+") as file:
-                raw = entry.encode()
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - len(raw)))
-                if file.read() != raw:
-                    faults.point("loop.append.before")
-                    file.write(raw)
+        path, raw = PurePosixPath(name), entry.encode()
+        with (
+            self._explain_errors(),
+            self._folder(path.parent) as folder,
+            os.fdopen(_open_log(folder, path.name, whole), "ab+") as file,
+        ):
+            file.seek(max(0, file.seek(0, os.SEEK_END) - len(raw)))
+            if file.read() != raw:
+                faults.point("loop.append.before")
+                file.write(raw)
         faults.point("loop.append.after")
 
-    def _named(self, name: str) -> str:
+    def _tree_path(self, name: str) -> str:
         """A file by its path below the tree, as git knows it."""
         return f"{LOOP}/{self._task}/{name}"
 
     def end_of(self, name: str) -> str:
         """The last lines of a log, about as many as an entry has; nothing where there is none."""
-        with self._explained(), self._folder(PurePosixPath(name).parent) as folder:
-            return (open_folder.content(folder, PurePosixPath(name).name) or b"")[-_LONGEST_ENTRY:].decode(
-                errors="replace"
-            )
-
-    def _open_log(self, folder: int, name: str, whole: Callable[[], str] | None) -> int:
-        flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        leaf = PurePosixPath(name).name
-        facts = open_folder.status_of(folder, leaf)
-        if facts is not None and (not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1):
-            open_folder.rename_aside(folder, leaf)
-            facts = None
-        if facts is None:
-            raw = whole().encode() if whole else b""
-            open_folder.replace(folder, leaf, raw, partial(_is_begun, raw))
-        return os.open(leaf, flags, dir_fd=folder)
+        path = PurePosixPath(name)
+        with self._explain_errors(), self._folder(path.parent) as folder:
+            raw = open_folder.content(folder, path.name) or b""
+        return raw[-_LONGEST_ENTRY:].decode(errors="replace")
 
     def _stale(self, wanted: Mapping[str, bytes]) -> dict[str, str]:
         """The files that are not on disk as wanted, with their hashes; what will be written is remembered before it is."""
@@ -183,7 +166,7 @@ class LoopFolder:
         stale = {
             name: digest for name, digest in hashes.items() if self._stamps.get(name) != (digest, self._stamp(name))
         }
-        known = self._known()
+        known = self._rendered_hashes()
         new = {name: [digest] for name, digest in stale.items() if known.get(name, [""])[-1] != digest}
         if new:
             self._remember(new)
@@ -197,12 +180,14 @@ class LoopFolder:
 
     def _write(self, folder: int, name: str, raw: bytes, digest: str) -> KeptAside | None:
         path = PurePosixPath(name)
-        kept, facts = None, open_folder.status_of(folder, path.name)
-        untouched = name in self._stamps and self._stamps[name][1] == open_folder.stamp(facts)
+        kept = None
+        stamp = open_folder.stamp(open_folder.status_of(folder, path.name))
+        untouched = name in self._stamps and self._stamps[name][1] == stamp
         current = None if untouched else open_folder.content(folder, path.name)
         if current != raw:
             aside = open_folder.replace(folder, path.name, raw, lambda found: self._is_rendered(name, found))
-            kept = self._told(path, aside) if aside else None
+            if aside:
+                kept = KeptAside(self._tree_path(name), self._tree_path(str(path.with_name(aside))))
         stamp = open_folder.stamp(open_folder.status_of(folder, path.name))
         if stamp is not None:
             self._stamps[name] = (digest, stamp)
@@ -212,13 +197,9 @@ class LoopFolder:
         """Whether a file is flyball's own; so is an empty one, which a power cut may leave and nobody would miss."""
         if current == b"":
             return True
-        return current is not None and hashlib.sha256(current).hexdigest() in self._known().get(name, [])
+        return current is not None and hashlib.sha256(current).hexdigest() in self._rendered_hashes().get(name, [])
 
-    def _told(self, path: PurePosixPath, kept_as: str) -> KeptAside:
-        below = PurePosixPath(LOOP, self._task)
-        return KeptAside(str(below / path), str(below / path.with_name(kept_as)))
-
-    def _known(self) -> dict[str, list[str]]:
+    def _rendered_hashes(self) -> dict[str, list[str]]:
         """The hashes of what was rendered, the last one last, by name."""
         if self._hashes is None:
             self._hashes = {}
@@ -230,7 +211,7 @@ class LoopFolder:
 
     def _remember(self, new: Mapping[str, list[str]]) -> None:
         """Write down what will be written: at first all that is known anew, then a line each time."""
-        known = self._known()
+        known = self._rendered_hashes()
         _add(known, new)
         faults.point("loop.memory.before")
         if self._begun:
@@ -258,8 +239,7 @@ class LoopFolder:
                 os.close(descriptor)
                 descriptor = below
                 if step is LOOP and open_folder.status_of(descriptor, _GIT_IGNORE) is None:
-                    raw = IGNORED.encode()
-                    open_folder.replace(descriptor, _GIT_IGNORE, raw, partial(_is_begun, raw))
+                    _begin(descriptor, _GIT_IGNORE, IGNORED.encode())
             yield descriptor
         finally:
             os.close(descriptor)
@@ -289,7 +269,7 @@ class LoopFolder:
         os.rename(aside, "/".join((name, *inner, aside)), src_dir_fd=above, dst_dir_fd=above)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -299,9 +279,19 @@ class LoopFolder:
             ) from error
 
 
-def _is_begun(raw: bytes, found: bytes | None) -> bool:
-    """Whether what was in a free place all the same may go: the beginning of what belongs there, as a kill leaves it."""
-    return found is not None and raw.startswith(found)
+def _open_log(folder: int, name: str, whole: Callable[[], str] | None) -> int:
+    status = open_folder.status_of(folder, name)
+    if status is not None and (not stat.S_ISREG(status.st_mode) or status.st_nlink > 1):
+        open_folder.rename_aside(folder, name)
+        status = None
+    if status is None:
+        _begin(folder, name, whole().encode() if whole else b"")
+    return os.open(name, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+
+
+def _begin(folder: int, name: str, raw: bytes) -> None:
+    """Put a file in a free place; what is there all the same may go if it is the beginning of the file, as a kill leaves it."""
+    open_folder.replace(folder, name, raw, lambda found: found is not None and raw.startswith(found))
 
 
 def _add(known: dict[str, list[str]], new: Mapping[str, list[str]]) -> None:

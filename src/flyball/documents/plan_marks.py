@@ -11,16 +11,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from flyball.clock import system_clock
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
-from flyball.core.workflows.plan.sources.json_text import decoded
+from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
+from flyball.core.workflows.plan.sources.json_text import decode_json
 from flyball.core.workflows.plan.sources.marking import EntryMoved, MarkChange, nothing_else_moved, with_marks
 from flyball.core.workflows.plan.sources.task_master import tags_in
-from flyball.core.workflows.plan.sources.values import Format, PlanUnreadable
+from flyball.core.workflows.plan.sources.values import FORMATS, PlanUnreadable
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.plan_source import backlog_files, digest_of, read_plan
@@ -30,10 +31,6 @@ LOCK_STALE_S = 10.0
 LOCK_PATIENCE_S = 60.0
 GONE = "is gone: put it back, for the task works to the plan in it"
 _PAUSE_S = 0.05
-_FORMATS: dict[str, Format] = {
-    each: each
-    for each in ("plain", "spec-kit", "openspec", "kiro", "ralphex", "fix_plan", "task-master", "ralph", "backlog.md")
-}  # fmt: skip
 
 
 class PlanUnusable(Refusal):
@@ -74,10 +71,11 @@ class PlanFiles:
     def _mark_folder(self, path: Path, request: MarkEntries) -> EntriesMarked | Stale:
         before = backlog_files(path)
         after = dict(before)
-        for name, changes in groupby(sorted(request.changes, key=_part), key=_part):
+        by_file = attrgetter("key.part")
+        for name, changes in groupby(sorted(request.changes, key=by_file), key=by_file):
             if name not in before:
                 return Stale(digest_of(before))
-            after[name] = _marked(before[name], request.source, tuple(changes))
+            after[name] = _with_marks(before[name], request.source, tuple(changes))
         if after != before and digest_of(before) != request.seen:
             return Stale(digest_of(before))
         with _folder(self._root, path) as folder:
@@ -85,10 +83,6 @@ class PlanFiles:
                 if not _put(folder, name, before[name], after[name]):
                     return Stale(digest_of(backlog_files(path)))
         return EntriesMarked(digest_of(backlog_files(path)))
-
-
-def _part(change: MarkChange) -> str:
-    return change.key.part
 
 
 def _digest(raw: bytes) -> str:
@@ -108,7 +102,7 @@ def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMa
     before = folder.read(name)
     if before is None:
         raise DocumentError(GONE)
-    after = _marked(before, request.source, request.changes)
+    after = _with_marks(before, request.source, request.changes)
     if after == before:
         return EntriesMarked(_digest(before))
     if _digest(before) != request.seen or not _put(folder, name, before, after):
@@ -120,9 +114,9 @@ def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMa
     return EntriesMarked(_digest(found))
 
 
-def _marked(raw: bytes, source: Source, changes: tuple[MarkChange, ...]) -> bytes:
+def _with_marks(raw: bytes, source: Source, changes: tuple[MarkChange, ...]) -> bytes:
     """The content with its marks, once it is certain that nothing else would move."""
-    format = _FORMATS[source.format]
+    format = FORMATS[source.format]
     after = with_marks(raw, format, source.selector, changes)
     if not nothing_else_moved(raw, after, format, source.selector, changes):
         raise DocumentError("more than the marks would have changed; nothing was written. Mark the entries by hand")
@@ -138,7 +132,7 @@ def _require_tags(ours: bytes, found: bytes | None, source: Source) -> None:
     """Say so when another program lost tags of a file in the instant after it was marked."""
     if source.format != "task-master":
         return
-    lost = sorted({*tags_in(decoded(ours))} - {*(tags_in(decoded(found)) if found else ())})
+    lost = sorted({*tags_in(decode_json(ours))} - {*(tags_in(decode_json(found)) if found else ())})
     if lost:
         raise DocumentError(
             f"another program wrote the file meanwhile and lost the tags {', '.join(lost)}; restore them"
@@ -150,7 +144,7 @@ def _lock(path: Path) -> Iterator[None]:
     """Hold Task Master's own lock: a file or folder beside the tasks, which counts for nothing once it is ten seconds old."""
     lock = path.with_name(f"{path.name}.lock")
     until = system_clock.monotonic() + LOCK_PATIENCE_S
-    while not _taken(lock):
+    while not _take(lock):
         if system_clock.monotonic() > until:
             raise DocumentError(f"{lock.name} is held by another program; end that, or delete the lock, and try again")
         threading.Event().wait(_PAUSE_S)
@@ -160,7 +154,7 @@ def _lock(path: Path) -> Iterator[None]:
         lock.unlink(missing_ok=True)
 
 
-def _taken(lock: Path) -> bool:
+def _take(lock: Path) -> bool:
     try:
         os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
     except FileExistsError:

@@ -16,13 +16,13 @@ from flyball.core.text import criteria
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.plan.sources import backlog_md
 from flyball.core.workflows.plan.sources.boxes import scan
-from flyball.core.workflows.plan.sources.json_text import decoded
-from flyball.core.workflows.plan.sources.markdown import ReadingOptions, read_markdown
+from flyball.core.workflows.plan.sources.json_text import decode_json
+from flyball.core.workflows.plan.sources.markdown import read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.ralph import read_ralph
-from flyball.core.workflows.plan.sources.requirements import requirement_criteria
 from flyball.core.workflows.plan.sources.task_master import read_task_master, tags_in
-from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, PlanUnreadable
+from flyball.core.workflows.plan.sources.values import FORMATS, MARKDOWN, Format, ImportedPlan, PlanUnreadable
+from flyball.core.workflows.plan.sources.wording import requirement_criteria
 from flyball.documents.errors import DocumentError, SourceUnreadable
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
 
@@ -31,8 +31,6 @@ _NAMELESS = frozenset(
     {"", "tasks", "todo", "todos", "plan", "fix plan", "implementation plan", "task list", "checklist"}
 )
 """Headings that say what kind of file it is, and not what it is about."""
-FINISHED_FOLDERS = ("completed", "archive/tasks")
-MARKDOWN_ENDS = (".md", ".markdown")
 _BESIDE: Mapping[str, tuple[str, ...]] = {
     "spec-kit": ("spec.md", "plan.md", "data-model.md", "research.md"),
     "openspec": ("proposal.md", "design.md"),
@@ -49,7 +47,7 @@ def recognise(path: Path, root: Path) -> Format | None:
     place = place_below(path, root)
     if path.suffix == ".json":
         return (format_by_path(place) or _json_format(path)) if path.is_file() else None
-    if path.suffix.lower() not in MARKDOWN_ENDS:
+    if path.suffix.lower() not in {".md", ".markdown"}:
         return None
     try:
         raw = read_bytes(path)
@@ -95,7 +93,7 @@ def with_note_on_boxes(
 def _json_format(path: Path) -> Format | None:
     """The tool whose fields a JSON file has."""
     try:
-        value = decoded(read_bytes(path))
+        value = decode_json(read_bytes(path))
     except (DocumentError, PlanUnreadable):
         return None
     if isinstance(value, dict) and "userStories" in value:
@@ -123,7 +121,9 @@ def read_plan_source(path: Path, root: Path, format: Format, *, parallel_stories
     text = "" if format == "backlog.md" else read_text(path, read_bytes(path))
     title = plan.title if plan.title.casefold() not in _NAMELESS else f"Work through {source.path}"
     found = Source(source.path, digest, format, plan.selector)
-    request = "\n\n".join((title, *_beside(path, root, format)))
+    names = [name for name in _BESIDE.get(format, ()) if (path.parent / name).is_file()]
+    places = ", ".join(place_below(path.parent / name, root) for name in names)
+    request = f"{title}\n\nRead also: {places}" if places else title
     return SourceDocument(found, text, title, request, plan.items, living=True, notes=notes_on(plan))
 
 
@@ -148,12 +148,6 @@ def notes_on(plan: ImportedPlan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _beside(path: Path, root: Path, format: Format) -> tuple[str, ...]:
-    names = [name for name in _BESIDE.get(format, ()) if (path.parent / name).is_file()]
-    places = ", ".join(place_below(path.parent / name, root) for name in names)
-    return (f"Read also: {places}",) if places else ()
-
-
 def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> tuple[ImportedPlan, str]:
     """The plan at a source as it is now, and the hash of what was read."""
     path = root / source.path
@@ -167,15 +161,11 @@ def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> 
         if source.format == "ralph":
             return read_ralph(raw), digest
         read_text(path, raw)
-        reading = ReadingOptions(_requirements(path) if source.format == "kiro" else {}, parallel_stories)
-        return read_markdown(raw, _markdown_format(source.format), reading), digest
+        criteria = _requirements(path) if source.format == "kiro" else {}
+        return read_markdown(raw, FORMATS[source.format], criteria, parallel_stories=parallel_stories), digest
     except PlanUnreadable as error:
         line = f", line {error.line}" if error.line else ""
         raise SourceUnreadable(f"{path}{line}: {error}.") from error
-
-
-def _markdown_format(format: str) -> Format:
-    return next(each for each in MARKDOWN if each == format)
 
 
 def _current_tag(path: Path) -> str:
@@ -225,6 +215,6 @@ def _read_folder(path: Path) -> tuple[ImportedPlan, str]:
     base = path if (path / TASKS).is_dir() else path.parent
     config = next((base / name for name in ("config.yml", "config.yaml") if (base / name).is_file()), None)
     done = backlog_md.done_status(config.read_text(encoding="utf-8", errors="replace") if config else "")
-    gone = (each.name for name in FINISHED_FOLDERS for each in (base / name).glob("*.md"))
+    gone = (each.name for name in ("completed", "archive/tasks") for each in (base / name).glob("*.md"))
     finished = [match[0] for name in gone if (match := re.match(r"[A-Za-z]+-[\d.]*\d", name))]
     return backlog_md.read_backlog_md(files, done=done, finished=finished), digest_of(files)

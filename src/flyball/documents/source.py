@@ -12,7 +12,6 @@ from flyball.core.text import criteria
 from flyball.documents.errors import SourceUnreadable
 
 MAX_BYTES = 2 * 1024 * 1024
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class SourceDocument(msgspec.Struct, frozen=True):
@@ -42,17 +41,14 @@ def read_source(path: Path, root: Path) -> SourceDocument:
     if not title:
         raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
     goal = criteria.goal(text)
+    items = (Item(c.id, c.text, status="completed" if c.done else "not-started") for c in criteria.criteria(text))
     return SourceDocument(
         source=Source(place_below(path, root), hashlib.sha256(raw).hexdigest()),
         text=text,
         title=title,
         request=f"{title}\n\n{goal}" if goal and goal != title else title,
-        items=tuple(_item(criterion) for criterion in criteria.criteria(text)),
+        items=tuple(items),
     )
-
-
-def _item(criterion: criteria.Criterion) -> Item:
-    return Item(criterion.id, criterion.text, status="completed" if criterion.done else "not-started")
 
 
 def place_below(path: Path, root: Path) -> str:
@@ -83,7 +79,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path, raw: bytes) -> str:
-    if raw.startswith(_UTF_16):
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise SourceUnreadable(f"{path} is UTF-16; expected UTF-8. Save it as UTF-8 and try again.")
     if b"\0" in raw:
         line = raw.count(b"\n", 0, raw.index(b"\0")) + 1

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import singledispatchmethod
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,12 @@ from typing import Any
 from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.checkpoints import at_end, at_start, fix_cycles
 from flyball.core.evaluation.choosing import UnknownEvaluator, choose
-from flyball.core.workflows.track import edits as ed, plan_text, registers
+from flyball.core.workflows.track import effects as ed, plan_text, registers
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
 from flyball.documents.errors import DocumentError, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
-from flyball.documents.track_lock import Tell, untold
+from flyball.documents.track_lock import Tell, tell_nobody
 from flyball.ports import Refusal
 from flyball.projections.files.evaluation_report import PAGE as REPORT, evaluation_report
 
@@ -33,14 +32,7 @@ TRACKS, INDEX, LOG, ERRORS = "tracks.md", "index.md", "decision-log.md", "knowle
 LONGEST = 60_000
 MOST_ERRORS = 500
 _BUSINESS = frozenset(
-    {
-        "product.md",
-        "business-strategy.md",
-        "tech-stack.md",
-        "product-roadmap.md",
-        "product-guidelines.md",
-        "screen-map.md",
-    }
+    "product.md business-strategy.md tech-stack.md product-roadmap.md product-guidelines.md screen-map.md".split()
 )
 
 
@@ -55,7 +47,7 @@ class _Changed(Exception):
 class TrackDocuments:
     """Performs the effects on documents of tracks below a repository's root; each may be repeated after a crash."""
 
-    def __init__(self, root: Path, cards: Sequence[EvaluatorCard], *, tell: Tell = untold) -> None:
+    def __init__(self, root: Path, cards: Sequence[EvaluatorCard], *, tell: Tell = tell_nobody) -> None:
         self._root, self._cards, self._tell = root, cards, tell
 
     def read(self, request: ReadTrack) -> TrackRead:
@@ -82,7 +74,7 @@ class TrackDocuments:
             _number(loop.get("max_plan_revisions")),
             _number(plan.get("plan_version")) or 0,
             str(track.metadata.get("status", "")).startswith("complete"),
-            tuple(self._elsewhere(above, track.folder)),
+            tuple(_elsewhere(above, track.folder)),
             tuple(_errors(above / ERRORS)),
             tuple(_documents(above, self._root)),
         )
@@ -98,28 +90,27 @@ class TrackDocuments:
             raise TrackUnusable(f"{request.path} cannot be written: {error}") from error
         return TrackEdited()
 
-    @singledispatchmethod
-    def _make(self, edit: object, request: EditTrack) -> None:
-        raise AssertionError(f"no such edit: {edit} in {request.id}")
+    def _make(self, edit: ed.Edit, request: EditTrack) -> None:
+        match edit:
+            case ed.SetMetadata(values=values):
+                self._metadata(request, lambda _known: values)
+            case ed.SetBox() | ed.MarkDone() | ed.AddLines():
+                self._edit_plan(edit, request)
+            case ed.WritePlan():
+                self._write_plan(edit, request)
+            case ed.BeginEvaluation(at=at):
+                self._metadata(request, lambda _known: at_start(at))
+            case ed.WriteEvaluation():
+                self._write_evaluation(edit, request)
+            case ed.KeepErrors(entries=entries, on=on):
+                self._beside(request, ERRORS, lambda text: registers.with_errors(text, entries, on), make=True)
+            case ed.LogDecision():
+                row = (edit.date, edit.decision, edit.source, edit.documents, edit.commit)
+                self._beside(request, LOG, lambda text: registers.with_decision(text, *row), make=True)
+            case ed.CompleteTrack():
+                self._complete(edit, request)
 
-    @_make.register
-    def _(self, edit: ed.SetMetadata, request: EditTrack) -> None:
-        self._metadata(request, lambda _known: edit.values)
-
-    @_make.register
-    def _(self, edit: ed.SetBox, request: EditTrack) -> None:
-        self._page(request, lambda text: plan_text.with_box(text, edit.task, edit.mark))
-
-    @_make.register
-    def _(self, edit: ed.MarkDone, request: EditTrack) -> None:
-        self._page(request, lambda text: plan_text.with_done(text, edit.task, edit.sha, edit.summary))
-
-    @_make.register
-    def _(self, edit: ed.AddLines, request: EditTrack) -> None:
-        self._page(request, lambda text: plan_text.with_section(text, edit.heading, edit.lines))
-
-    @_make.register
-    def _(self, edit: ed.WritePlan, request: EditTrack) -> None:
+    def _write_plan(self, edit: ed.WritePlan, request: EditTrack) -> None:
         """A new version of the plan takes the place of what was read; a version that stood there is kept beside it."""
         folder = self._root / request.path
         there = _text(folder / PLAN)
@@ -131,16 +122,10 @@ class TrackDocuments:
             self._change(request.path, f"plan-v{edit.version - 1}.md", lambda text: text or there)
         write_page(folder, PLAN, edit.text)
 
-    @_make.register
-    def _(self, edit: ed.BeginEvaluation, request: EditTrack) -> None:
-        self._metadata(request, lambda _known: at_start(edit.at))
-
-    @_make.register
-    def _(self, edit: ed.WriteEvaluation, request: EditTrack) -> None:
+    def _write_evaluation(self, edit: ed.WriteEvaluation, request: EditTrack) -> None:
         """The report, then the verdict in the metadata: once it stands there it is not counted a second time."""
-        write_page(
-            self._root / request.path, REPORT, evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
-        )
+        report = evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
+        write_page(self._root / request.path, REPORT, report)
 
         def verdict(known: Any) -> dict[str, Any]:
             step = _object(_object(_object(known.get("loop_state")).get("checkpoints")).get("EVALUATE_EXECUTION"))
@@ -148,17 +133,7 @@ class TrackDocuments:
 
         self._metadata(request, verdict)
 
-    @_make.register
-    def _(self, edit: ed.KeepErrors, request: EditTrack) -> None:
-        self._beside(request, ERRORS, lambda text: registers.with_errors(text, edit.entries, edit.on), make=True)
-
-    @_make.register
-    def _(self, edit: ed.LogDecision, request: EditTrack) -> None:
-        row = (edit.date, edit.decision, edit.source, edit.documents, edit.commit)
-        self._beside(request, LOG, lambda text: registers.with_decision(text, *row), make=True)
-
-    @_make.register
-    def _(self, edit: ed.CompleteTrack, request: EditTrack) -> None:
+    def _complete(self, edit: ed.CompleteTrack, request: EditTrack) -> None:
         track = read_track(request.path, self._root)
         name, date = str(track.metadata.get("name") or track.folder), edit.at[:10]
         loop = {"current_step": "COMPLETE", "step_status": "PASSED"}
@@ -173,7 +148,16 @@ class TrackDocuments:
     def _metadata(self, request: EditTrack, values: Callable[[Any], dict[str, Any]]) -> None:
         update_metadata(self._root / request.path, values, tell=self._tell)
 
-    def _page(self, request: EditTrack, change: Callable[[str], str]) -> None:
+    def _edit_plan(self, edit: ed.SetBox | ed.MarkDone | ed.AddLines, request: EditTrack) -> None:
+        def change(text: str) -> str:
+            match edit:
+                case ed.SetBox():
+                    return plan_text.with_box(text, edit.task, edit.mark)
+                case ed.MarkDone():
+                    return plan_text.with_done(text, edit.task, edit.sha, edit.summary)
+                case ed.AddLines():
+                    return plan_text.with_section(text, edit.heading, edit.lines)
+
         try:
             self._change(request.path, PLAN, change)
         except plan_text.TaskNotFound as error:
@@ -189,28 +173,29 @@ class TrackDocuments:
         self._change(path.parent.relative_to(self._root).as_posix(), path.name, change)
 
     def _change(self, folder: str, name: str, change: Callable[[str], str]) -> None:
-        def changed(raw: bytes | None) -> bytes:
+        def apply(raw: bytes | None) -> bytes:
             try:
                 return change((raw or b"").decode("utf-8")).encode()
             except (UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
                 raise TrackUnreadable(f"{folder}/{name} cannot be read ({error}); fix it and go on.") from error
 
         with KeptFolder.below(self._root, *Path(folder).parts) as kept:
-            kept.edit(name, changed)
+            kept.edit(name, apply)
 
     def _above(self, path: str) -> Path:
         """The folder of all tracks: `conductor/` where the track lies in its place, else the folder around the track's."""
         folder = self._root / path
         return folder.parents[1] if folder.parent.name == "tracks" else folder.parent
 
-    def _elsewhere(self, above: Path, own: str) -> Iterator[tuple[str, str]]:
-        """Files that open tasks of other tracks in progress name."""
-        for folder in sorted((above / "tracks").glob("*/")):
-            if folder.name == own or _decoded(_text(folder / METADATA)).get("status") != "in_progress":
-                continue
-            for task in plan_text.read_tasks(_text(folder / PLAN)).tasks:
-                if task.box != "x" and not task.deferred:
-                    yield from ((path, folder.name) for path in task.item.files)
+
+def _elsewhere(above: Path, own: str) -> Iterator[tuple[str, str]]:
+    """Files that open tasks of other tracks in progress name."""
+    for folder in sorted((above / "tracks").glob("*/")):
+        if folder.name == own or _read_json(folder / METADATA).get("status") != "in_progress":
+            continue
+        for task in plan_text.read_tasks(_text(folder / PLAN)).tasks:
+            if task.page.box != "x" and not task.page.deferred:
+                yield from ((path, folder.name) for path in task.item.files)
 
 
 def _text(path: Path) -> str:
@@ -227,10 +212,9 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _decoded(text: str) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     with suppress(ValueError, RecursionError):
-        found = json.loads(text)
-        return found if isinstance(found, dict) else {}
+        return _object(json.loads(_text(path)))
     return {}
 
 
@@ -243,7 +227,7 @@ def _number(value: object) -> int | None:
 
 
 def _errors(path: Path) -> Iterator[dict[str, str]]:
-    entries = _decoded(_text(path)).get("errors")
+    entries = _read_json(path).get("errors")
     for entry in (entries if isinstance(entries, list) else [])[:MOST_ERRORS]:
         if isinstance(entry, dict):
             yield {key: str(entry.get(key, ""))[:500] for key in ("pattern", "problem", "solution")}

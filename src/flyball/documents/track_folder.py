@@ -8,15 +8,16 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.model.task import Source
 from flyball.core.text.json_edits import NotAnObject, with_values
 from flyball.core.text.quantities import listed
-from flyball.documents.errors import TrackUnreadable
+from flyball.documents.errors import SourceUnreadable, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
-from flyball.documents.source import read_bytes, read_text
-from flyball.documents.track_lock import Tell, locked, untold
+from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
+from flyball.documents.track_lock import Tell, hold_lock, tell_nobody
 
 TRACKS = Path("conductor") / "tracks"
-METADATA = "metadata.json"
+SPECIFICATION, METADATA = "spec.md", "metadata.json"
 
 
 class Track(msgspec.Struct, frozen=True):
@@ -41,13 +42,13 @@ def read_track(name: str, root: Path) -> Track:
         raise TrackUnreadable(
             f"There is no track {name!r}: expected a folder with spec.md or metadata.json, or the name of one below {TRACKS}/.{told}"
         )
-    spec, metadata = folder / "spec.md", folder / METADATA
+    spec, metadata = folder / SPECIFICATION, folder / METADATA
     if not spec.is_file() and not metadata.is_file():
         raise TrackUnreadable(f"{folder} has neither spec.md nor metadata.json; expected the folder of a track.")
     product = _product(folder.resolve())
     return Track(
         folder.resolve().name,
-        _metadata(metadata),
+        _parse_metadata(metadata, read_bytes(metadata)) if metadata.is_file() else {},
         _text(spec),
         folder.resolve(),
         _text(folder / "plan.md") if (folder / "plan.md").is_file() else None,
@@ -79,13 +80,7 @@ def _up(folder: Path) -> Iterator[Path]:
             return
 
 
-def _metadata(path: Path) -> dict[str, object]:
-    if not path.is_file():
-        return {}
-    return _decoded(path, read_bytes(path))
-
-
-def _decoded(path: Path, raw: bytes) -> dict[str, object]:
+def _parse_metadata(path: Path, raw: bytes) -> dict[str, object]:
     try:
         return msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"), type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -93,7 +88,7 @@ def _decoded(path: Path, raw: bytes) -> dict[str, object]:
 
 
 def update_metadata(
-    folder: Path, values: Callable[[Mapping[str, object]], Mapping[str, Any]], *, tell: Tell = untold
+    folder: Path, values: Callable[[Mapping[str, object]], Mapping[str, Any]], *, tell: Tell = tell_nobody
 ) -> None:
     """Set values in the metadata as it is now; what anybody else writes meanwhile is kept and edited in its turn."""
     path = folder / METADATA
@@ -101,13 +96,13 @@ def update_metadata(
     def change(raw: bytes | None) -> bytes:
         text = (raw or b"{}\n").decode("utf-8")
         try:
-            return with_values(text, values(_decoded(path, text.encode()))).encode("utf-8")
+            return with_values(text, values(_parse_metadata(path, text.encode()))).encode("utf-8")
         except NotAnObject as error:
             raise TrackUnreadable(
                 f"{path}: {error}; expected an object there. Fix it and run the command again."
             ) from error
 
-    with locked(folder, tell=tell), KeptFolder.below(folder) as kept:
+    with hold_lock(folder, tell=tell), KeptFolder.below(folder) as kept:
         kept.edit(METADATA, change)
 
 
@@ -115,3 +110,29 @@ def write_page(folder: Path, name: str, text: str) -> None:
     """Put a page into the track's folder in one step."""
     with KeptFolder.below(folder) as kept:
         kept.edit(name, lambda _: text.encode("utf-8"))
+
+
+def is_track_folder(path: Path) -> bool:
+    """Whether a path is a folder that holds a specification, or the metadata of a track below `tracks/`."""
+    if not path.is_dir():
+        return False
+    return (path / SPECIFICATION).is_file() or (path.parent.name == "tracks" and (path / METADATA).is_file())
+
+
+def read_track_source(path: Path, root: Path) -> SourceDocument:
+    """The track at `path`, if it has a specification to work to and lies in the repository.
+
+    Its documents change as it is worked, so none of them is remembered.
+    """
+    if not is_track_folder(path):
+        raise SourceUnreadable(
+            f"{path} is not a track; expected a folder with {SPECIFICATION}, like conductor/tracks/NAME."
+        )
+    place = place_below(path, root)
+    if Path(place).is_absolute():
+        raise SourceUnreadable(f"{path} lies outside the repository; expected a track below {root}.")
+    track = read_track(place, root)
+    if not track.spec.strip():
+        raise SourceUnreadable(f"{path / SPECIFICATION} is missing or empty; expected what the track is to do.")
+    name = str(track.metadata.get("name") or track.folder)
+    return SourceDocument(Source(place, ""), "", name, f"Work the track {name}", living=True)

@@ -29,16 +29,16 @@ TOLD_AT = 20
 Tell = Callable[[str], None]
 
 
-def untold(_sentence: str) -> None:
+def tell_nobody(_sentence: str) -> None:
     """What is done with a sentence nobody is there to read."""
 
 
 @contextmanager
-def locked(folder: Path, *, stale_s: float = STALE_S, tell: Tell = untold) -> Iterator[None]:
+def hold_lock(folder: Path, *, tell: Tell = tell_nobody) -> Iterator[None]:
     """Hold the lock of a track's folder; somebody is told when another program makes this one wait."""
     lock = folder / LOCK
-    _take(lock, stale_s, tell)
-    holder = _signed(lock)
+    _take(lock, tell)
+    holder = _sign(lock)
     try:
         yield
     finally:
@@ -49,12 +49,12 @@ def locked(folder: Path, *, stale_s: float = STALE_S, tell: Tell = untold) -> It
             os.close(holder)
 
 
-def _take(lock: Path, stale_s: float, tell: Tell) -> None:
+def _take(lock: Path, tell: Tell) -> None:
     for attempt in itertools.count(1):
         try:
             lock.mkdir()
         except FileExistsError:
-            if _freed(lock, stale_s):
+            if _clear_stale(lock):
                 continue
             if attempt == TOLD_AT:
                 tell(f"waiting for {lock}, which another program holds; remove it if none does")
@@ -67,7 +67,7 @@ def _take(lock: Path, stale_s: float, tell: Tell) -> None:
             return
 
 
-def _signed(lock: Path) -> int | None:
+def _sign(lock: Path) -> int | None:
     """Put the holder's file into the lock, locked before anybody can see it; None where the disk has no such locks."""
     descriptor, made = tempfile.mkstemp(prefix=f"{LOCK}.", dir=lock.parent)
     try:
@@ -80,8 +80,8 @@ def _signed(lock: Path) -> int | None:
     return descriptor
 
 
-def _freed(lock: Path, stale_s: float) -> bool:
-    """Whether nobody holds the lock any more, and it is gone. One at a time looks: what it finds stale is what it takes away."""
+def _clear_stale(lock: Path) -> bool:
+    """Take away a lock that nobody holds any more, and say whether it is gone. One at a time looks: what it finds stale is what it takes away."""
     try:
         folder = os.open(lock.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -89,22 +89,22 @@ def _freed(lock: Path, stale_s: float) -> bool:
     try:
         with suppress(OSError):
             fcntl.flock(folder, fcntl.LOCK_EX)
-        return _is_left(lock, stale_s) and _removed(lock)
+        return _is_stale(lock) and _remove(lock)
     finally:
         os.close(folder)
 
 
-def _is_left(lock: Path, stale_s: float) -> bool:
+def _is_stale(lock: Path) -> bool:
     try:
         holder = os.open(lock / HOLDER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        return _age(lock) >= stale_s
+        return _age(lock) >= STALE_S
     try:
         fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # One that gave the lock back in this instant has taken its file out of it.
         return os.path.samestat(os.fstat(holder), (lock / HOLDER).stat())
     except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.ENOENT) and _age(lock) >= stale_s
+        return error.errno not in (errno.EWOULDBLOCK, errno.ENOENT) and _age(lock) >= STALE_S
     finally:
         os.close(holder)
 
@@ -118,7 +118,7 @@ def _age(lock: Path) -> float:
         return 0.0
 
 
-def _removed(lock: Path) -> bool:
+def _remove(lock: Path) -> bool:
     try:
         if lock.is_symlink() or not lock.is_dir():
             lock.unlink()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +62,11 @@ class WorkFolder:
         backlog = self.backlog()
         with KeptFolder.below(self._root, WORK) as work:
             constitution = work.read(CONSTITUTION)
-        warnings = (
-            []
-            if constitution is not None
-            else ["there is no .work/constitution.md; write one with: flyball init --constitution"]
-        )
+        warnings: list[str] = []
+        if constitution is None:
+            warnings.append("there is no .work/constitution.md; write one with: flyball init --constitution")
         with KeptFolder.below(self._root, WORK, AGENT) as agent:
-            raw, problem = _decoded(agent.read(STATE))
+            raw, problem = _parse_state(agent.read(STATE))
             focus = agent.read(FOCUS)
         state = read_state(raw)
         if problem:
@@ -112,7 +110,7 @@ class WorkFolder:
     def is_done_still(self) -> bool:
         """Whether the last decision was DONE, and the issue files still are what they were then."""
         with KeptFolder.below(self._root, WORK, AGENT) as agent:
-            seen = read_state(_decoded(agent.read(STATE))[0]).seen
+            seen = read_state(_parse_state(agent.read(STATE))[0]).seen
         return seen is not None and bool(seen.done) and seen.done == self._digest()
 
     def _digest(self) -> str:
@@ -126,17 +124,21 @@ class WorkFolder:
     def record(self, session: Session, evaluation: Evaluation, *, at: str) -> None:
         """Write the decision into the state and the focus, durably and by the smallest change."""
         with KeptFolder.below(self._root, WORK, AGENT) as agent:
-            before = agent.read(STATE)
-            if _decoded(before)[1]:
+            if _parse_state(agent.read(STATE))[1]:
                 agent.move(STATE, agent.free_name(f"{STATE}.bak"))
             digest = self._digest() if evaluation.decision == "DONE" else ""
-            agent.edit(STATE, lambda raw: _state(raw, session, evaluation, at, digest))
+
+            def with_session(raw: bytes | None) -> bytes:
+                values, _ = _parse_state(raw)
+                return state_bytes(updated(values, read_state(values), session, evaluation, at=at, digest=digest))
+
+            agent.edit(STATE, with_session)
             agent.edit(FOCUS, lambda raw: bytes_of(with_decision(text_of(raw or b""), evaluation, at)))
 
 
 def histories(issues: KeptFolder) -> list[str]:
     """The files of history that flyball writes, oldest first."""
-    return [*(f"history-{number}.md" for number in rolled(issues)), HISTORY]
+    return [*(f"history-{number}.md" for number in history_numbers(issues)), HISTORY]
 
 
 def _past(issues: KeptFolder) -> list[str]:
@@ -158,7 +160,7 @@ def issue_files(issues: KeptFolder, ignore: Iterable[str] = ()) -> list[str]:
     return sorted({*ISSUE_FILES, *(path for path in issues.paths() if counts(path))}, key=place_of)
 
 
-def rolled(issues: KeptFolder) -> list[int]:
+def history_numbers(issues: KeptFolder) -> list[int]:
     """The numbers of history files that were put aside because they were full, in order."""
     names = (name for name in issues.names() if name.startswith("history-"))
     return sorted(int(found[1]) for name in names if (found := re.fullmatch(_ROLLED, name)))
@@ -171,7 +173,7 @@ def _no_text(raw: bytes) -> str:
     return "the file is binary; expected text in UTF-8" if b"\0" in raw else ""
 
 
-def _decoded(raw: bytes | None) -> tuple[dict[str, Any], str]:
+def _parse_state(raw: bytes | None) -> tuple[dict[str, Any], str]:
     """A state file as an object, and why it is none."""
     if raw is None or not raw.strip():
         return {}, ""
@@ -186,10 +188,9 @@ def _decoded(raw: bytes | None) -> tuple[dict[str, Any], str]:
     return value, ""
 
 
-def _state(raw: bytes | None, session: Session, evaluation: Evaluation, at: str, digest: str) -> bytes:
-    values, _ = _decoded(raw)
-    new = updated(values, read_state(values), session, evaluation, at=at, digest=digest)
+def state_bytes(values: Mapping[str, Any]) -> bytes:
+    """A state file as it is written; half characters, which no file can hold, are escaped."""
     try:
-        return f"{json.dumps(new, indent=2, ensure_ascii=False)}\n".encode()
+        return f"{json.dumps(values, indent=2, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:
-        return f"{json.dumps(new, indent=2)}\n".encode()
+        return f"{json.dumps(values, indent=2)}\n".encode()

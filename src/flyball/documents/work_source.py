@@ -12,7 +12,29 @@ from flyball.documents.source import SourceDocument, place_below
 from flyball.documents.work_folder import CONSTITUTION, WORK
 
 ISSUES = Path("agent") / "issues"
-REQUEST = "Work through the backlog"
+_CONSTITUTION = """\
+# Constitution
+
+The rules by which the backlog of {name} is worked. Every agent is told what stands here; keep it short.
+
+## Workspace
+
+{folders}
+
+## What must pass
+
+{gates}
+
+## Rules
+
+- One issue at a time, with the smallest change that meets its acceptance criteria.
+- Every change has a test that fails without it.
+- No new dependency unless the issue asks for it.
+
+## Off limits
+
+- Files outside this repository, credentials, and the backlog in `.work/` itself.
+"""
 
 
 def is_work_folder(path: Path) -> bool:
@@ -29,7 +51,7 @@ def read_work_source(path: Path, root: Path) -> SourceDocument:
         )
     require_constitution(path)
     place = place_below(path, root)
-    request = f"{REQUEST} in {place}"
+    request = f"Work through the backlog in {place}"
     return SourceDocument(Source(place, ""), "", request, request, living=True)
 
 
@@ -59,37 +81,9 @@ def write_constitution(root: Path, facts: ProjectFacts, *, force: bool = False) 
     path = root / WORK / CONSTITUTION
     if path.exists() and not force:
         raise ConstitutionThere(f"{path} already exists. Edit it, or replace it: flyball init --constitution --force")
-    (root / WORK / ISSUES).mkdir(parents=True, exist_ok=True)
-    with path.open("w" if force else "x", encoding="utf-8") as file:
-        file.write(_constitution(facts))
-    return path
-
-
-def _constitution(facts: ProjectFacts) -> str:
     folders = [f"- `{name}/`" for name in facts.folders] or ["- (name the folders that hold code and tests)"]
     gates = [f"- `{command}`" for command in facts.gates] or ["- (name the commands that must pass)"]
-    lines = [
-        "# Constitution",
-        "",
-        f"The rules by which the backlog of {facts.name} is worked. Every agent is told what stands here; keep it short.",
-        "",
-        "## Workspace",
-        "",
-        *folders,
-        "",
-        "## What must pass",
-        "",
-        *gates,
-        "",
-        "## Rules",
-        "",
-        "- One issue at a time, with the smallest change that meets its acceptance criteria.",
-        "- Every change has a test that fails without it.",
-        "- No new dependency unless the issue asks for it.",
-        "",
-        "## Off limits",
-        "",
-        "- Files outside this repository, credentials, and the backlog in `.work/` itself.",
-        "",
-    ]
-    return "\n".join(lines)
+    (root / WORK / ISSUES).mkdir(parents=True, exist_ok=True)
+    with path.open("w" if force else "x", encoding="utf-8") as file:
+        file.write(_CONSTITUTION.format(name=facts.name, folders="\n".join(folders), gates="\n".join(gates)))
+    return path

@@ -10,7 +10,7 @@ from flyball.core.evaluation.choosing import Chosen
 from flyball.core.evaluation.findings import PassResult, TrackDefect
 from flyball.core.model.effects import Effect
 from flyball.core.model.outcomes import Outcome
-from flyball.core.workflows.track import edits as ed, plan_text
+from flyball.core.workflows.track import effects as ed, plan_text
 from flyball.core.workflows.track.effects import (
     AnswersChecked,
     CheckAnswers,

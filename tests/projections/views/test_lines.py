@@ -29,7 +29,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Item, Source
 from flyball.core.vocabulary import event_type
 from flyball.core.workflows.backlog.facts import Evaluated
-from flyball.core.workflows.plan.sources.effects import MarkEntries
+from flyball.core.workflows.plan.effects import MarkEntries
 from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.values import Key
 from flyball.projections.views.lines import LONGEST, json_line, line

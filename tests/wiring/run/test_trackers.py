@@ -9,7 +9,7 @@ import pytest
 
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import EffectId, Source
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, ReadPlan
+from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, ReadPlan
 from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
 from flyball.documents.plan_marks import PlanUnusable

@@ -188,7 +188,7 @@ def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     from flyball.config.settings import RunFlags, build
     from flyball.core.workflows.registry import WORKFLOWS
     from flyball.documents.source import read_source
-    from flyball.documents.track_source import read_track_source
+    from flyball.documents.track_folder import read_track_source
     from flyball.documents.work_source import read_work_source
     from flyball.wiring.tasks.opening import open_task
 

@@ -22,7 +22,7 @@ from flyball.core.workflows.backlog.facts import (
     ItemSettled,
     Reviewed,
 )
-from flyball.core.workflows.plan.sources.effects import MarkEntries
+from flyball.core.workflows.plan.effects import MarkEntries
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import told
 from flyball.projections.history.recording import coverage_seen

@@ -11,8 +11,7 @@ from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.model.task import Task
 from flyball.core.text.scrubbing import decode
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
-from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
-from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
+from flyball.core.workflows.plan.effects import DraftRead, MarkEntries, ReadDraft, ReadPlan
 from flyball.core.workflows.track.effects import CheckAnswers, EditTrack, MeasureTrack, ReadTrack
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.documents.track_documents import TrackDocuments

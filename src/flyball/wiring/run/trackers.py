@@ -14,7 +14,7 @@ from flyball import process
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
 from flyball.core.text.scrubbing import decode, scrub
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
+from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.trackers import BEADS_DONE, GITHUB_DONE, read_beads, read_github
 from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanUnreadable

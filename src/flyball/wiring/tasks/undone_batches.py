@@ -11,9 +11,9 @@ from flyball.core.model.events import Fact, ItemChanged
 from flyball.core.model.outcomes import Interrupted, Outcome
 from flyball.core.model.state import State
 from flyball.core.model.task import Source
-from flyball.core.workflows.plan.importing import marking, reading, source_of, taken_in
+from flyball.core.workflows.plan.effects import EntriesMarked
+from flyball.core.workflows.plan.importing import marking, reading, source_of, take_in
 from flyball.core.workflows.plan.record import record_of
-from flyball.core.workflows.plan.sources.effects import EntriesMarked
 from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
 from flyball.wiring.run.manual_session import ManualSession
@@ -44,7 +44,7 @@ def take_marks_back(site: Site, hand: ManualSession) -> str:
     known = record_of(hand.state).imported
     fatal = [defect for defect in known.unread.defects if defect.fatal] if known.unread is not None else []
     if known.unread is not None and not fatal:
-        hand.append(*taken_in(hand.state, known, source))
+        hand.append(*take_in(hand.state, known, source))
     effect = marking(hand.state)
     if effect is None or isinstance(seen, Interrupted) or fatal:
         problem = f"line {fatal[0].line}: {fatal[0].message}" if fatal else getattr(seen, "detail", "")

@@ -25,10 +25,10 @@ from flyball.core.model.events import (
 from flyball.core.model.outcomes import Interrupted, Outcome
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, Source
+from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.facts import PlanReviewed
 from flyball.core.workflows.plan.grammar import render
 from flyball.core.workflows.plan.record import PlanRecord
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.trackers import read_github
 from flyball.documents.plan_marks import PlanFiles
 from flyball.documents.plan_source import read_plan_source

@@ -38,7 +38,7 @@ def test_tasks_have_ids_dependencies_files_and_acceptance_from_their_lines_or_th
     )
     assert form.depends_on == ()
     assert (send.files, send.depends_on, send.acceptance) == (("src/send.py",), ("1.1",), ("it sends",))
-    assert plan.tasks[2].deferred == "next quarter"
+    assert plan.tasks[2].page.deferred == "next quarter"
     assert plan.wrong == ()
 
 
@@ -99,7 +99,8 @@ def test_what_an_agent_says_of_its_work_changes_nothing_of_the_plan(said: str) -
     assert [(item.id, item.text, item.files, item.acceptance, item.depends_on) for item in after.items] == [
         (item.id, item.text, item.files, item.acceptance, item.depends_on) for item in before.items
     ]
-    assert (after.tasks[0].box, after.tasks[0].sha, after.tasks[0].told) == ("x", "abc1234", True)
+    done = after.tasks[0].page
+    assert (done.box, done.shas, bool(done.summary)) == ("x", ("abc1234",), True)
     assert after.problems == before.problems
 
 

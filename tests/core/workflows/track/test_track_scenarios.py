@@ -10,8 +10,7 @@ from flyball.core.model.events import Begun, PersonSpoke, SessionStarted
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Outcome, Saved, TurnEnded
 from flyball.core.model.state import State
-from flyball.core.workflows.track.edits import CompleteTrack
-from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, TrackMeasured
+from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, CompleteTrack, TrackMeasured
 from flyball.core.workflows.track.facts import TaskTicked, TrackEvaluated
 from flyball.core.workflows.track.plan_text import with_box
 from flyball.testing.simulator import Simulator

@@ -11,16 +11,16 @@ from flyball.core.model.events import Moved, PersonSpoke, SessionStarted, Settin
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Limits, Source, Task
-from flyball.core.workflows.track.edits import (
+from flyball.core.workflows.track.effects import (
     BeginEvaluation,
     CompleteTrack,
     KeepErrors,
     LogDecision,
     MarkDone,
+    TrackMeasured,
     WriteEvaluation,
     WritePlan,
 )
-from flyball.core.workflows.track.effects import TrackMeasured
 from flyball.core.workflows.track.facts import TaskTicked, TrackEvaluated, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
 from flyball.testing.simulator import Simulator, a_task, ok

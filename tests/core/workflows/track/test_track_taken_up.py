@@ -12,7 +12,7 @@ from flyball.core.loop.batches.undoing import undo
 from flyball.core.model.effects import Integrate
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
-from flyball.core.workflows.track.edits import CompleteTrack, MarkDone, SetBox, WritePlan
+from flyball.core.workflows.track.effects import CompleteTrack, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
 from flyball.testing.simulator import Simulator

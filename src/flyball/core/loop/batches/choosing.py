@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flyball.core.loop.undeclared import is_declared
 from flyball.core.model.state import Lane, State
@@ -99,6 +99,21 @@ def in_order(state: State, ids: Iterable[str]) -> tuple[str, ...]:
     """Ids in the order of the plan."""
     wanted = set(ids)
     return tuple(item.id for item in state.items if item.id in wanted)
+
+
+def waiting_ring(depends: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Subtasks that wait for each other in a ring, by what each depends on; none where an order exists."""
+    waiting = dict(depends)
+    while free := [id_ for id_, needs in waiting.items() if not any(need in waiting for need in needs)]:
+        for id_ in free:
+            del waiting[id_]
+    path = [*waiting][:1]
+    while path:
+        following = next(need for need in waiting[path[-1]] if need in waiting)
+        if following in path:
+            return tuple(path[path.index(following) :])
+        path.append(following)
+    return ()
 
 
 def find(items: Sequence[Item], id_: str) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING
@@ -28,11 +28,14 @@ ROUNDS = 3
 
 def final_review(state: State, lane: Lane) -> Step:
     """One reviewer on what would be delivered."""
-    known = record_of(state)
     if planning.following(state) != lane.stage:
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
-    if known.final_rounds >= ROUNDS:
-        return questions.put(state, lane, _unapproved(state))
+    rounds = record_of(state).final_rounds
+    if rounds >= ROUNDS:
+        why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
+        text = f"The final review asked for changes {plural(rounds, 'time')}"
+        question = Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
+        return questions.put(state, lane, question)
     said = review_by(state, lane, brief, REVIEWER, commit=lane.head, purpose="final")
     if isinstance(said, Step):
         return said
@@ -52,22 +55,16 @@ def weigh(state: State, lane: Lane, number: int, claim: Claim) -> Iterator[Fact]
     wanted += [(each.reason or each.id, ()) for each in claim.rejected if each.id not in known]
     if not wanted and not again:
         wanted = [(claim.summary or "the final review rejected the work and gave no reason", ())]
-    yield from _worked_again(state, lane, FinalReviewed(number, False, again, claim.findings), tuple(wanted))
-
-
-def _worked_again(
-    state: State, lane: Lane, said: FinalReviewed, wanted: tuple[tuple[str, tuple[str, ...]], ...]
-) -> Iterator[Fact]:
-    yield said
-    new = added(state, wanted, "F")
+    new = new_subtasks(state, wanted, "F")
+    yield FinalReviewed(number, False, again, claim.findings)
     yield ItemsSet((*state.items, *new), "review")
-    yield from (ItemChanged(each.id, "in-progress") for each in said.reopened)
-    scaffold = any(i.kind == "scaffold" and i.id in {r.id for r in said.reopened} for i in state.items)
-    told = listed([*(each.id for each in said.reopened), *(item.id for item in new)], 5)
+    yield from (ItemChanged(each.id, "in-progress") for each in again)
+    scaffold = any(i.kind == "scaffold" and i.id in {each.id for each in again} for i in state.items)
+    told = listed([*(each.id for each in again), *(item.id for item in new)], 5)
     yield Moved("SCAFFOLD" if scaffold else "EXECUTE", lane.stage, f"the final review asks for {told}", rejected=True)
 
 
-def added(state: State, wanted: tuple[tuple[str, tuple[str, ...]], ...], letter: str) -> tuple[Item, ...]:
+def new_subtasks(state: State, wanted: Iterable[tuple[str, tuple[str, ...]]], letter: str) -> tuple[Item, ...]:
     """New subtasks, numbered after those the plan has of the same letter."""
     known = {item.id for item in state.items}
     first = sum(id.startswith(f"{letter}.") for id in known) + 1
@@ -78,23 +75,16 @@ def added(state: State, wanted: tuple[tuple[str, tuple[str, ...]], ...], letter:
     )
 
 
-def _unapproved(state: State) -> Question:
-    known = record_of(state)
-    why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
-    text = f"The final review asked for changes {plural(known.final_rounds, 'time')}"
-    return Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
-
-
 def report(state: State, lane: Lane) -> Step:
     """Deliver the branch; what a person left out is named, and what they opened after the final review is worked on first."""
     if planning.following(state) != "FINAL_REVIEW":
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
-    return shipping.ship(state, lane, "; ".join(("gates passed", *_accounted(state))))
+    return shipping.ship(state, lane, "; ".join(("gates passed", *_account(state))))
 
 
-def _accounted(state: State) -> Iterator[str]:
+def _account(state: State) -> Iterator[str]:
     """How each subtask came to be done, or was left out; only what this task worked on was reviewed."""
-    known, doubted = record_of(state).imported, unverified(state)
+    known, doubted = record_of(state).imported, unverified_items(state)
     others = [item.id for item in state.items if item.status == "completed" and item.id not in _worked_here(state)]
     ticked = [id for id in others if id in known.ticked and id not in doubted]
     before = len(others) - len(ticked) - len(doubted)
@@ -116,16 +106,16 @@ def _worked_here(state: State) -> frozenset[str]:
     return frozenset(id for batch in state.batches.accepted for id in batch.items)
 
 
-def unverified(state: State) -> tuple[str, ...]:
+def unverified_items(state: State) -> tuple[str, ...]:
     """Subtasks that are done by a person's tick alone."""
     ticks, here = record_of(state).imported.unverified, _worked_here(state)
     done = (item.id for item in state.items if item.status == "completed")
     return tuple(id for id in done if id in ticks and id not in here)
 
 
-def reopened(state: State, lane: Lane) -> Step:
+def reopen(state: State, lane: Lane) -> Step:
     """Feedback is new subtasks beside those that are done."""
-    new = added(state, tuple((wish, ()) for wish in wishes(state.feedback)), "R")
+    new = new_subtasks(state, ((wish, ()) for wish in wishes(state.feedback)), "R")
     return record(
         TaskReopened(state.feedback, tuple(item.id for item in new)),
         ItemsSet((*state.items, *new), "person"),

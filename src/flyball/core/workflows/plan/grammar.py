@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from flyball.core.loop.batches.choosing import SCAFFOLD
+from flyball.core.loop.batches.choosing import SCAFFOLD, waiting_ring
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import one_line, storable
 from flyball.core.workflows.plan.sources.wording import is_outside
@@ -31,10 +31,7 @@ _DASH = re.compile(r"[ \t]+(?:—|–|--)[ \t]+|[ \t]+-[ \t]+(?=`?(?:files?|acce
 _PIPE = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
-_STATUS = re.compile(r"^\**status:?\**:?[ \t]*\**(?P<word>[A-Z_ ]+)", re.IGNORECASE)
 _NONE = frozenset({"", "none", "-", "n/a", "nothing"})
-_YES = frozenset({"true", "yes", "1"})
-_QUESTIONS = "open questions"
 
 
 class PlanLine(msgspec.Struct, frozen=True):
@@ -45,11 +42,9 @@ class PlanLine(msgspec.Struct, frozen=True):
 
 
 class PlanText(msgspec.Struct, frozen=True):
-    """A plan as it was read: its subtasks, its status word, its open questions, and what is wrong with it."""
+    """A plan as it was read: its subtasks, and what is wrong with it."""
 
     entries: tuple[PlanLine, ...] = ()
-    status: str = ""
-    questions: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -75,6 +70,7 @@ class _SubtaskDraft:
         for segment in (*segments[1:], *(_PIPE.split(tail[0]) if tail else ())):
             if not self.take(segment) and segment.strip():
                 self.name = f"{self.name} — {_plain(segment)}"
+        self._in_acceptance = False
 
     def take(self, text: str) -> bool:
         """Whether the text is a field of a subtask; it is kept then."""
@@ -83,21 +79,26 @@ class _SubtaskDraft:
             return False
         key, value = found["key"].lower(), found["value"].strip()
         if key.startswith("file"):
-            self.files += [one for one in _listed(value) if one not in self.files]
+            self.files += [one for one in _words(value) if one not in self.files]
         elif key.startswith("accept"):
             self.acceptance += [point for point in map(_plain, value.split(";")) if point.lower() not in _NONE]
         elif key == SCAFFOLD:
-            self.scaffold = _plain(value).lower() in _YES
+            self.scaffold = _plain(value).lower() in {"true", "yes", "1"}
         else:
-            self.depends_on += [one for one in _listed(value) if one not in self.depends_on]
+            self.depends_on += [one for one in _words(value) if one not in self.depends_on]
+        self._in_acceptance = key.startswith("accept")
         return True
 
+    def take_below(self, line: str) -> None:
+        """Read a line below a subtask: one of its fields, or a point of the acceptance that was begun."""
+        if not self.take(line) and self._in_acceptance and line.strip()[:1] in "-*+":
+            self.acceptance.append(_plain(line.strip().lstrip("-*+ ")))
+
     def entry(self) -> PlanLine:
-        status: str = "completed" if self.done else "not-started"
         item = Item(
             self.id,
             self.name,
-            status,  # type: ignore[arg-type]
+            "completed" if self.done else "not-started",
             tuple(self.files),
             tuple(self.depends_on),
             tuple(self.acceptance),
@@ -109,37 +110,18 @@ class _SubtaskDraft:
 def parse(text: str) -> PlanText:
     """The plan in a text, with all that is wrong with it, in the order of its lines."""
     drafts: list[_SubtaskDraft] = []
-    questions: list[str] = []
-    status = section = ""
-    in_acceptance = False
+    asking = False
     for number, line in _lines(text):
-        box = _BOX.match(line)
-        if box is not None and section != _QUESTIONS:
+        if heading := _HEADING.match(line):
+            asking = heading["title"].strip().lower() == "open questions"
+        elif asking:
+            continue
+        elif box := _BOX.match(line):
             drafts.append(_SubtaskDraft(number, box["mark"], box["rest"]))
-            in_acceptance = False
-            continue
-        heading = _HEADING.match(line)
-        if heading is not None:
-            section = heading["title"].strip().lower()
-            continue
-        found = _STATUS.match(line.strip())
-        status = found["word"].strip().upper().replace(" ", "_") if found and not drafts else status
-        if section == _QUESTIONS and line.strip().lstrip("-*+ ").strip().lower() not in _NONE:
-            questions.append(_plain(line.strip().lstrip("-*+ ")))
         elif drafts and line[:1] in " \t" and line.strip():
-            in_acceptance = _below(drafts[-1], line, in_acceptance=in_acceptance)
+            drafts[-1].take_below(line)
     entries = tuple(draft.entry() for draft in drafts)
-    return PlanText(entries, status, tuple(q for q in questions if q), problems(entries))
-
-
-def _below(draft: _SubtaskDraft, line: str, *, in_acceptance: bool) -> bool:
-    """A line below a subtask: one of its fields, or a point of the acceptance that was begun."""
-    if draft.take(line):
-        found = _FIELD.match(line.strip())
-        return found is not None and found["key"].lower().startswith("accept")
-    if in_acceptance and line.strip()[:1] in "-*+":
-        draft.acceptance.append(_plain(line.strip().lstrip("-*+ ")))
-    return in_acceptance
+    return PlanText(entries, problems(entries))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -183,25 +165,9 @@ def _wrong_dependencies(entries: Sequence[PlanLine], known: dict[str, int]) -> I
         for other in entry.item.depends_on:
             if other not in known:
                 yield f"line {entry.line}: {entry.item.id} depends on {other}, which is no subtask of the plan"
-    ring = cycle([entry.item for entry in entries])
+    ring = waiting_ring({entry.item.id: entry.item.depends_on for entry in entries})
     if ring:
         yield f"line {known[ring[0]]}: the dependencies go round: {' → '.join((*ring, ring[0]))}"
-
-
-def cycle(items: Sequence[Item]) -> tuple[str, ...]:
-    """Subtasks that wait for each other in a ring; none where an order exists."""
-    waiting = {item.id: [d for d in item.depends_on if any(d == other.id for other in items)] for item in items}
-    while free := [id_ for id_, needs in waiting.items() if not any(need in waiting for need in needs)]:
-        for id_ in free:
-            del waiting[id_]
-    if not waiting:
-        return ()
-    path = [next(iter(waiting))]
-    while True:
-        following = next(need for need in waiting[path[-1]] if need in waiting)
-        if following in path:
-            return tuple(path[path.index(following) :])
-        path.append(following)
 
 
 def render_item(item: Item) -> str:
@@ -218,7 +184,7 @@ def render(items: Sequence[Item]) -> str:
     return "\n".join(map(render_item, items))
 
 
-def _listed(value: str) -> list[str]:
+def _words(value: str) -> list[str]:
     """The words of a list, whatever quotes and brackets they stand in."""
     words = (word.strip().strip("`*_\"'[]()").strip() for word in re.split(r"[,\s]+", value))
     return [word for word in words if word.lower() not in _NONE]

@@ -20,16 +20,10 @@ from flyball.core.model.events import DocumentSeen, Fact, ItemChanged, ItemsSet
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item, Source
 from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.plan.effects import MarkEntries, ReadPlan
 from flyball.core.workflows.plan.facts import MatterSettled, SourceSeen
 from flyball.core.workflows.plan.record import record_of
-from flyball.core.workflows.plan.sources.effects import MarkEntries, ReadPlan
-from flyball.core.workflows.plan.sources.following import (
-    Difference,
-    Imported,
-    Matter,
-    difference,
-    renewed,
-)
+from flyball.core.workflows.plan.sources.following import Difference, Imported, Matter, difference, renewed_plan
 from flyball.core.workflows.plan.sources.marking import MarkChange, finishing, ours, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanDefect
 
@@ -66,11 +60,13 @@ def follow(state: State, lane: Lane) -> Step | None:
     if known.looked != len(lane.visits):
         return perform(reading(state, source))
     if known.unread is not None:
-        return _take_in(state, lane, known, source)
-    changes = wanted_marks(state, lane, known)
-    if changes and known.stale >= STALE_THAT_BLOCK:
-        return questions.put(state, lane, _unmarkable(source, changes), _read_again)
+        fatal = [defect for defect in known.unread.defects if defect.fatal]
+        if fatal:
+            return questions.put(state, lane, _defect_question(source, fatal), _read_again)
+        return record(*take_in(state, known, source))
     wanted = marking(state)
+    if wanted is not None and known.stale >= STALE_THAT_BLOCK:
+        return questions.put(state, lane, _stale_question(wanted), _read_again)
     if wanted is not None:
         return perform(wanted)
     if known.matters and known.plan is not None and not choosing.ready(state) and record_of(state).drafts:
@@ -91,8 +87,9 @@ def reading(state: State, source: Source) -> ReadPlan:
     return ReadPlan(EffectId(f"source/{known.reads + 1}"), source, known.sha256, stories)
 
 
-def wanted_marks(state: State, lane: Lane, known: Imported) -> tuple[MarkChange, ...]:
+def _wanted_marks(state: State) -> tuple[MarkChange, ...]:
     """What the source should say and does not: accepted items are done, and what we marked and is open again is not."""
+    known = record_of(state).imported
     if known.plan is None:
         return ()
     public = known.plan.format == "github"
@@ -103,29 +100,21 @@ def wanted_marks(state: State, lane: Lane, known: Imported) -> tuple[MarkChange,
     opened = (item.id for item in state.items if item.id not in done)
     back = undoing(known.plan, ours(known.plan, known.written), opened)
     # Other people see a closed issue: it is closed with the whole task, and opened again at once.
-    return (*(() if public and lane.stage != "REPORT" else finishing(known.plan, done & accepted)), *back)
+    return (*(() if public and state.main.stage != "REPORT" else finishing(known.plan, done & accepted)), *back)
 
 
 def marking(state: State) -> MarkEntries | None:
     """The marks that do not stand as they should, to be made in one step."""
     known, source = record_of(state).imported, source_of(state)
-    changes = wanted_marks(state, state.main, known)
+    changes = _wanted_marks(state)
     if source is None or not changes:
         return None
     return MarkEntries(EffectId(f"mark/{known.marks + 1}"), source, known.sha256, changes)
 
 
-def _take_in(state: State, lane: Lane, known: Imported, source: Source) -> Step:
-    assert known.unread is not None
-    fatal = [defect for defect in known.unread.defects if defect.fatal]
-    if fatal:
-        return questions.put(state, lane, _defective(source, fatal), _read_again)
-    return record(*taken_in(state, known, source))
-
-
-def taken_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
+def take_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
     """A source that was read, as facts: what people did to it is taken where that is safe, and asked about where it is not."""
-    now = renewed(known)
+    now = renewed_plan(known)
     first = known.plan is None or awaits_agreement(state)
     if first:
         found = Difference(ticked=tuple(item for item in now.items if item.status == "completed"))
@@ -217,10 +206,10 @@ def _ask(state: State, lane: Lane, source: Source, matter: Matter) -> Step:
     text, options, default = texts[matter.kind]
     detail = "\n".join(f"{item.id}: {item.text}" for item in matter.items)
     question = Question(f"source-{matter.kind}", text, options, default=default, detail=detail)
-    return questions.put(state, lane, question, partial(_answered, state, source, matter))
+    return questions.put(state, lane, question, partial(_weigh_answer, state, source, matter))
 
 
-def _answered(
+def _weigh_answer(
     state: State, source: Source, matter: Matter, _lane: Lane, _key: EffectId, answer: str
 ) -> tuple[Fact, ...]:
     """What becomes of a person's word on a change of theirs."""
@@ -238,7 +227,11 @@ def _answered(
         return (MatterSettled(matter, "done"), seen, *(ItemChanged(id, "completed") for id in matter.ids))
     if word == "new":
         new = {item.id: item for item in matter.items}
-        return (settled, seen, ItemsSet(tuple(_reworded(item, new) for item in state.items), "person"))
+        items = tuple(
+            replace(new[item.id], status="not-started", depends_on=item.depends_on) if item.id in new else item
+            for item in state.items
+        )
+        return (settled, seen, ItemsSet(items, "person"))
     return (settled, seen, *(ItemChanged(id, "not-started") for id in matter.ids))
 
 
@@ -257,24 +250,20 @@ def _passed_on(item: Item, gone: Item) -> Iterator[str]:
         yield from gone.depends_on if other == gone.id else (other,)
 
 
-def _reworded(item: Item, new: dict[str, Item]) -> Item:
-    return replace(new[item.id], status="not-started", depends_on=item.depends_on) if item.id in new else item
-
-
 def _read_again(_lane: Lane, _key: EffectId, _answer: str) -> tuple[Fact, ...]:
     return (MatterSettled(None),)
 
 
-def _defective(source: Source, defects: list[PlanDefect]) -> Question:
+def _defect_question(source: Source, defects: list[PlanDefect]) -> Question:
     """Put again on resuming: the file may have been corrected without a word."""
     lines = [f"{source.path}, line {defect.line}: {defect.message}" for defect in defects]
     options = (Option("reset", "the file is corrected: read it again"), Option("abort", "end the task"))
     return Question("source-defect", lines[0], options, detail="\n".join(lines[:LINES_SHOWN]), again=True)
 
 
-def _unmarkable(source: Source, changes: tuple[MarkChange, ...]) -> Question:
+def _stale_question(wanted: MarkEntries) -> Question:
     """What a person is asked when a source changes faster than it can be marked, or an entry cannot be found."""
-    lines = [f"{change.key}: {change.before!r} to {change.after!r}" for change in changes]
-    text = f"{source.path} could not be marked: it had changed each time since it was read. Mark the entries by hand, or try again."
+    lines = [f"{change.key}: {change.before!r} to {change.after!r}" for change in wanted.changes]
+    text = f"{wanted.source.path} could not be marked: it had changed each time since it was read. Mark the entries by hand, or try again."
     options = (Option("reset", "try again"), Option("abort", "end the task"))
     return Question("source-stale", text, options, detail="\n".join(lines[:LINES_SHOWN]), again=True)

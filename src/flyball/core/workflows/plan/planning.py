@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -29,7 +28,6 @@ from flyball.core.workflows.plan.facts import MatterSettled, PlanDrafted, PlanQu
 from flyball.core.workflows.plan.grammar import PlanLine, PlanText
 from flyball.core.workflows.plan.prompts import PLAN_REVIEWER, PLANNER, brief
 from flyball.core.workflows.plan.record import record_of
-from flyball.core.workflows.plan.sources.values import ImportedPlan
 
 REVISIONS = 3
 CLARIFICATIONS = 3
@@ -50,13 +48,15 @@ def gather(state: State, lane: Lane) -> Step:
     """Where to begin, or to go on after a rollback or a reopening: a plan that stands is worked to, any other is made first."""
     known = record_of(state)
     if known.approved and importing.awaits_agreement(state):
-        return record(*_shown_again(state, known.imported.plan))
+        now = known.imported.plan
+        items = (ItemsSet(importing.taken_items(state, now), "document"),) if now is not None else ()
+        return record(*items, Moved("PLAN_REVIEW", "GATHER", "nobody has agreed to the plan yet"))
     if known.approved:
         return record(Moved(following(state), lane.stage, "the plan is approved"))
     if not known.drafts:
         own = own_plan(state)
         if own is not None:
-            return record(*_taken_over(state, own))
+            return record(*_take_over(state, own))
     if known.drafted:
         return record(Moved("PLAN_REVIEW", lane.stage, "a plan was drafted"))
     return record(Moved("PLAN", lane.stage, "there is no plan yet"))
@@ -76,7 +76,7 @@ def own_plan(state: State) -> PlanText | None:
     return replace(read, entries=whole, problems=grammar.problems(whole))
 
 
-def _taken_over(state: State, own: PlanText) -> tuple[Fact, ...]:
+def _take_over(state: State, own: PlanText) -> tuple[Fact, ...]:
     if own.problems:
         return (PlanDrafted("document", problems=own.problems), Moved("PLAN", "GATHER", own.problems[0]))
     told = f"{plural(len(own.items), 'subtask')} from the document"
@@ -84,13 +84,6 @@ def _taken_over(state: State, own: PlanText) -> tuple[Fact, ...]:
     approval = PlanReviewed(True, "nobody" if asks else "document")
     stage = "PLAN_REVIEW" if asks else "GATHER"
     return (ItemsSet(own.items, "document"), PlanDrafted("document"), approval, Moved(stage, "GATHER", told))
-
-
-def _shown_again(state: State, imported: ImportedPlan | None) -> Iterator[Fact]:
-    """A plan that nobody has agreed to yet is put to them as it reads now."""
-    if imported is not None:
-        yield ItemsSet(importing.taken_items(state, imported), "document")
-    yield Moved("PLAN_REVIEW", "GATHER", "nobody has agreed to the plan yet")
 
 
 def plan(state: State, lane: Lane) -> Step:
@@ -106,9 +99,9 @@ def plan(state: State, lane: Lane) -> Step:
         text = _drafted_text(state, lane, lane.turn, turn.claim)
         return text if isinstance(text, Step) else record(*_read(state, lane, lane.turn.effect, turn, text))
     if known.rejections >= REVISIONS:
-        return questions.put(state, lane, _unsettled(state))
+        return questions.put(state, lane, _rejected_question(state))
     if known.clarified >= CLARIFICATIONS:
-        return questions.put(state, lane, _unclear(state))
+        return questions.put(state, lane, _unclear_question(state))
     return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
 
 
@@ -128,7 +121,7 @@ def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | 
 def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str) -> tuple[Fact, ...]:
     """What a planner's turn comes to: questions, a plan to be mended, or a plan to be reviewed."""
     claim, number = turn.claim, effect.turn
-    if _asks(claim):
+    if claim.questions and (claim.status == "needs_clarification" or not claim.plan.strip()):
         asked = tuple(
             Question(f"{AGENT_QUESTION}{number}-{n}", q.text, tuple(Option(o, "") for o in q.options), q.default)
             for n, q in enumerate(claim.questions, 1)
@@ -138,11 +131,9 @@ def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str
     found = grammar.parse(text)
     problems = found.problems if text.strip() else (NO_PLAN,)
     if problems:
-        return (
-            PlanDrafted("planner", number, problems),
-            TurnSetAside(number, "planned", plural(len(problems), "problem")),
-        )
-    items = merged(state.items if record_of(state).drafts else (), found.items)
+        told = plural(len(problems), "problem")
+        return (PlanDrafted("planner", number, problems), TurnSetAside(number, "planned", told))
+    items = revise_items(state.items if record_of(state).drafts else (), found.items)
     told = plural(len(items), "subtask")
     return (
         *decisions(state, lane, effect, turn),
@@ -153,11 +144,7 @@ def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str
     )
 
 
-def _asks(claim: Claim) -> bool:
-    return bool(claim.questions) and (claim.status == "needs_clarification" or not claim.plan.strip())
-
-
-def merged(known: tuple[Item, ...], new: tuple[Item, ...]) -> tuple[Item, ...]:
+def revise_items(known: tuple[Item, ...], new: tuple[Item, ...]) -> tuple[Item, ...]:
     """A revised plan: what is completed stays, whatever a planner made of it, and only code ticks a box."""
     done = {item.id: item for item in known if item.status == "completed"}
     statuses = {item.id: item.status for item in known}
@@ -171,10 +158,11 @@ def review(state: State, lane: Lane) -> Step:
     known = record_of(state)
     if known.approved:
         if state.task.settings.approve_plan and not known.agreed:
-            return questions.put(state, lane, _agreement(state), partial(agreed, state))
+            return questions.put(state, lane, _agreement_question(state), partial(weigh_answer, state))
         return record(Moved(following(state), lane.stage, "the plan was approved"))
     if not known.drafted:
-        return record(Moved("PLAN", lane.stage, _first(known.findings), rejected=True))
+        why = known.findings[0].message if known.findings else "the plan is to be revised"
+        return record(Moved("PLAN", lane.stage, why, rejected=True))
     said = review_by(state, lane, brief, PLAN_REVIEWER, commit=lane.head, purpose="plan")
     if isinstance(said, Step):
         return said
@@ -187,19 +175,12 @@ def _verdict(state: State, lane: Lane, effect: RunAgent, claim: Claim) -> tuple[
     if claim.verdict in APPROVING and not blocking:
         return (PlanReviewed(True, "reviewer", number, claim.findings), *revised)
     why = blocking or claim.findings or (Finding("major", claim.summary or "the plan was rejected without a reason"),)
-    lesson = anti_pattern(state, lane, "plan-review", "the plan was rejected", _joined(why), turn=number)
+    told = "; ".join(f.message for f in why)
+    lesson = anti_pattern(state, lane, "plan-review", "the plan was rejected", told, turn=number)
     return (PlanReviewed(False, "reviewer", number, why), *revised, lesson)
 
 
-def _joined(findings: Iterable[Finding]) -> str:
-    return "; ".join(f.message for f in findings)
-
-
-def _first(findings: tuple[Finding, ...]) -> str:
-    return findings[0].message if findings else "the plan is to be revised"
-
-
-def _agreement(state: State) -> Question:
+def _agreement_question(state: State) -> Question:
     source = importing.source_of(state)
     if source is not None:
         text = (
@@ -214,7 +195,7 @@ def _agreement(state: State) -> Question:
     return Question("plan", "Is this the plan?", options, detail=grammar.render(state.items))
 
 
-def agreed(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+def weigh_answer(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
     """What becomes of a person's word on the plan: yes, an edited plan, which is worked to, or what is to change.
 
     A plan that is a file of the user's is changed there, and read again.
@@ -226,7 +207,7 @@ def agreed(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact,
         return (MatterSettled(None), Moved("GATHER", "PLAN_REVIEW", f"{source.path} is read again"))
     edited = grammar.parse(answer)
     if edited.entries and not edited.problems:
-        items = merged(state.items, edited.items)
+        items = revise_items(state.items, edited.items)
         return (ItemsSet(items, "person"), PlanDrafted("person"), PlanReviewed(True, "person"))
     why = edited.problems if edited.entries else (answer,)
     return (
@@ -235,14 +216,14 @@ def agreed(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact,
     )
 
 
-def _unsettled(state: State) -> Question:
+def _rejected_question(state: State) -> Question:
     known = record_of(state)
     why = known.problems or tuple(f.message for f in known.findings)
     text = f"The plan was sent back {plural(known.rejections, 'time')}: {why[0] if why else 'no reason was given'}"
     return Question("plan-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
 
 
-def _unclear(state: State) -> Question:
+def _unclear_question(state: State) -> Question:
     known = record_of(state)
     told = "\n".join(f"{asked} {said}" for asked, said in known.answers)
     text = f"The planner has asked {plural(known.clarified, 'round')} of questions and made no plan."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flyball.core.loop import prompts
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role
-from flyball.core.model.batches import Batch, Rework
+from flyball.core.model.batches import Rework
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
 from flyball.core.workflows.plan import grammar
@@ -106,10 +106,10 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     )
 
 
-def _planning(state: State, lane: Lane) -> Iterator[str]:
+def _planning(state: State, _lane: Lane) -> Iterator[str]:
     known = record_of(state)
     yield prompts.request(state)
-    yield prompts.listed("Your questions, and the answers", tuple(f"{asked} {said}" for asked, said in known.answers))
+    yield _answers(state, "Your questions, and the answers")
     if state.items and known.drafts:
         yield _plan("The plan so far; keep what is ticked", state.items)
     yield prompts.listed("What is wrong with your last plan, by its lines", known.problems)
@@ -117,25 +117,28 @@ def _planning(state: State, lane: Lane) -> Iterator[str]:
         "What the review of the plan found", tuple(f"{f.severity}: {f.message}" for f in known.findings)
     )
     yield prompts.listed("Why the plan is revised", known.replan)
-    del lane
 
 
 def _reviewing_plan(state: State, _lane: Lane) -> Iterator[str]:
     yield prompts.request(state)
-    yield prompts.listed("Answers to questions", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
+    yield _answers(state)
     yield _plan("The plan", state.items)
 
 
 def _working(state: State, lane: Lane) -> Iterator[str]:
-    item = subtask_of(state, lane)
+    # Somebody may ask for the prompt of the task's own lane: then it is about the first subtask that is open.
+    first = next(iter(choosing.open_subtasks(state)), None)
+    item = choosing.find(state.items, lane.item) if lane.item else first
     if item is None:
         yield prompts.request(state)
         return
-    yield f"## Goal of the whole task\n{_short(state.task.request)}"
+    yield _goal(state)
     yield _subtask(item)
-    yield prompts.listed("Answers to questions", tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
-    beside = [other for other in choosing.subtask_lanes(state) if other.name != lane.name]
-    yield prompts.listed("Worked on at the same time; leave these to others", tuple(_beside(state, beside)))
+    yield _answers(state)
+    lanes = (other for other in choosing.subtask_lanes(state) if other.name != lane.name)
+    others = (choosing.find(state.items, other.item) for other in lanes)
+    beside = tuple(f"{each.id}: {each.text} ({', '.join(each.files) or 'no file named'})" for each in others)
+    yield prompts.listed("Worked on at the same time; leave these to others", beside)
     rework = state.batches.rework.get(item.id)
     if rework is not None:
         yield from _sent_back(rework, goes_on=lane.head != lane.base)
@@ -150,10 +153,11 @@ def _reviewing(state: State, lane: Lane) -> Iterator[str]:
         yield prompts.request(state)
         yield _plan("The plan, with what was accepted", state.items)
         return
-    yield f"## Goal of the whole task\n{_short(state.task.request)}"
+    yield _goal(state)
     for result in batch.taken:
         yield _subtask(choosing.find(state.items, result.item))
-    yield prompts.listed("Changed beside the files a subtask had named", tuple(_outside(batch)))
+    outside = tuple(f"{each.item}: {', '.join(each.outside)}" for each in batch.taken if each.outside)
+    yield prompts.listed("Changed beside the files a subtask had named", outside)
     yield _plan("The plan", state.items)
 
 
@@ -167,11 +171,12 @@ _CONTEXTS = {
 }
 
 
-def subtask_of(state: State, lane: Lane) -> Item | None:
-    """The subtask a lane is for; of the task's own lane, as somebody may ask for its prompt, the first that is open."""
-    if lane.item:
-        return choosing.find(state.items, lane.item)
-    return next(iter(choosing.open_subtasks(state)), None)
+def _goal(state: State) -> str:
+    return f"## Goal of the whole task\n{state.task.request.strip()[:GOAL_SHOWN]}"
+
+
+def _answers(state: State, title: str = "Answers to questions") -> str:
+    return prompts.listed(title, tuple(f"{asked} {said}" for asked, said in record_of(state).answers))
 
 
 def _subtask(item: Item) -> str:
@@ -184,16 +189,6 @@ def _subtask(item: Item) -> str:
 
 def _plan(title: str, items: tuple[Item, ...]) -> str:
     return f"## {title}\n{grammar.render(items)}"
-
-
-def _beside(state: State, lanes: list[Lane]) -> Iterator[str]:
-    for lane in lanes:
-        item = choosing.find(state.items, lane.item)
-        yield f"{item.id}: {item.text} ({', '.join(item.files) or 'no file named'})"
-
-
-def _outside(batch: Batch) -> Iterator[str]:
-    return (f"{each.item}: {', '.join(each.outside)}" for each in batch.taken if each.outside)
 
 
 def _sent_back(rework: Rework, *, goes_on: bool) -> Iterator[str]:
@@ -210,7 +205,3 @@ def _sent_back(rework: Rework, *, goes_on: bool) -> Iterator[str]:
     kept = "Your earlier work is in this tree, brought onto what was accepted since."
     fresh = "This tree is what was accepted so far, without your earlier work."
     yield kept if goes_on else fresh
-
-
-def _short(text: str) -> str:
-    return text.strip()[:GOAL_SHOWN]

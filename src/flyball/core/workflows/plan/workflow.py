@@ -3,52 +3,100 @@
 Each batch goes EXECUTE -> REVIEW -> MONITOR -> CHECKPOINT. The task's own lane does the planning, integrating and reviewing; every
 subtask of a batch is worked on in a lane named after it. GATHER, MONITOR and CHECKPOINT are code.
 
-Batches are the kernel's (`core/loop/batches`); `batching.RULES` is what the plan brings to them. Where others plug in:
+Batches are the kernel's (`core/loop/batches`); `RULES` is what the plan brings to them. Where others plug in:
 - a plan that another tool keeps: `sources` reads and marks it; `importing.follow` looks at it between batches, before any other step.
 - learnings in prompts: `compose` of the kernel shows them; decisions of a batch are recorded by its lanes' turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from flyball.core.loop import opening, questions
-from flyball.core.loop.batches import integrating, lanes, monitoring, settling
+from flyball.core.loop.batches import choosing, executing, integrating, lanes, monitoring, settling
+from flyball.core.loop.batches.reviewing import review_by, weigh
+from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.batches.undoing import undo
+from flyball.core.loop.kernel import Stage
+from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import Moved
+from flyball.core.model.batch_events import BatchBegun, BatchReviewed, BatchSettled, SubtaskIntegrated
+from flyball.core.model.batches import Batch
+from flyball.core.model.effects import Question
+from flyball.core.model.events import Fact, ItemsSet, Judged, Moved
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import MAIN
-from flyball.core.workflows.plan import batching, finishing, importing, planning, source_fold
-from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
-from flyball.core.workflows.plan.facts import FACTS
-from flyball.core.workflows.plan.fold import FOLDS
-from flyball.core.workflows.plan.percentages import overall_percent, stage_percent
-from flyball.core.workflows.plan.prompts import CARDS, IMPLEMENTER, ROLES, brief
-from flyball.core.workflows.plan.record import EMPTY
-from flyball.core.workflows.plan.sources.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
-from flyball.core.workflows.plan.story import story
+from flyball.core.model.task import MAIN, kept_paths
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.plan import finishing, importing, planning
+from flyball.core.workflows.plan.effects import DraftRead, EntriesMarked, MarkEntries, PlanRead, ReadDraft, ReadPlan
+from flyball.core.workflows.plan.facts import FACTS, FinalReviewed, PlanReviewed
+from flyball.core.workflows.plan.fold import ENDED, FOLDS
+from flyball.core.workflows.plan.prompts import CARDS, FIXER, IMPLEMENTER, REVIEWER, ROLES, SCAFFOLDER, brief
+from flyball.core.workflows.plan.record import EMPTY, record_of
+
+SCAFFOLD_REVISIONS = 3
+
+
+def _stage_of(state: State, lane: Lane) -> Stage:
+    """Who works in a lane depends on the subtask, and on whether it was sent back."""
+    item = choosing.find(state.items, lane.item)
+    first = SCAFFOLDER if item.kind == choosing.SCAFFOLD else IMPLEMENTER
+    role = FIXER if lane.item in state.batches.rework else first
+    return Stage(lane.stage, role, "green", lanes.worked, brief, product=True)
+
+
+def _judge(state: State, lane: Lane, batch: Batch) -> Step | BatchReviewed:
+    """One reviewer on a disposable copy of the candidate tip has its say on every subtask."""
+    said = review_by(state, lane, brief, REVIEWER, commit=integrating.tip(state, batch), purpose="batch")
+    return said if isinstance(said, Step) else weigh(state, batch, said[0].turn, said[1])
+
+
+RULES = BatchRules(
+    reviewing="REVIEW",
+    monitoring="MONITOR",
+    settling="CHECKPOINT",
+    consenting=REVIEWER,
+    brief=brief,
+    stage_of=_stage_of,
+    judge=_judge,
+    following=planning.following,
+    kept=lambda state: kept_paths(state.task.source),
+    replans=lambda state: importing.source_of(state) is None,
+)
+
+
+def _execute(state: State, lane: Lane) -> Step:
+    """A batch after another; a scaffold that is sent back again and again is put to a person."""
+    rejections = record_of(state).scaffold_rejections
+    if rejections >= SCAFFOLD_REVISIONS and not choosing.subtask_lanes(state):
+        why = [f"{item}: {'; '.join(work.reasons)}" for item, work in state.batches.rework.items()]
+        text = f"The scaffold was sent back {plural(rejections, 'time')}"
+        question = Question("scaffold-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
+        return questions.put(state, lane, question)
+    return executing.execute(RULES, state, lane)
+
 
 STEPS: dict[str, Callable[[State, Lane], Step]] = {
     "GATHER": planning.gather,
     "PLAN": planning.plan,
     "PLAN_REVIEW": planning.review,
-    "SCAFFOLD": batching.execute,
-    "EXECUTE": batching.execute,
-    "REVIEW": partial(integrating.integrate, batching.RULES),
-    "MONITOR": partial(monitoring.monitor, batching.RULES),
-    "CHECKPOINT": partial(settling.settle, batching.RULES),
+    "SCAFFOLD": _execute,
+    "EXECUTE": _execute,
+    "REVIEW": partial(integrating.integrate, RULES),
+    "MONITOR": partial(monitoring.monitor, RULES),
+    "CHECKPOINT": partial(settling.settle, RULES),
     "FINAL_REVIEW": finishing.final_review,
     "REPORT": finishing.report,
 }
+WEIGHTS = {"GATHER": 5, "PLAN": 10, "PLAN_REVIEW": 5, "SCAFFOLD": 10, "EXECUTE": 50, "FINAL_REVIEW": 15}
 
 
 def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a subtask's."""
     if lane.name != MAIN:
-        return lanes.step(batching.RULES, state, lane)
+        return lanes.step(RULES, state, lane)
     first = opening.opened(state)
     if first is not None:
         return first
@@ -57,15 +105,51 @@ def next_step(state: State, lane: Lane) -> Step:
     return importing.follow(state, lane) or STEPS[lane.stage](state, lane)
 
 
-def _skipped(state: State, lane: Lane) -> Moved:
+def _skip(state: State, lane: Lane) -> Moved:
     """A subtask that is skipped is left out; of the task's own stages those with a judgement can be skipped, the others are code."""
     told = "skipped by a person"
     if lane.name != MAIN:
-        return Moved(batching.RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
+        return Moved(RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
     following = {"REVIEW": "MONITOR", "MONITOR": "CHECKPOINT", "FINAL_REVIEW": "REPORT"}.get(lane.stage, lane.stage)
     if lane.stage in {"PLAN", "PLAN_REVIEW"} and state.items:
         following = planning.following(state)
     return Moved(following, lane.stage, told, forced=following != lane.stage or bool(state.batches.parked))
+
+
+def stage_percent(_stage: str, numbers: StageNumbers) -> int:
+    """How far a stage is, 0 to 100: the tests that pass."""
+    return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
+
+
+def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
+    """The weights of the stages left behind for good; batches come and go, so theirs count when the last was accepted."""
+    if stage not in {"FINAL_REVIEW", "REPORT"}:
+        return sum(WEIGHTS[name] for name in ("GATHER", "PLAN", "PLAN_REVIEW") if name in completed and name != stage)
+    return 100 - (WEIGHTS["FINAL_REVIEW"] if stage == "FINAL_REVIEW" else 0)
+
+
+def story(facts: Iterable[Fact]) -> Iterator[str]:
+    """One sentence for the plan, and some for each batch."""
+    for fact in facts:
+        match fact:
+            case ItemsSet():
+                yield f"Planned: {plural(len(fact.items), 'subtask')}."
+            case PlanReviewed():
+                own = fact.by in {"document", "nobody"}
+                yield f"The plan was {'taken from the file' if own else 'approved' if fact.approved else 'sent back'}."
+            case BatchBegun():
+                beside = " side by side" if len(fact.items) > 1 else ""
+                yield f"Batch {fact.number}: {', '.join(fact.items)}{beside}."
+            case SubtaskIntegrated(result="conflicted" | "red"):
+                yield f"  {fact.item} could not be integrated: {fact.detail.partition(chr(10))[0]}. It went back."
+            case BatchReviewed():
+                yield from (f"  {each.id} was rejected: {each.reason}." for each in fact.rejected)
+            case Judged(batch=True) if fact.rung:
+                yield f"  {fact.verdict.health}: {fact.verdict.evidence}. Remedy: {fact.rung}."
+            case BatchSettled() if fact.accepted:
+                yield f"  Accepted as {fact.label}: {', '.join(fact.accepted)}."
+            case FinalReviewed():
+                yield f"The final review {'approved the whole' if fact.approved else 'asked for changes'}."
 
 
 WORKFLOW = Workflow(
@@ -73,14 +157,14 @@ WORKFLOW = Workflow(
     stages=tuple(STEPS),
     roles=tuple(ROLES),
     next=next_step,
-    skipped=_skipped,
+    skipped=_skip,
     brief=brief,
-    reopened=finishing.reopened,
+    reopened=finishing.reopen,
     rolled_back_to="GATHER",
     undo=undo,
     record=EMPTY,
-    folds={**FOLDS, **source_fold.FOLDS},
-    ended=source_fold.ENDED,
+    folds=FOLDS,
+    ended=ENDED,
     facts=FACTS,
     effects=(ReadPlan, MarkEntries, ReadDraft),
     outcomes=(PlanRead, EntriesMarked, DraftRead),
@@ -93,5 +177,5 @@ WORKFLOW = Workflow(
     overall=overall_percent,
     demo=Demo(__package__, "docs/receipts.md"),
     story=story,
-    unverified=finishing.unverified,
+    unverified=finishing.unverified_items,
 )

@@ -13,8 +13,7 @@ from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
 from flyball.core.model.state import Lane, State
 from flyball.core.workflows.track import checkpoints, pages, planning
-from flyball.core.workflows.track.edits import AddLines, MarkDone, SetBox, SetMetadata
-from flyball.core.workflows.track.effects import Edit, TrackRead
+from flyball.core.workflows.track.effects import AddLines, Edit, MarkDone, SetBox, SetMetadata, TrackRead
 from flyball.core.workflows.track.plan_text import FEEDBACK, TrackTask, read_tasks
 from flyball.core.workflows.track.prompts import EXECUTOR, PLAN_EVALUATOR, brief
 from flyball.core.workflows.track.record import record_of
@@ -28,11 +27,7 @@ def following(state: State) -> str:
     return "EXECUTE" if choosing.open_subtasks(state) else "EVALUATE_EXECUTION"
 
 
-def _stage_of(_state: State, lane: Lane) -> Stage:
-    return Stage(lane.stage, EXECUTOR, "green", lanes.worked, brief, product=True)
-
-
-def _unreviewed(_state: State, _lane: Lane, batch: Batch) -> BatchReviewed:
+def _accept_all(_state: State, _lane: Lane, batch: Batch) -> BatchReviewed:
     """What was integrated and is green goes on the branch; the evaluation comes after the last task."""
     return BatchReviewed(0, tuple(each.item for each in batch.taken), by="nobody")
 
@@ -43,20 +38,22 @@ RULES = BatchRules(
     settling="CHECKPOINT",
     consenting=PLAN_EVALUATOR,
     brief=brief,
-    stage_of=_stage_of,
-    judge=_unreviewed,
+    stage_of=lambda _state, lane: Stage(lane.stage, EXECUTOR, "green", lanes.worked, brief, product=True),
+    judge=_accept_all,
     following=following,
-    kept=pages.kept,
+    kept=pages.protected_paths,
 )
 
 
 def execute(state: State, lane: Lane) -> Step:
     """Between two batches what a person changed in the page is taken in, and boxes are written."""
     if not choosing.subtask_lanes(state):
-        found = pages.seen(state)
+        found = pages.read(state)
         if isinstance(found, Step):
             return found
-        before = write_wishes(state, lane) or planning.edited(state, lane, found) or write_boxes(state, lane, found)
+        before = (
+            write_wishes(state, lane) or planning.take_in_edits(state, lane, found) or write_boxes(state, lane, found)
+        )
         if before is not None:
             return before
     return executing.execute(RULES, state, lane)
@@ -68,7 +65,7 @@ def write_wishes(state: State, lane: Lane) -> Step | None:
         return None
     wishes = [item for item in state.items if item.group == FEEDBACK.lower() and item.status != "completed"]
     lines = [line for item in wishes for line in (f"- [ ] Task {item.id}: {item.text}", f"  - Acceptance: {item.text}")]
-    return pages.written(state, lane, f"wishes-{state.rounds}", AddLines(f"## {FEEDBACK}", tuple(lines)))
+    return pages.edit(state, lane, f"wishes-{state.rounds}", AddLines(f"## {FEEDBACK}", tuple(lines)))
 
 
 def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
@@ -77,24 +74,25 @@ def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
     status = {item.id: item.status for item in state.items}
     edits: list[Edit] = []
     for task in read_tasks(found.plan).tasks:
-        id_ = task.item.id
-        theirs = task.box == "x" and not task.told and id_ not in known.boxed
-        if status.get(id_) == "completed" and (theirs or (task.box != "x" and id_ in known.commits)):
-            edits.append(_done(state, task))
+        id_, page = task.item.id, task.page
+        theirs = page.box == "x" and not (page.shas and page.summary) and id_ not in known.boxed
+        if status.get(id_) == "completed" and (theirs or (page.box != "x" and id_ in known.commits)):
+            edits.append(_mark_done(state, task))
             found_there = tuple(f"- `{path}`, for {id_}" for path in known.discovered.get(id_, ()))
             edits += [AddLines(DISCOVERED, found_there)] if found_there else []
-        elif id_ in known.boxed and status.get(id_, "completed") != "completed" and task.box == "x":
+        elif id_ in known.boxed and status.get(id_, "completed") != "completed" and page.box == "x":
             edits.append(SetBox(id_, " "))
     if not edits:
         return None
-    return pages.written(state, lane, f"boxes-{known.reads}", *edits, SetMetadata(checkpoints.executing(state)))
+    return pages.edit(state, lane, f"boxes-{known.reads}", *edits, SetMetadata(checkpoints.execution(state)))
 
 
-def _done(state: State, task: TrackTask) -> MarkDone:
+def _mark_done(state: State, task: TrackTask) -> MarkDone:
     """The commit and the summary of a task: its own, or of one that a person ticked the commit on which that was taken."""
     known, id_ = record_of(state), task.item.id
     base = state.prepared.base if state.prepared else ""
-    sha = known.commits.get(id_) or task.sha or (state.main.head if id_ in known.ticked else base)
+    ticked_on = state.main.head if id_ in known.ticked else base
+    sha = known.commits.get(id_) or next(iter(task.page.shas), "") or ticked_on
     said = "ticked by a person; the gates pass" if id_ in known.ticked else "done before this task began"
     summary = known.summaries.get(id_) or ("done; the gates pass" if id_ in known.commits else said)
     return MarkDone(id_, sha[:SHA], summary)

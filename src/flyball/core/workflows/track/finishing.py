@@ -20,16 +20,7 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import one_line
-from flyball.core.workflows.track import checkpoints, pages, registers
-from flyball.core.workflows.track.edits import (
-    AddLines,
-    CompleteTrack,
-    KeepErrors,
-    LogDecision,
-    MarkDone,
-    SetMetadata,
-)
-from flyball.core.workflows.track.effects import Edit, TrackRead
+from flyball.core.workflows.track import checkpoints, effects as ef, pages, registers
 from flyball.core.workflows.track.facts import BusinessSynced, TrackFixed
 from flyball.core.workflows.track.plan_text import FEEDBACK, FIX_PHASE, read_tasks
 from flyball.core.workflows.track.prompts import FIXER, WRITER, brief
@@ -41,7 +32,7 @@ RETROSPECTIVE_FROM = 3
 """Tasks from which on a track that needed fixes gets a retrospective."""
 
 
-def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+def _weigh_work(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """As for every green tree; but a tree that is what it was before is no work."""
     weighed = gates.green(state, lane, measured, claim)
     if not measured.unchanged:
@@ -50,31 +41,31 @@ def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> We
     return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
 
 
-def _mended(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+def _weigh_fix(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """As for other work; but where no finding is about a file (an evaluator broke, a tool is missing) there is none to be done here."""
     known = record_of(state).evaluation
     about_files = known is None or any(action.file for action in known.fix_actions)
-    return _worked(state, lane, measured, claim) if about_files else gates.green(state, lane, measured, claim)
+    return _weigh_work(state, lane, measured, claim) if about_files else gates.green(state, lane, measured, claim)
 
 
-FIX = Stage("FIX", FIXER, "green", _mended, brief, area="fix", product=True)
-BUSINESS_SYNC = Stage("BUSINESS_SYNC", WRITER, "green", _worked, brief, area="docs")
+FIX = Stage("FIX", FIXER, "green", _weigh_fix, brief, area="fix", product=True)
+BUSINESS_SYNC = Stage("BUSINESS_SYNC", WRITER, "green", _weigh_work, brief, area="docs")
 
 
 def fix(state: State, lane: Lane) -> Step:
     """One cycle of mending; beyond the limit a person is asked."""
     known = record_of(state)
-    found = pages.seen(state)
+    found = pages.read(state)
     if isinstance(found, Step):
         return found
     limit = found.max_fix_cycles if found.max_fix_cycles is not None else FIXES
     if found.fix_cycles - known.granted > limit and not lane.loop.reset:
-        return questions.put(state, lane, _unfixed(state))
+        return questions.put(state, lane, _spent_question(state))
     actions = known.evaluation.fix_actions if known.evaluation else ()
     heading = f"## {FIX_PHASE} (cycle {known.cycle})"
-    lines = tuple(fix_line(key, action) for key, action in _numbered(known.cycle, actions))
+    lines = tuple(fix_line(key, action) for key, action in _numbered_actions(known.cycle, actions))
     # Once, and not once more after each turn: a person may tick or take out what stands there.
-    told = pages.written(state, lane, f"fix-phase-{known.cycle}", AddLines(heading, lines))
+    told = pages.edit(state, lane, f"fix-phase-{known.cycle}", ef.AddLines(heading, lines))
     if told is not None and known.phased < known.cycle:
         return told
     if not lane.loop.exiting:
@@ -83,7 +74,8 @@ def fix(state: State, lane: Lane) -> Step:
     if isinstance(saved, Step):
         return saved
     summary = _summary(state, lane)
-    told = pages.written(state, lane, f"fixed-{known.cycle}", *_fixed(state, found, actions, saved.commit, summary))
+    edits = _fix_edits(state, found, actions, saved.commit, summary)
+    told = pages.edit(state, lane, f"fixed-{known.cycle}", *edits)
     return told or record(
         TrackFixed(known.cycle, lane.loop.judged.turn if lane.loop.judged else 0, summary),
         Moved("EVALUATE_EXECUTION", lane.stage, kernel.why_left(lane), accepts_tests=True),
@@ -95,7 +87,7 @@ def _work(state: State, lane: Lane, stage: Stage) -> Step:
     measured = kernel.work(state, lane, stage)
     if not isinstance(measured, Step):
         return record(*kernel.evaluate(state, lane, stage, measured))
-    kept = pages.kept(state)
+    kept = pages.protected_paths(state)
     told = (replace(e, tests_may_grow=True, kept=kept) if isinstance(e, Measure) else e for e in measured.effects)
     return measured._replace(effects=tuple(told))
 
@@ -106,36 +98,35 @@ def fix_line(key: str, action: FixAction) -> str:
     return f"- [ ] Task {key}: {text}" + (f" <!-- {UNPLANNED} -->" if action.check == SCOPE else "")
 
 
-def _numbered(cycle: int, actions: tuple[FixAction, ...]) -> list[tuple[str, FixAction]]:
+def _numbered_actions(cycle: int, actions: tuple[FixAction, ...]) -> list[tuple[str, FixAction]]:
     return [(f"F{cycle}.{number}", action) for number, action in enumerate(actions[:FIXES_LISTED], 1)]
 
 
-def _fixed(
-    state: State, found: TrackRead, actions: tuple[FixAction, ...], commit: str, summary: str
-) -> tuple[Edit, ...]:
+def _fix_edits(
+    state: State, found: ef.TrackRead, actions: tuple[FixAction, ...], commit: str, summary: str
+) -> tuple[ef.Edit, ...]:
     """Boxes with the commit behind them, of those that a person left there, and what was learnt."""
     cycle = record_of(state).cycle
-    numbered = _numbered(cycle, actions)
+    numbered = _numbered_actions(cycle, actions)
     there = [task.item.id for task in read_tasks(found.plan).tasks]
-    learnt = tuple(_error(action, summary, found.track) for _, action in numbered)
+    learnt = tuple(
+        {
+            "pattern": registers.as_pattern(action.action),
+            "category": action.evaluator,
+            "context": action.check,
+            "problem": action.text,
+            "solution": summary,
+            "code_fix": "",
+            "discovered_in": found.track,
+        }
+        for _, action in numbered
+    )
     applied = [{"issue": action.text, "fix": summary, "commit_sha": commit} for _, action in numbered]
     return (
-        *(MarkDone(key, commit[:12], summary) for key, _ in numbered if there.count(key) == 1),
-        SetMetadata(checkpoints.fixed(state, cycle, applied)),
-        KeepErrors(learnt, state.now.date().isoformat()),
+        *(ef.MarkDone(key, commit[:12], summary) for key, _ in numbered if there.count(key) == 1),
+        ef.SetMetadata(checkpoints.fixes(state, cycle, applied)),
+        ef.KeepErrors(learnt, state.now.date().isoformat()),
     )
-
-
-def _error(action: FixAction, summary: str, track: str) -> dict[str, str]:
-    return {
-        "pattern": registers.as_pattern(action.action),
-        "category": action.evaluator,
-        "context": action.check,
-        "problem": action.text,
-        "solution": summary,
-        "code_fix": "",
-        "discovered_in": track,
-    }
 
 
 def _summary(state: State, lane: Lane) -> str:
@@ -143,7 +134,7 @@ def _summary(state: State, lane: Lane) -> str:
     return record_of(state).summaries.get(lane.stage) or "mended as asked; the gates pass"
 
 
-def _unfixed(state: State) -> Question:
+def _spent_question(state: State) -> Question:
     known = record_of(state)
     left = known.evaluation.fix_actions if known.evaluation else ()
     text = f"The evaluation failed {plural(known.fixes, 'time')}; {plural(len(left), 'finding')} still to mend"
@@ -152,7 +143,7 @@ def _unfixed(state: State) -> Question:
 
 def sync(state: State, lane: Lane) -> Step:
     """A writer brings the documents of the business up to date, tier by tier; archives are never edited."""
-    found = pages.seen(state)
+    found = pages.read(state)
     if isinstance(found, Step):
         return found
     known = record_of(state)
@@ -163,8 +154,8 @@ def sync(state: State, lane: Lane) -> Step:
         return saved
     documents = known.evaluation.business_sync.documents if known.evaluation else ()
     summary = _summary(state, lane)
-    row = LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
-    told = pages.written(state, lane, "synced", row, SetMetadata(checkpoints.synced(state, documents)))
+    row = ef.LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
+    told = pages.edit(state, lane, "synced", row, ef.SetMetadata(checkpoints.business_sync(state, documents)))
     return told or record(
         BusinessSynced(lane.loop.judged.turn if lane.loop.judged else 0, documents, summary),
         Moved("COMPLETE", lane.stage, f"up to date: {', '.join(documents)}"),
@@ -175,9 +166,8 @@ def complete(state: State, lane: Lane) -> Step:
     """Close the track in its own documents, then deliver the branch."""
     done = sum(item.status == "completed" for item in state.items)
     summary = f"{plural(done, 'task')} done, {_skipped_evaluation(lane) or 'evaluation passed'}"
-    at = state.now.isoformat(timespec="seconds").replace("+00:00", "Z")
-    closing = CompleteTrack(at, summary, retrospective(state))
-    told = pages.written(state, lane, f"complete-{len(lane.visits)}", closing)
+    closing = ef.CompleteTrack(checkpoints.timestamp(state), summary, retrospective(state))
+    told = pages.edit(state, lane, f"complete-{len(lane.visits)}", closing)
     if told is not None:
         return told
     unverified = record_of(state).unverified
@@ -220,7 +210,7 @@ def retrospective(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-def reopened(state: State, lane: Lane) -> Step:
+def reopen(state: State, lane: Lane) -> Step:
     """Feedback is new tasks beside those that are done."""
     known = sum(item.id.startswith("R") for item in state.items)
     new = tuple(

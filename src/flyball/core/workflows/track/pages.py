@@ -23,13 +23,13 @@ def folder(state: State) -> str:
     return state.task.source.path if state.task.source else ""
 
 
-def kept(state: State) -> tuple[str, ...]:
+def protected_paths(state: State) -> tuple[str, ...]:
     """What no agent changes: the track's own folder and the pages of all tracks, which code writes, and archives."""
     above = folder(state).rpartition("/tracks/")[0]
     return (folder(state), *(f"{above}/{name}" for name in _PAGES if above))
 
 
-def seen(state: State) -> Step | TrackRead:
+def read(state: State) -> Step | TrackRead:
     """The documents as they were read since the last edit, or what comes before that."""
     known = record_of(state)
     if known.seen is not None:
@@ -40,22 +40,22 @@ def seen(state: State) -> Step | TrackRead:
     return perform(ReadTrack(EffectId(f"read/track-{known.reads + 1}"), path=folder(state)))
 
 
-def written(state: State, lane: Lane, name: str, *edits: Edit) -> Step | None:
+def edit(state: State, lane: Lane, name: str, *edits: Edit) -> Step | None:
     """Have edits made, once in a stay; what somebody else changed meanwhile is read again first. None: they are made."""
     key = EffectId(f"edit/{name}")
     if isinstance(lane.outcomes.get(key), TrackEdited) or not edits:
         return None
     if key in state.open:
         return NOTHING
-    found = seen(state)
+    found = read(state)
     if isinstance(found, Step):
         return found
     if record_of(state).stale >= STALE_THAT_BLOCK:
-        return questions.put(state, lane, _contended(state))
+        return questions.put(state, lane, _contention_question(state))
     return perform(EditTrack(key, path=folder(state), seen=found.files, edits=edits))
 
 
-def _contended(state: State) -> Question:
+def _contention_question(state: State) -> Question:
     """Put again on resuming: whoever wrote there may have stopped."""
     options = (Option("reset", "try again"), Option("abort", "end the task"))
     told = plural(record_of(state).stale, "time")

@@ -6,6 +6,7 @@ every other byte stays.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -13,7 +14,8 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
-from flyball.core.evaluation.plan_page import Box, PlanTask, read_plan
+from flyball.core.evaluation.plan_page import PlanTask, read_plan
+from flyball.core.loop.batches.choosing import waiting_ring
 from flyball.core.model.task import Item
 from flyball.core.text.fences import split_fences
 from flyball.core.text.lines import line_end, split_lines
@@ -40,26 +42,21 @@ Mark = Literal[" ", "x", "~", "!"]
 
 
 class TrackTask(msgspec.Struct, frozen=True):
-    """One task of the plan: what it is as work, and how the page has it; `told`: with a commit and a summary."""
+    """One task of the plan: what it is as work, and how the page has it."""
 
     item: Item
-    line: int
-    box: Box = " "
-    deferred: str = ""
-    section: str = ""
-    sha: str = ""
-    told: bool = False
+    page: PlanTask
 
 
 class TrackPlan(msgspec.Struct, frozen=True):
-    """The tasks of a plan, what is wrong with it by check, and whether it holds a dependency graph."""
+    """The tasks of a plan, and what is wrong with it by check."""
 
     tasks: tuple[TrackTask, ...] = ()
     problems: dict[str, tuple[str, ...]] = {}
 
     @property
     def items(self) -> tuple[Item, ...]:
-        return tuple(task.item for task in self.tasks if not task.deferred)
+        return tuple(task.item for task in self.tasks if not task.page.deferred)
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -84,8 +81,7 @@ def read_tasks(text: str, elsewhere: Sequence[tuple[str, str]] = ()) -> TrackPla
 
 def _task(task: PlanTask, block: Sequence[str], nodes: dict[str, dict[str, Any]]) -> TrackTask:
     """A task with what its lines and its node in the graph say; the lines win where both speak."""
-    found = _ID.match(task.text)
-    id_ = _identified(task)
+    id_ = _id_of(task)
     node = nodes.get(id_, {})
     fields: dict[str, list[str]] = {}
     for line in block[1:]:
@@ -99,25 +95,17 @@ def _task(task: PlanTask, block: Sequence[str], nodes: dict[str, dict[str, Any]]
     wanted = tuple(one_line(text) for text in fields.get("acceptance", []) if text.strip())
     if not wanted and is_fix_phase(task.section):
         wanted = (one_line(task.text),)
-    status: Literal["completed", "not-started"] = "completed" if task.box == "x" else "not-started"
-    return TrackTask(
-        Item(
-            id_,
-            one_line(task.text[found.end() :] if found else task.text),
-            status,
-            tuple(dict.fromkeys(files)),
-            tuple(dict.fromkeys(depends)),
-            wanted,
-            kind=one_line((fields.get("type") or [str(node.get("type") or "")])[0]).lower(),
-            group=task.section,
-        ),
-        task.line,
-        task.box,
-        task.deferred,
-        task.section,
-        task.shas[0] if task.shas else "",
-        bool(task.shas and task.summary),
+    item = Item(
+        id_,
+        one_line(_ID.sub("", task.text)),
+        "completed" if task.box == "x" else "not-started",
+        tuple(dict.fromkeys(files)),
+        tuple(dict.fromkeys(depends)),
+        wanted,
+        kind=one_line((fields.get("type") or [str(node.get("type") or "")])[0]).lower(),
+        group=task.section,
     )
+    return TrackTask(item, task)
 
 
 def _ids(text: str) -> list[str]:
@@ -159,65 +147,50 @@ def _problems(
     found: dict[str, list[str]] = {check: [] for check in CHECKS}
     if not tasks:
         found["scope"].append("the plan has no task: write each as `- [ ] Task 1.1: text`")
-    open_ = [task for task in tasks if task.box != "x" and not task.deferred]
+    open_ = [task for task in tasks if task.page.box != "x" and not task.page.deferred]
     for task in open_:
         if not task.item.acceptance:
-            found["task_quality"].append(f"line {task.line}: {_name(task)} has no `Acceptance:` below it")
+            found["task_quality"].append(f"line {task.page.line}: {_name(task)} has no `Acceptance:` below it")
         if not task.item.text:
-            found["task_quality"].append(f"line {task.line}: {_name(task)} does not say what to do")
+            found["task_quality"].append(f"line {task.page.line}: {_name(task)} does not say what to do")
     found["dependencies"] += _wrong_dependencies(tasks)
-    cycle = _cycle({task.item.id: task.item.depends_on for task in tasks})
-    if cycle:
-        found["dag"].append(f"these tasks wait for each other: {' → '.join(cycle)}")
+    depends = {task.item.id: sorted(task.item.depends_on) for task in tasks}
+    ring = waiting_ring({id_: depends[id_] for id_ in sorted(depends)})
+    if ring:
+        found["dag"].append(f"these tasks wait for each other: {' → '.join((*ring, ring[0]))}")
     if graph:
         found["dag"].append(graph)
     theirs = dict(elsewhere)
     for task in open_:
+        where = f"line {task.page.line}"
         met = [path for path in task.item.files if path in theirs]
-        found["overlap"] += [f"line {task.line}: {path} is also planned by the track {theirs[path]}" for path in met]
+        found["overlap"] += [f"{where}: {path} is also planned by the track {theirs[path]}" for path in met]
     return {check: tuple(dict.fromkeys(said)) for check, said in found.items()}
 
 
 def _wrong_dependencies(tasks: Sequence[TrackTask]) -> Iterator[str]:
     ids = [task.item.id for task in tasks]
     for task in tasks:
+        where = f"line {task.page.line}"
         if not task.item.id:
-            yield f"line {task.line}: {task.item.text!r} has no id such as `Task 1.1:`"
+            yield f"{where}: {task.item.text!r} has no id such as `Task 1.1:`"
         elif ids.count(task.item.id) > 1:
-            yield f"line {task.line}: the id {task.item.id} stands more than once"
+            yield f"{where}: the id {task.item.id} stands more than once"
         unknown = [each for each in task.item.depends_on if each not in ids]
-        yield from (f"line {task.line}: {_name(task)} depends on {each}, which is no task" for each in unknown)
+        yield from (f"{where}: {_name(task)} depends on {each}, which is no task" for each in unknown)
 
 
 def _name(task: TrackTask) -> str:
     return f"task {task.item.id}" if task.item.id else repr(task.item.text)
 
 
-def _cycle(depends: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Tasks that wait for each other, in a ring; none where the order is sound."""
-    left = {key: {each for each in deps if each in depends} for key, deps in depends.items()}
-    while free := [key for key, deps in left.items() if not deps]:
-        for key in free:
-            del left[key]
-        for deps in left.values():
-            deps.difference_update(free)
-    if not left:
-        return ()
-    ring = [min(left)]
-    while True:
-        following = min(left[ring[-1]])
-        if following in ring:
-            return (*ring[ring.index(following) :], following)
-        ring.append(following)
-
-
 def with_boxes_kept(text: str, before: str, completed: Collection[str]) -> str:
     """A new plan with the boxes of an older one: a task that is completed keeps its commit and its summary, any other is open."""
-    old = {_identified(task): task for task in read_plan(before).tasks}
+    old = {_id_of(task): task for task in read_plan(before).tasks}
     for task in read_tasks(text).tasks:
         id_, known = task.item.id, old.get(task.item.id)
         if id_ not in completed:
-            text = with_box(text, id_, " ") if task.box == "x" else text
+            text = with_box(text, id_, " ") if task.page.box == "x" else text
         elif known is not None and known.box == "x" and known.shas:
             text = with_done(text, id_, known.shas[0], "; ".join(known.summary) or "done")
     return text
@@ -228,7 +201,7 @@ def is_fix_phase(section: str) -> bool:
     return section.startswith(FIX_PHASE.lower())
 
 
-def _identified(task: PlanTask) -> str:
+def _id_of(task: PlanTask) -> str:
     found = _ID.match(task.text)
     return found["id"] if found else ""
 
@@ -245,7 +218,7 @@ class TaskNotFound(ValueError):
 
 def with_box(text: str, id_: str, mark: Mark) -> str:
     """The page with another mark in a task's box; one that is opened again names no commit that code wrote behind it."""
-    lines, place = _placed(text, id_)
+    lines, place = _locate(text, id_)
     marked = _BOX.sub(rf"\g<before>{mark}\g<after>", lines[place])
     if mark == " ":
         marked = _OUR_COMMIT.sub("", marked)
@@ -254,7 +227,7 @@ def with_box(text: str, id_: str, mark: Mark) -> str:
 
 def with_done(text: str, id_: str, sha: str, summary: str) -> str:
     """The page with a task done: its box, the commit behind it, and what was done, below it. Done twice is done once."""
-    lines, place = _placed(text, id_)
+    lines, place = _locate(text, id_)
     line = lines[place]
     body, end = line.rstrip("\r\n"), line[len(line.rstrip("\r\n")) :] or line_end(text)
     if sha not in body:
@@ -262,14 +235,11 @@ def with_done(text: str, id_: str, sha: str, summary: str) -> str:
     marked = _BOX.sub(r"\g<before>x\g<after>", body) + end
     indent = re.match(r"[ \t]*", body)
     bullet = f"{indent[0] if indent else ''}  - {_as_summary(summary)}{end}"
-    after = lines[place + 1 :]
-    last = place + 1 + _depth_below(after)
-    if bullet.strip() in (each.strip() for each in lines[place + 1 : last]):
+    below = list(itertools.takewhile(_belongs_to_task, lines[place + 1 :]))
+    after = lines[place + 1 + len(below) :]
+    if bullet.strip() in (each.strip() for each in below):
         bullet = ""
-    kept = lines[place + 1 : last]
-    if kept and not kept[-1].endswith(("\n", "\r")):
-        kept = [*kept[:-1], kept[-1] + end]
-    return "".join((*lines[:place], marked, *kept, bullet, *lines[last:]))
+    return "".join((*lines[:place], marked, _with_end("".join(below), end), bullet, *after))
 
 
 def _as_summary(text: str) -> str:
@@ -278,14 +248,9 @@ def _as_summary(text: str) -> str:
     return f"Done: {said}" if _NO_SUMMARY.match(said) else said
 
 
-def _depth_below(lines: Sequence[str]) -> int:
-    """How many lines right below a task belong to it."""
-    count = 0
-    for line in lines:
-        if not line.strip() or not line.startswith((" ", "\t")) or _BOX.match(line.rstrip("\r\n")):
-            break
-        count += 1
-    return count
+def _belongs_to_task(line: str) -> bool:
+    """Whether a line right below a task is a part of it."""
+    return bool(line.strip()) and line.startswith((" ", "\t")) and not _BOX.match(line.rstrip("\r\n"))
 
 
 def with_section(text: str, heading: str, lines: Iterable[str]) -> str:
@@ -301,18 +266,18 @@ def with_section(text: str, heading: str, lines: Iterable[str]) -> str:
         while last > places[0] + 1 and not rows[last - 1].strip():
             last -= 1
         before, after = "".join(rows[:last]), "".join(rows[last:])
-        return f"{_ended(before, end)}{''.join(line + end for line in new)}{after}"
-    return f"{_ended(text, end)}{end}{heading}{end}{end}{''.join(line + end for line in new)}"
+        return f"{_with_end(before, end)}{''.join(line + end for line in new)}{after}"
+    return f"{_with_end(text, end)}{end}{heading}{end}{end}{''.join(line + end for line in new)}"
 
 
-def _ended(text: str, end: str) -> str:
+def _with_end(text: str, end: str) -> str:
     return text if not text or text.endswith(("\n", "\r")) else text + end
 
 
-def _placed(text: str, id_: str) -> tuple[list[str], int]:
+def _locate(text: str, id_: str) -> tuple[list[str], int]:
     """The lines of the page, and the one that holds the task."""
     lines = split_lines(text)
-    places = [task.line - 1 for task in read_tasks(text).tasks if task.item.id == id_]
+    places = [task.line - 1 for task in read_plan(text).tasks if _id_of(task) == id_]
     if len(places) != 1:
         raise TaskNotFound(f"the plan holds the task {id_} {len(places)} times")
     return lines, places[0]

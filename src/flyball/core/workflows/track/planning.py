@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING, Finding
 from flyball.core.loop import kernel, panel, questions
 from flyball.core.loop.gates import APPROVING
@@ -20,8 +21,7 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.track import checkpoints, pages
-from flyball.core.workflows.track.edits import SetMetadata, WritePlan
-from flyball.core.workflows.track.effects import TrackRead
+from flyball.core.workflows.track.effects import SetMetadata, TrackRead, WritePlan
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanEvaluated, TrackPlanned
 from flyball.core.workflows.track.plan_text import CHECKS, is_fix_phase, read_tasks, with_boxes_kept
 from flyball.core.workflows.track.prompts import PLAN_EVALUATOR, PLANNER, brief
@@ -34,15 +34,15 @@ NO_PLAN = "there was no plan in the report; give it as markdown in `plan`"
 def plan(state: State, lane: Lane) -> Step:
     """Take over the page, or have one written; `metadata.json` says which step the track is in."""
     known = record_of(state)
-    found = pages.seen(state)
+    found = pages.read(state)
     if isinstance(found, Step):
         return found
     if lane.turn is not None:
         turn = kernel.ended_turn(state, lane)
         return turn if isinstance(turn, Step) else record(*_read(state, lane.turn.effect.turn, turn, found))
     if known.draft:
-        edits = (WritePlan(known.draft, known.version), SetMetadata(checkpoints.planned(state, known.version)))
-        return pages.written(state, lane, f"plan-{known.version}", *edits) or NOTHING
+        edits = (WritePlan(known.draft, known.version), SetMetadata(checkpoints.plan(state, known.version)))
+        return pages.edit(state, lane, f"plan-{known.version}", *edits) or NOTHING
     page = read_tasks(found.plan, found.elsewhere)
     if not known.version and page.tasks:
         told = f"{plural(len(page.items), 'task')} in plan.md"
@@ -52,7 +52,7 @@ def plan(state: State, lane: Lane) -> Step:
     if known.version and page.tasks and not known.problems and not known.findings:
         return record(Moved("EVALUATE_PLAN", lane.stage, f"version {known.version} of the plan"))
     if known.revisions >= (found.max_plan_revisions or REVISIONS):
-        return questions.put(state, lane, _unsettled(state))
+        return questions.put(state, lane, _rejected_question(state))
     return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
 
 
@@ -65,7 +65,7 @@ def _read(state: State, number: int, turn: TurnEnded, found: TrackRead) -> tuple
     if problems:
         said = TrackPlanned("planner", version, number, problems=problems)
         return (said, TurnSetAside(number, "planned", plural(len(problems), "problem")))
-    items = merged(state.items, page.items)
+    items = with_known_statuses(state.items, page.items)
     # A box that a planner ticks says nothing: only what the branch holds is done.
     draft = with_boxes_kept(text, found.plan, {item.id for item in items if item.status == "completed"})
     return (
@@ -75,13 +75,13 @@ def _read(state: State, number: int, turn: TurnEnded, found: TrackRead) -> tuple
     )
 
 
-def merged(known: Iterable[Item], new: Iterable[Item]) -> tuple[Item, ...]:
+def with_known_statuses(known: Iterable[Item], new: Iterable[Item]) -> tuple[Item, ...]:
     """A plan that changed: what the branch holds is completed whatever the page says, and a tick alone completes nothing."""
     statuses = {item.id: item.status for item in known}
     return tuple(replace(item, status=statuses.get(item.id, "not-started")) for item in new)
 
 
-def edited(state: State, lane: Lane, found: TrackRead) -> Step | None:
+def take_in_edits(state: State, lane: Lane, found: TrackRead) -> Step | None:
     """What a person changed in the page since it was read: boxes they ticked, or a new version of the plan."""
     page = read_tasks(found.plan, found.elsewhere)
     mine = {item.id: item for item in state.items}
@@ -89,7 +89,7 @@ def edited(state: State, lane: Lane, found: TrackRead) -> Step | None:
     theirs = {item.id: item for item in page.items if item.id in mine or not is_fix_phase(item.group)}
     same = {key: _content(item) for key, item in mine.items()} == {key: _content(item) for key, item in theirs.items()}
     if not same and theirs:
-        items = merged(state.items, theirs.values())
+        items = with_known_statuses(state.items, theirs.values())
         version = record_of(state).version + 1
         told = f"a person edited plan.md: version {version}"
         return record(
@@ -99,7 +99,7 @@ def edited(state: State, lane: Lane, found: TrackRead) -> Step | None:
     ticked = [
         task.item.id
         for task in page.tasks
-        if task.box == "x" and task.item.id in mine and mine[task.item.id].status != "completed"
+        if task.page.box == "x" and task.item.id in mine and mine[task.item.id].status != "completed"
     ]
     # A box that code ticked is nobody's word: after a rollback it is taken back.
     new = [item for item in ticked if item not in (*known.ticked, *known.unverified, *known.boxed)]
@@ -119,12 +119,12 @@ def _is_green(state: State) -> bool:
 def evaluate(state: State, lane: Lane) -> Step:
     """Code looks first, then another turn; what neither holds anything against is worked to."""
     known = record_of(state)
-    found = pages.seen(state)
+    found = pages.read(state)
     if isinstance(found, Step):
         return found
     if known.approved:
-        edit = SetMetadata(checkpoints.plan_passed(state, known.checked))
-        return pages.written(state, lane, f"plan-approved-{known.version}", edit) or record(
+        edit = SetMetadata(checkpoints.plan_evaluation(state, known.checked))
+        return pages.edit(state, lane, f"plan-approved-{known.version}", edit) or record(
             Moved("EXECUTE", lane.stage, "the plan is approved")
         )
     if known.findings:
@@ -138,20 +138,22 @@ def evaluate(state: State, lane: Lane) -> Step:
     if isinstance(answers, Step):
         return answers
     effect, turn = answers[PLAN_EVALUATOR]
-    claim = turn.claim
-    if not claim.verdict and not claim.findings:
+    if not turn.claim.verdict and not turn.claim.findings:
         return record(TurnSetAside(effect.turn, "crashed", "the evaluation gave no verdict", lane=lane.name))
+    return record(*_verdict(state, effect.turn, turn.claim, checks))
+
+
+def _verdict(state: State, number: int, claim: Claim, checks: dict[str, bool]) -> tuple[Fact, ...]:
     blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
     if claim.verdict in APPROVING and not blocking:
-        return record(TrackPlanEvaluated(True, "evaluator", effect.turn, checks))
+        return (TrackPlanEvaluated(True, "evaluator", number, checks),)
     why = blocking or claim.findings or (Finding("major", claim.summary or "rejected without a reason"),)
-    lesson = LearningRecorded(
-        state.learned + 1, "anti-pattern", "the plan was rejected", "; ".join(f.message for f in why)
-    )
-    return record(TrackPlanEvaluated(False, "evaluator", effect.turn, checks, why), lesson)
+    told = "; ".join(f.message for f in why)
+    lesson = LearningRecorded(state.learned + 1, "anti-pattern", "the plan was rejected", told)
+    return (TrackPlanEvaluated(False, "evaluator", number, checks, why), lesson)
 
 
-def _unsettled(state: State) -> Question:
+def _rejected_question(state: State) -> Question:
     known = record_of(state)
     why = known.problems or tuple(f.message for f in known.findings)
     text = f"The plan was sent back {plural(known.revisions, 'time')}: {why[0] if why else 'no reason was given'}"

@@ -85,12 +85,12 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         role,
         purpose,
         text=ROLES.get(role, ""),
-        context=tuple(part for part in _CONTEXTS.get(role, _specified)(state, lane) if part),
+        context=tuple(part for part in _CONTEXTS.get(role, _specification)(state, lane) if part),
         measured="" if role in {PLANNER, PLAN_EVALUATOR, *EVALUATORS} else prompts.measured(lane),
     )
 
 
-def _specified(state: State, _lane: Lane) -> Iterator[str]:
+def _specification(state: State, _lane: Lane) -> Iterator[str]:
     found = record_of(state).seen
     if found is None:
         yield prompts.request(state)
@@ -102,7 +102,7 @@ def _specified(state: State, _lane: Lane) -> Iterator[str]:
 
 def _planning(state: State, lane: Lane) -> Iterator[str]:
     known = record_of(state)
-    yield from _specified(state, lane)
+    yield from _specification(state, lane)
     if known.version and known.seen is not None:
         yield f"## The plan so far\n{known.seen.plan.strip()}"
     yield prompts.listed("What is wrong with your last plan, by its lines", known.problems)
@@ -112,7 +112,7 @@ def _planning(state: State, lane: Lane) -> Iterator[str]:
 
 
 def _evaluating_plan(state: State, lane: Lane) -> Iterator[str]:
-    yield from _specified(state, lane)
+    yield from _specification(state, lane)
     found = record_of(state).seen
     yield f"## The plan\n{(found.plan if found else '').strip()}"
 
@@ -143,17 +143,15 @@ def _fixing(state: State, _lane: Lane) -> Iterator[str]:
 def _syncing(state: State, lane: Lane) -> Iterator[str]:
     known = record_of(state)
     sync = known.evaluation.business_sync if known.evaluation else None
-    yield from _specified(state, lane)
+    yield from _specification(state, lane)
     if sync is not None:
         there = known.seen.documents if known.seen else ()
-        named = tuple(f"{each}{_where(each, there)}" for each in sync.documents)
-        yield prompts.listed("Documents to bring up to date", named)
+        named: list[str] = []
+        for document in sync.documents:
+            paths = [path for path in there if path.rpartition("/")[2] == document]
+            named.append(f"{document} ({', '.join(paths)})" if paths else document)
+        yield prompts.listed("Documents to bring up to date", tuple(named))
         yield prompts.listed("Because of", sync.reasons)
-
-
-def _where(document: str, there: tuple[str, ...]) -> str:
-    found = [path for path in there if path.rpartition("/")[2] == document]
-    return f" ({', '.join(found)})" if found else ""
 
 
 def _task(item: Item) -> str:

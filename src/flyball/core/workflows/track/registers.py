@@ -37,18 +37,18 @@ LONGEST_TEXT = 4000
 
 def with_completed(text: str, track: str, name: str, date: str, summary: str) -> str:
     """The list of tracks with one taken from the active ones and added to the completed ones; unchanged where it has no such tables."""
-    completed = _titled(text, "complete")
+    completed = _table(text, "complete")
     if completed is None:
         return text
     if not _places(text, completed, track):
         values = {"track": track, "name": name, "date": date, "summary": summary}
         text = tables.with_row(text, completed, tables.placed(completed.head, _TRACK_COLUMNS, values))
-    active = _titled(text, "active")
+    active = _table(text, "active")
     gone = _places(text, active, track) if active is not None else []
     return "".join(line for place, line in enumerate(split_lines(text)) if place not in gone)
 
 
-def _titled(text: str, word: str) -> tables.Table | None:
+def _table(text: str, word: str) -> tables.Table | None:
     return next((table for table in tables.tables(text) if word in table.title), None)
 
 
@@ -61,18 +61,16 @@ def _places(text: str, table: tables.Table, track: str) -> list[int]:
 
 def with_ticked(text: str, track: str) -> str:
     """An index with the box of a track ticked."""
-    rows = split_lines(text)
-    ticked = (
+    return "".join(
         re.sub(r"^(\ufeff?[ \t]*[-*+][ \t]+\[)[ ~](\])", r"\1x\2", row) if _is_named(row, track) else row
-        for row in rows
+        for row in split_lines(text)
     )
-    return "".join(ticked)
 
 
 def with_decision(text: str, date: str, decision: str, source: str, documents: Sequence[str], commit: str) -> str:
     """The log of decisions with one more row; a log without such a table, or none, gets one."""
-    keys = ("date", "decision", "source", "documents", "commit")
-    values = dict(zip(keys, (date, decision, source, ", ".join(documents), commit), strict=True))
+    told = ", ".join(documents)
+    values = {"date": date, "decision": decision, "source": source, "documents": told, "commit": commit}
     log = next((table for table in tables.tables(text) if "decision" in table.head), None)
     if log is not None:
         wanted = tables.placed(log.head, _DECISION_COLUMNS, values)
@@ -121,7 +119,8 @@ def _with_error(text: str, entry: Mapping[str, str], on: str) -> str:
     places = (place for place, e in enumerate(listed) if isinstance(e, dict) and e.get("pattern") == entry["pattern"])
     place = next(places, None)
     if place is None:
-        number = 1 + max((int(n[1]) for e in listed if (n := re.fullmatch(r"err-(\d+)", str(_id(e))))), default=0)
+        ids = (str(e.get("id", "")) for e in listed if isinstance(e, dict))
+        number = 1 + max((int(n[1]) for id in ids if (n := re.fullmatch(r"err-(\d+)", id))), default=0)
         new = {"id": f"err-{number:03d}", **entry, "occurrences": 1, "last_seen": on}
         return with_value_at(text, ("errors", len(listed)), new)
     same = listed[place]
@@ -130,10 +129,6 @@ def _with_error(text: str, entry: Mapping[str, str], on: str) -> str:
     count = same.get("occurrences")
     text = with_value_at(text, ("errors", place, "occurrences"), (count if isinstance(count, int) else 0) + 1)
     return with_value_at(text, ("errors", place, "last_seen"), on)
-
-
-def _id(entry: object) -> object:
-    return entry.get("id", "") if isinstance(entry, dict) else ""
 
 
 def as_pattern(text: str) -> str:

@@ -6,26 +6,28 @@ panel. The documents of the track are the user's: they are read each time, and e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
+from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step, halt
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import Moved, TaskStopped
+from flyball.core.model.batch_events import BatchSettled
+from flyball.core.model.events import Fact, Moved, TaskStopped
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
+from flyball.core.text.quantities import plural
 from flyball.core.workflows.track import evaluating, executing, finishing, planning
 from flyball.core.workflows.track.effects import EFFECTS, OUTCOMES
-from flyball.core.workflows.track.facts import FACTS
+from flyball.core.workflows.track.facts import FACTS, BusinessSynced, TrackEvaluated, TrackFixed, TrackPlanned
 from flyball.core.workflows.track.fold import BEGUN, ENDED, FOLDS
-from flyball.core.workflows.track.percentages import overall_percent, stage_percent
 from flyball.core.workflows.track.prompts import CARDS, EVALUATORS, EXECUTOR, PLAN_EVALUATOR, ROLES, brief
 from flyball.core.workflows.track.record import EMPTY, record_of
-from flyball.core.workflows.track.story import story
 
 MOST_ITERATIONS = 50
+WEIGHTS = {"PLAN": 10, "EVALUATE_PLAN": 5, "EXECUTE": 55, "EVALUATE_EXECUTION": 20, "BUSINESS_SYNC": 10}
 
 STEPS: dict[str, Callable[[State, Lane], Step]] = {
     "PLAN": planning.plan,
@@ -73,7 +75,7 @@ def _is_spent(state: State) -> bool:
     return state.task.settings.limits.max_iterations is None and state.iterations >= MOST_ITERATIONS
 
 
-def _skipped(state: State, lane: Lane) -> Moved:
+def _skip(state: State, lane: Lane) -> Moved:
     told = "skipped by a person"
     if lane.name != MAIN:
         return Moved(executing.RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
@@ -83,14 +85,41 @@ def _skipped(state: State, lane: Lane) -> Moved:
     return Moved(following, lane.stage, told, forced=following != lane.stage)
 
 
+def stage_percent(_stage: str, numbers: StageNumbers) -> int:
+    """How far a stage is, 0 to 100, by the tests that pass."""
+    return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
+
+
+def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
+    """The weights of the stages left behind; what a failed evaluation leads back to is ahead again."""
+    return sum(weight for name, weight in WEIGHTS.items() if name in completed and name != stage)
+
+
+def story(facts: Iterable[Fact]) -> Iterator[str]:
+    """One sentence for each plan, batch, evaluation, fix and sync."""
+    for fact in facts:
+        match fact:
+            case TrackPlanned(problems=()):
+                yield f"plan.md, version {fact.version}, by the {fact.by}"
+            case BatchSettled(accepted=accepted) if accepted:
+                yield f"tasks {', '.join(accepted)} are on the branch"
+            case TrackEvaluated(evaluation=said):
+                told = f": {plural(len(said.fix_actions), 'point')} to mend" if said.fix_actions else ""
+                yield f"evaluation {fact.number}: {said.verdict}{told}"
+            case TrackFixed():
+                yield f"fix cycle {fact.cycle}: {fact.summary}"
+            case BusinessSynced():
+                yield f"business documents: {fact.summary}"
+
+
 WORKFLOW = Workflow(
     name="track",
     stages=tuple(STEPS),
     roles=(*ROLES, *EVALUATORS),
     next=next_step,
-    skipped=_skipped,
+    skipped=_skip,
     brief=brief,
-    reopened=finishing.reopened,
+    reopened=finishing.reopen,
     rolled_back_to="EXECUTE",
     record=EMPTY,
     folds=FOLDS,

@@ -6,7 +6,7 @@ import pytest
 
 from flyball.core.workflows.plan.sources.boxes import scan
 from flyball.core.workflows.plan.sources.keys import keep_names
-from flyball.core.workflows.plan.sources.markdown import ReadingOptions, read_markdown
+from flyball.core.workflows.plan.sources.markdown import read_markdown
 from flyball.core.workflows.plan.sources.profiles import format_by_content, format_by_path, is_plan
 from flyball.core.workflows.plan.sources.values import JUDGED_BY_REVIEW, Format, ImportedPlan, Key, PlanEntry
 
@@ -85,7 +85,7 @@ def test_spec_kit_phases_are_barriers_and_only_disjoint_parallel_tasks_run_side_
 
 
 def test_user_stories_run_beside_each_other_only_if_the_user_asks() -> None:
-    order = after(read_markdown(SPEC_KIT, "spec-kit", ReadingOptions(parallel_stories=True)))
+    order = after(read_markdown(SPEC_KIT, "spec-kit", parallel_stories=True))
     assert order["T030"] == ("T002", "T003")
     assert order["T040"] == ("T020a", "T030")
 
@@ -179,7 +179,7 @@ KIRO = """# Implementation Plan
 
 def test_kiro_runs_leaves_with_their_details_and_the_criteria_they_refer_to() -> None:
     criteria = {"1.1": "a row is stored", "2.1": "it is listed", "2.2": "it is sorted"}
-    plan = read_markdown(KIRO, "kiro", ReadingOptions(criteria=criteria))
+    plan = read_markdown(KIRO, "kiro", criteria)
     found = items(plan)
     assert found["1"].role == "parent"
     assert found["1.1"].item.acceptance == (

@@ -11,17 +11,9 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from flyball.core.model.task import Item
+from flyball.core.workflows.plan.sources import values as v
 from flyball.core.workflows.plan.sources.boxes import BOM, TICKED, plain, scan
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required
-from flyball.core.workflows.plan.sources.values import (
-    JUDGED_BY_REVIEW,
-    ImportedPlan,
-    Key,
-    Mark,
-    PlanDefect,
-    PlanEntry,
-    Role,
-)
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies
 from flyball.core.workflows.plan.sources.wording import files_in
 
 FINISHED = frozenset({"done", "completed", "complete"})
@@ -35,22 +27,26 @@ _POINT = re.compile(r"#(\d+)\s+(.*)")
 
 def read_backlog_md(
     files: Mapping[str, bytes], *, done: str = DEFAULT_DONE, finished: Iterable[str] = ()
-) -> ImportedPlan:
+) -> v.ImportedPlan:
     """The tasks of a folder; `done` is the status of a finished one, `finished` the ids of those that were moved away."""
-    defects: list[PlanDefect] = []
-    entries: list[PlanEntry] = []
+    defects: list[v.PlanDefect] = []
+    entries: list[v.PlanEntry] = []
     for name in sorted(files, key=_rank):
         entry = _entry(name, files[name], done)
         if entry is None:
-            defects.append(PlanDefect(0, f"{name}: there is no head with id and status, so it is not taken as a task"))
+            defects.append(
+                v.PlanDefect(0, f"{name}: there is no head with id and status, so it is not taken as a task")
+            )
         else:
             entries.append(entry)
     parents = {entry.parent.casefold() for entry in entries if entry.parent}
-    entries = [_as_parent(entry) if entry.item.id.casefold() in parents else entry for entry in entries]
+    entries = [
+        replace(entry, role="parent") if entry.role == "work" and entry.item.id.casefold() in parents else entry
+        for entry in entries
+    ]
     gone = {id.casefold() for id in finished}
-    linked = required(_linked(entry, entries, gone, defects) for entry in entries)
-    circle = cycle_in(linked)
-    return ImportedPlan("backlog.md", linked, (*defects, *((circle,) if circle else ())), done=done)
+    linked = require_dependencies([_linked_entry(entry, entries, gone, defects) for entry in entries])
+    return v.ImportedPlan("backlog.md", linked, (*defects, *cycle_defects(linked)), done=done)
 
 
 def done_status(config: str) -> str:
@@ -70,8 +66,7 @@ def _rank(name: str) -> tuple[int, str]:
 
 def _head(raw: bytes) -> dict[str, tuple[str, int, int]]:
     """The fields of a head with the place of each value."""
-    start = len(BOM) if raw.startswith(BOM) else 0
-    head = _HEAD.match(raw, start)
+    head = _HEAD.match(raw, len(BOM) if raw.startswith(BOM) else 0)
     if head is None:
         return {}
     found: dict[str, tuple[str, int, int]] = {}
@@ -81,7 +76,7 @@ def _head(raw: bytes) -> dict[str, tuple[str, int, int]]:
 
 
 def _bare(value: str) -> str:
-    return plain(value.encode()).strip("\"'")
+    return plain(value).strip("\"'")
 
 
 def _list(raw: bytes, head: dict[str, tuple[str, int, int]], name: str) -> tuple[str, ...]:
@@ -96,16 +91,16 @@ def _list(raw: bytes, head: dict[str, tuple[str, int, int]], name: str) -> tuple
     return tuple(_bare(line.strip().removeprefix("-").strip()) for line in lines)
 
 
-def _entry(name: str, raw: bytes, done: str) -> PlanEntry | None:
+def _entry(name: str, raw: bytes, done: str) -> v.PlanEntry | None:
     head = _head(raw)
     if not {"id", STATUS} <= set(head):
         return None
     id, status = _bare(head["id"][0]), _bare(head[STATUS][0])
     title = _bare(head["title"][0]) if "title" in head else name
-    key = Key(id, title, part=name)
+    key = v.Key(id, title, part=name)
     boxes = [box for box in scan(raw).boxes if _POINT.match(box.text)]
     points = tuple(match[2] for box in boxes if (match := _POINT.match(box.text)))
-    marks = (Mark(key, status), *(Mark(replace(key, text=box.text), box.mark) for box in boxes))
+    marks = (v.Mark(key, status), *(v.Mark(replace(key, text=box.text), box.mark) for box in boxes))
     finished = status.casefold() in {*FINISHED, done.casefold()}
     item = Item(
         id,
@@ -113,19 +108,17 @@ def _entry(name: str, raw: bytes, done: str) -> PlanEntry | None:
         status="completed" if finished else "not-started",
         files=files_in(raw.decode("utf-8", "replace")[head[STATUS][2] :][:4000]),
         depends_on=_list(raw, head, "dependencies"),
-        acceptance=points or (JUDGED_BY_REVIEW,),
+        acceptance=points or (v.JUDGED_BY_REVIEW,),
         group=_bare(head["milestone"][0]) if "milestone" in head else "",
     )
     parent = _bare(head["parent_task_id"][0]) if "parent_task_id" in head else ""
-    role: Role = "checklist" if status.casefold() in DROPPED else "work"
-    return PlanEntry(item, key, marks, 1, role, parent)
+    role: v.Role = "checklist" if status.casefold() in DROPPED else "work"
+    return v.PlanEntry(item, key, marks, 1, role, parent)
 
 
-def _as_parent(entry: PlanEntry) -> PlanEntry:
-    return replace(entry, role="parent") if entry.role == "work" else entry
-
-
-def _linked(entry: PlanEntry, entries: list[PlanEntry], gone: set[str], defects: list[PlanDefect]) -> PlanEntry:
+def _linked_entry(
+    entry: v.PlanEntry, entries: list[v.PlanEntry], gone: set[str], defects: list[v.PlanDefect]
+) -> v.PlanEntry:
     """An entry with its dependencies in the spelling of the files; those on parents are on their leaves."""
     known = {each.item.id.casefold(): each for each in entries}
     ids: list[str] = []
@@ -133,28 +126,23 @@ def _linked(entry: PlanEntry, entries: list[PlanEntry], gone: set[str], defects:
         other = known.get(wanted.casefold())
         if other is None and wanted.casefold() not in gone:
             message = f"{entry.key.part}: {entry.item.id} depends on {wanted}, which is not in the folder; expected the id of a task"
-            defects.append(PlanDefect(0, message, fatal=True))
+            defects.append(v.PlanDefect(0, message, fatal=True))
         leaves = [e for e in entries if e.role == "work" and e.parent.casefold() == wanted.casefold()]
         ids += [e.item.id for e in leaves] if other and other.role == "parent" else [other.item.id] if other else []
     itself = any(wanted.casefold() == entry.item.id.casefold() for wanted in entry.item.depends_on)
     parent = known.get(entry.parent.casefold())
-    return replace(
-        entry,
-        parent=parent.item.id if parent else "",
-        item=replace(entry.item, depends_on=tuple(dict.fromkeys(id for id in ids if itself or id != entry.item.id))),
-    )
+    wanted_ids = tuple(dict.fromkeys(id for id in ids if itself or id != entry.item.id))
+    return replace(entry.with_item(depends_on=wanted_ids), parent=parent.item.id if parent else "")
 
 
-def mark_in(raw: bytes, key: Key) -> tuple[int, int, str] | None:
+def mark_in(raw: bytes, key: v.Key) -> tuple[int, int, str] | None:
     """Where a mark of a task stands in its file, and what it is: the value of `status`, or the box of a criterion."""
     head = _head(raw)
     if STATUS not in head or _bare(head["id"][0] if "id" in head else "").casefold() != key.id.casefold():
         return None
-    box = next((box for box in scan(raw).boxes if box.text == key.text), None) if _POINT.match(key.text) else None
-    if box is not None:
-        return box.place, box.place + 1, box.mark
     if _POINT.match(key.text):
-        return None
+        box = next((box for box in scan(raw).boxes if box.text == key.text), None)
+        return (box.place, box.place + 1, box.mark) if box is not None else None
     value, start, end = head[STATUS]
     quoted = value[:1] in {'"', "'"} and value[:1] == value[-1:]
     return (start + 1, end - 1, value[1:-1]) if quoted else (start, end, value)

@@ -6,7 +6,6 @@ Fences follow CommonMark's closing rule. What stands in a fence or in a comment 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import msgspec
 
@@ -64,25 +63,19 @@ class Scan(msgspec.Struct):
 
 
 def scan(raw: bytes) -> Scan:
-    """Read a file in one pass."""
+    """Read a file in one pass. Only a newline ends a line: `splitlines` would also split at form feeds."""
     scanner = _Scanner()
-    for number, place, line in _lines(raw):
-        scanner.take(number, place, line)
-    return scanner.ended()
-
-
-def plain(raw: bytes) -> str:
-    """Text as it may be stored: one line, no control characters."""
-    return one_line(storable(raw.decode("utf-8", "replace")))[:MAX_TEXT]
-
-
-def _lines(raw: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Number, place and content of each line. Only a newline ends one: `splitlines` would also split at form feeds."""
     place = 0
     for number, line in enumerate(raw.split(b"\n"), start=1):
         mark = len(BOM) if number == 1 and line.startswith(BOM) else 0
-        yield number, place + mark, line[mark:].removesuffix(b"\r")
+        scanner.take(number, place + mark, line[mark:].removesuffix(b"\r"))
         place += len(line) + 1
+    return scanner.finish()
+
+
+def plain(text: str | bytes) -> str:
+    """Text as it may be stored: one line, no control characters."""
+    return one_line(storable(text if isinstance(text, str) else text.decode("utf-8", "replace")))[:MAX_TEXT]
 
 
 class _Scanner:
@@ -109,7 +102,7 @@ class _Scanner:
         else:
             self._text(number, line)
 
-    def ended(self) -> Scan:
+    def finish(self) -> Scan:
         opened = self._fence[1] if self._fence else self._comment
         lost = [line for line in self._scan.hidden if opened and line > opened]
         if lost:
@@ -180,7 +173,7 @@ class _Scanner:
 
     @staticmethod
     def _describe(box: Box, text: str, *, anew: bool) -> None:
-        """A line below a box: a point of its own, or the rest of the one before."""
+        """Add a line below a box: a point of its own, or the rest of the one before."""
         if anew and len(box.details) < MAX_DETAILS:
             box.details.append(text)
         elif not anew and box.details:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.sources.keys import keep_names
-from flyball.core.workflows.plan.sources.marking import MarkChange, is_done, ours
-from flyball.core.workflows.plan.sources.values import ImportedPlan, Key, PlanEntry
+from flyball.core.workflows.plan.sources.marking import MarkChange, is_marked_done, ours
+from flyball.core.workflows.plan.sources.values import ImportedPlan, Key
 
 TRACKERS = frozenset({"beads", "github"})
 """Sources that show only what is open: an entry that is finished vanishes from them."""
@@ -61,7 +61,7 @@ class Difference(msgspec.Struct, frozen=True):
     opened: tuple[Item, ...] = ()
 
 
-def renewed(imported: Imported) -> ImportedPlan:
+def renewed_plan(imported: Imported) -> ImportedPlan:
     """The plan that was read last, its entries under the names they had."""
     assert imported.unread is not None
     before = imported.plan
@@ -71,7 +71,7 @@ def renewed(imported: Imported) -> ImportedPlan:
     if now.format not in TRACKERS:
         return now
     there = {entry.item.id for entry in now.entries}
-    finished = (e for e in before.entries if e.item.id not in there and stands(before, e))
+    finished = (e for e in before.entries if e.item.id not in there and is_marked_done(before, e))
     return replace(now, entries=(*now.entries, *finished))
 
 
@@ -85,42 +85,28 @@ def difference(
     is_ = {entry.item.id: entry for entry in now.entries if entry.role == "work"}
     status = {item.id: item.status for item in items}
     left = [item for item in items if item.status != "completed" and item.id in was]
+    there = [(is_[item.id], was[item.id]) for item in left if item.id in is_]
+    new = [entry for id, entry in is_.items() if id not in was and id not in status]
+    done = [(is_[id], was[id]) for id in is_ if id in was and status.get(id) == "completed"]
     return Difference(
-        added=tuple(
-            replace(entry.item, status="not-started") if id in mine else entry.item
-            for id, entry in is_.items()
-            if id not in was and id not in status
-        ),
+        added=tuple(replace(e.item, status="not-started") if e.item.id in mine else e.item for e in new),
         gone=tuple(item for item in left if item.id not in is_),
-        reworded=tuple(is_[i.id].item for i in left if i.id in is_ and is_[i.id].item.text != was[i.id].item.text),
-        ticked=tuple(
-            is_[item.id].item for item in left if item.id in is_ and item.id not in mine and stands(now, is_[item.id])
-        ),
-        opened=tuple(
-            entry.item
-            for id, entry in is_.items()
-            if status.get(id) == "completed" and not stands(now, entry) and id in was and stands(before, was[id])
-        ),
+        reworded=tuple(e.item for e, old in there if e.item.text != old.item.text),
+        ticked=tuple(e.item for e, _ in there if e.item.id not in mine and is_marked_done(now, e)),
+        opened=tuple(e.item for e, old in done if is_marked_done(before, old) and not is_marked_done(now, e)),
     )
-
-
-def stands(plan: ImportedPlan, entry: PlanEntry) -> bool:
-    """Whether all marks of an entry say that it is done."""
-    return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
 
 
 def with_changes(plan: ImportedPlan, changes: Iterable[MarkChange]) -> ImportedPlan:
     """The plan with marks as they were changed."""
     after: dict[Key, str] = {change.key: change.after for change in changes}
-    return replace(
-        plan,
-        entries=tuple(
-            replace(e, marks=tuple(replace(m, mark=after.get(m.key, m.mark)) for m in e.marks)) for e in plan.entries
-        ),
+    entries = (
+        replace(e, marks=tuple(replace(m, mark=after.get(m.key, m.mark)) for m in e.marks)) for e in plan.entries
     )
+    return replace(plan, entries=tuple(entries))
 
 
-def remembered(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -> tuple[MarkChange, ...]:
+def standing_marks(written: tuple[MarkChange, ...], changes: Iterable[MarkChange]) -> tuple[MarkChange, ...]:
     """The marks of ours that stand after these changes; one that was taken back is forgotten."""
     known = {change.key: change for change in written}
     for change in changes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from flyball.core.text.json_place import span_of
@@ -13,7 +14,7 @@ Path = tuple[str | int, ...]
 """The steps from the whole text to a value."""
 
 
-def decoded(raw: bytes) -> Any:
+def decode_json(raw: bytes) -> Any:
     """What a JSON file holds."""
     try:
         return json.loads(raw.decode("utf-8-sig"))
@@ -37,9 +38,8 @@ def with_value(raw: bytes, path: Path, value: bool | str) -> bytes:
     return mark + f"{text[: span[0]]}{json.dumps(value, ensure_ascii=False)}{text[span[1] :]}".encode()
 
 
-def value_at(raw: bytes, path: Path) -> str:
-    """A value as a mark: a text as it is, true and false as JSON has them."""
-    value = decoded(raw)
+def value_at(value: Any, path: Iterable[str | int]) -> Any:
+    """The part of a decoded value that a path leads to."""
     for step in path:
         value = value[step]
-    return json.dumps(value) if isinstance(value, bool) else str(value)
+    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,34 +23,26 @@ class KeyMaker:
         return Key(id, text, self._seen[id, text])
 
 
-class Names:
-    """Names for entries: an id of the source; `T064~2` for the second that has it; a number for one that has none."""
+def unique_names(ids: Sequence[str]) -> list[str]:
+    """A name for each entry: its id in the source; `T064~2` for the second that has it; a number for one that has none."""
+    names: dict[str, None] = {}
+    known, numbers = set(ids), itertools.count(1)
+    for id in ids:
+        free = (name for name in map(str, numbers) if name not in names and name not in known)
+        names[_free(id, names) if id else next(free)] = None
+    return [*names]
 
-    def __init__(self, entries: Iterable[tuple[str, str]]) -> None:
-        self._wanted = tuple(entries)
-        self._count = Counter(id for id, _ in self._wanted if id)
-        self._given: list[str] = []
-        self._taken: set[str] = set()
-        self._numbers = itertools.count(1)
 
-    def take(self, id: str) -> str:
-        """The name of the next entry."""
-        free = (name for name in map(str, self._numbers) if name not in self._taken and name not in self._count)
-        name = _free(id, self._taken) if id else next(free)
-        self._given.append(name)
-        self._taken.add(name)
-        return name
-
-    def defects(self, lines: Sequence[int]) -> list[PlanDefect]:
-        """One for each id that several entries have."""
-        found = []
-        for id in (id for id, count in self._count.items() if count > 1):
-            where = [index for index, (other, _) in enumerate(self._wanted) if other == id]
-            names = ", ".join(self._given[index] for index in where)
-            places = ", ".join(str(lines[index]) for index in where)
-            message = f"the id {id} stands in lines {places}; the entries are {names} here, and a dependency on {id} is one on all"
-            found.append(PlanDefect(lines[where[1]], message))
-        return found
+def duplicate_defects(ids: Sequence[str], names: Sequence[str], lines: Sequence[int]) -> Iterator[PlanDefect]:
+    """One for each id that several entries have."""
+    for id, count in Counter(ids).items():
+        if not id or count == 1:
+            continue
+        where = [index for index, other in enumerate(ids) if other == id]
+        given = ", ".join(names[index] for index in where)
+        places = ", ".join(str(lines[index]) for index in where)
+        message = f"the id {id} stands in lines {places}; the entries are {given} here, and a dependency on {id} is one on all"
+        yield PlanDefect(lines[where[1]], message)
 
 
 def _free(id: str, taken: Container[str]) -> str:
@@ -75,7 +67,7 @@ def keep_names(plan: ImportedPlan, known: Mapping[Key, str]) -> ImportedPlan:
             free = _free(entry.key.id, taken) if entry.key.id else next(numbers)
             names[entry.item.id] = free
             taken.add(free)
-    return replace(plan, entries=tuple(_renamed(entry, names) for entry in plan.entries))
+    return replace(plan, entries=tuple(_with_names(entry, names) for entry in plan.entries))
 
 
 def _named_by_id(key: Key, known: Mapping[Key, str]) -> str:
@@ -100,16 +92,7 @@ def _words(key: Key) -> list[str]:
     return re.findall(r"\w+", f"{key.id} {key.text}")
 
 
-def _renamed(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:
+def _with_names(entry: PlanEntry, names: Mapping[str, str]) -> PlanEntry:
     wanted = tuple(names.get(id, id) for id in entry.item.depends_on)
-    item = replace(entry.item, id=names[entry.item.id], depends_on=wanted)
-    return replace(entry, item=item, parent=names.get(entry.parent, entry.parent))
-
-
-def find(entries: Iterable[PlanEntry], key: Key) -> list[PlanEntry]:
-    """The entries a key may mean: one, if it still is in the source."""
-    entries = tuple(entries)
-    same = [entry for entry in entries if key.id and entry.key.id == key.id and entry.key.part == key.part]
-    if len(same) == 1:
-        return same
-    return [entry for entry in entries if entry.key == key]
+    renamed = entry.with_item(id=names[entry.item.id], depends_on=wanted)
+    return replace(renamed, parent=names.get(entry.parent, entry.parent))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.task import Item
+from flyball.core.workflows.plan.sources import values as v, wording as words
 from flyball.core.workflows.plan.sources.boxes import TICKED, Box, HeadedSection, Scan, scan
-from flyball.core.workflows.plan.sources.keys import KeyMaker, Names
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required, with_order
+from flyball.core.workflows.plan.sources.keys import KeyMaker, duplicate_defects, unique_names
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies, with_order
 from flyball.core.workflows.plan.sources.profiles import (
     PROFILES,
     TASK_HEADING,
@@ -21,81 +21,48 @@ from flyball.core.workflows.plan.sources.profiles import (
     is_story,
     tick_of,
 )
-from flyball.core.workflows.plan.sources.values import (
-    JUDGED_BY_REVIEW,
-    Format,
-    ImportedPlan,
-    Key,
-    Mark,
-    PlanDefect,
-    PlanEntry,
-    Role,
-)
-from flyball.core.workflows.plan.sources.wording import (
-    Wanted,
-    Wording,
-    acceptance_in,
-    dependencies_in,
-    files_in,
-    is_scaffold,
-    names_fields,
-    outside_in,
-    references_in,
-    take_apart,
-)
+from flyball.core.workflows.plan.sources.wording import Wording
 
 MOSTLY = 0.8
 """The share of boxes with an id from which those without one are checklists."""
 
 
-class ReadingOptions(msgspec.Struct, frozen=True):
-    """How a source is to be read: with criteria by number that entries refer to, and with stories side by side or not."""
-
-    criteria: Mapping[str, str] = {}
-    parallel_stories: bool = False
-
-
-AS_IT_IS = ReadingOptions()
-
-
-def mark_places(raw: bytes, format: Format) -> dict[Key, int]:
+def mark_places(raw: bytes, format: v.Format) -> dict[v.Key, int]:
     """Where in a file each mark is, as the place of its byte."""
     drafts = _drafts(scan(raw), PROFILES[format])
     return {mark.key: place for draft in drafts for mark, place in zip(draft.marks, draft.places, strict=True)}
 
 
-def read_markdown(raw: bytes, format: Format, reading: ReadingOptions = AS_IT_IS) -> ImportedPlan:
-    """The plan a file holds."""
+def read_markdown(
+    raw: bytes, format: v.Format, criteria: Mapping[str, str] | None = None, *, parallel_stories: bool = False
+) -> v.ImportedPlan:
+    """The plan a file holds; `criteria` by number that entries refer to, and stories side by side or not."""
     found = scan(raw)
     profile = PROFILES[format]
     drafts = _drafts(found, profile)
-    names = Names((draft.wording.id, draft.wording.text) for draft in drafts)
-    inherited = _inherited(found.sections, profile)
+    ids = [draft.wording.id for draft in drafts]
+    names = unique_names(ids)
+    inherited = _phase_acceptance(found.sections, profile)
     entries = [
-        _entry(draft, names.take(draft.wording.id), profile, reading, inherited.get(draft.group, ()))
-        for draft in drafts
+        _entry(draft, name, profile, criteria or {}, inherited.get(draft.group, ()))
+        for draft, name in zip(drafts, names, strict=True)
     ]
     _nest(entries, drafts)
     dependencies = _Dependencies(entries, drafts)
     linked = [dependencies.link(index) for index in range(len(entries))]
-    lines = tuple(draft.line for draft in drafts)
-    defects = [*found.defects, *_unworkable(drafts), *names.defects(lines), *dependencies.defects]
-    own = format == "plain" and sum(names_fields(d.wording, d.details) for d in drafts) * 2 >= len(drafts)
-    beside = partial(_runs_beside, parallel_stories=reading.parallel_stories)
-    ordered = required(linked) if own else with_order(required(linked), beside=beside)
-    circle = cycle_in(ordered)
+    twice = duplicate_defects(ids, names, [draft.line for draft in drafts])
+    defects = [*found.defects, *_unworkable(drafts), *twice, *dependencies.defects]
+    ordered = require_dependencies(linked)
+    if format != "plain" or sum(words.names_fields(d.wording, d.details) for d in drafts) * 2 < len(drafts):
+        ordered = with_order(ordered, beside=lambda group: parallel_stories and is_story(group))
     title = next((section.title for section in found.sections if section.level == 1), "")
-    return ImportedPlan(
+    return v.ImportedPlan(
         format,
         ordered,
-        (*sorted(defects, key=lambda defect: defect.line), *((circle,) if circle else ())),
+        (*sorted(defects, key=lambda defect: defect.line), *cycle_defects(ordered)),
         re.sub(r"^(?:Tasks|Implementation Plan|Plan)\s*:\s*", "", title),
         done=tick_of(found, profile),
     )
-
-
-def _runs_beside(group: str, *, parallel_stories: bool) -> bool:
-    return parallel_stories and is_story(group)
 
 
 class _EntryDraft(msgspec.Struct):
@@ -103,13 +70,12 @@ class _EntryDraft(msgspec.Struct):
 
     wording: Wording
     line: int
-    section: HeadedSection
-    marks: tuple[Mark, ...]
+    marks: tuple[v.Mark, ...]
     places: tuple[int, ...]
     details: list[str]
     group: str
     optional: bool = False
-    role: Role = "work"
+    role: v.Role = "work"
     parent: int = -1
 
 
@@ -129,38 +95,31 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
     for box, wording in zip(found.boxes, wordings, strict=True):
         idle = profile.idle is not None and any(map(profile.idle.match, (*box.section.above, box.section.title)))
         checklist = idle or (listed and not wording.id) or (not wording.text and box.mark in TICKED)
-        mark = Mark(keys.make(wording.id, wording.text), box.mark)
+        mark = v.Mark(keys.make(wording.id, wording.text), box.mark)
         group = profile.group(box.section)
-        if profile.format == "kiro" and box.parent >= 0:
-            group = wordings[_top(found.boxes, box)].text
+        if profile.format == "kiro":
+            above = box.parent
+            while above >= 0:  # The outermost box names the group.
+                group, above = wordings[above].text, found.boxes[above].parent
         optional = box.optional or is_optional(box.section)
-        role: Role = "checklist" if checklist else "work"
-        yield _EntryDraft(
-            wording, box.line, box.section, (mark,), (box.place,), box.details, group, optional, role, box.parent
-        )
+        role: v.Role = "checklist" if checklist else "work"
+        yield _EntryDraft(wording, box.line, (mark,), (box.place,), box.details, group, optional, role, box.parent)
 
 
-def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[PlanDefect]:
+def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[v.PlanDefect]:
     """Entries that nobody could work on as they stand."""
     for draft in drafts:
         if draft.role == "work" and not draft.wording.text:
-            yield PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
-        for path in outside_in(draft.wording, draft.details):
+            yield v.PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
+        for path in words.outside_in(draft.wording, draft.details):
             message = f"{path} is outside the repository; expected a path below its root, such as src/a.py"
-            yield PlanDefect(draft.line, message, fatal=True)
+            yield v.PlanDefect(draft.line, message, fatal=True)
 
 
 def _wording(box: Box, profile: Profile) -> Wording:
     if not profile.ids:
-        return Wording(take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("-").lstrip())
-    return take_apart(box.text, numbers=profile.numbers, labels=profile.labels)
-
-
-def _top(boxes: Sequence[Box], box: Box) -> int:
-    index = box.parent
-    while boxes[index].parent >= 0:
-        index = boxes[index].parent
-    return index
+        return Wording(words.take_apart(f"- {box.text}", numbers=False, labels=False).text.removeprefix("-").lstrip())
+    return words.take_apart(box.text, numbers=profile.numbers, labels=profile.labels)
 
 
 def _tasks(found: Scan) -> Iterator[_EntryDraft]:
@@ -171,11 +130,11 @@ def _tasks(found: Scan) -> Iterator[_EntryDraft]:
         heading = TASK_HEADING.fullmatch(section.title)
         work = [box for box in own if not re.search(r"\[[ xX]\]", box.text)]
         if heading and work:
-            marks = tuple(Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work)
+            marks = tuple(v.Mark(keys.make(f"Task {heading[1]}", box.text), box.mark) for box in work)
             details = [*(box.text for box in work), *validation]
             wording = Wording(heading[2], heading[1])
             places = tuple(box.place for box in work)
-            yield _EntryDraft(wording, section.line, section, marks, places, details, "", is_optional(section))
+            yield _EntryDraft(wording, section.line, marks, places, details, "", is_optional(section))
 
 
 def _boxes_by_task(found: Scan) -> list[tuple[HeadedSection, list[Box]]]:
@@ -208,32 +167,32 @@ def _commands(sections: Sequence[HeadedSection]) -> Iterator[str]:
 
 
 def _entry(
-    draft: _EntryDraft, id: str, profile: Profile, reading: ReadingOptions, inherited: tuple[str, ...]
-) -> PlanEntry:
+    draft: _EntryDraft, id: str, profile: Profile, known: Mapping[str, str], inherited: tuple[str, ...]
+) -> v.PlanEntry:
     """A draft with its name, without its dependencies."""
     wording = draft.wording
     texts = (wording.text, wording.fields.get("files", ""), *draft.details)
     own = wording.fields.get("acceptance")
-    criteria = [reading.criteria[n] for n in references_in(draft.details, "Requirement") if n in reading.criteria]
-    acceptance = (*((own,) if own else ()), *acceptance_in(draft.details), *criteria)
+    criteria = [known[n] for n in words.references_in(draft.details, "Requirement") if n in known]
+    acceptance = (*((own,) if own else ()), *words.acceptance_in(draft.details), *criteria)
     ticked = all(mark.mark in TICKED for mark in draft.marks)
     parallel = profile.parallel in wording.labels if profile.parallel else None
     item = Item(
         id,
         wording.text,
         status="completed" if ticked else "not-started",
-        files=files_in(" ; ".join(texts)),
-        acceptance=acceptance or inherited or (JUDGED_BY_REVIEW,),
-        kind="scaffold" if is_scaffold(wording, draft.details) else "",
+        files=words.files_in(" ; ".join(texts)),
+        acceptance=acceptance or inherited or (v.JUDGED_BY_REVIEW,),
+        kind="scaffold" if words.is_scaffold(wording, draft.details) else "",
         optional=draft.optional,
         group=draft.group,
         parallel=parallel if profile.format == "spec-kit" else parallel or None,
     )
-    key = draft.marks[0].key if profile.format != "ralphex" else Key(wording.id, wording.text)
-    return PlanEntry(item, key, draft.marks, draft.line, draft.role)
+    key = draft.marks[0].key if profile.format != "ralphex" else v.Key(wording.id, wording.text)
+    return v.PlanEntry(item, key, draft.marks, draft.line, draft.role)
 
 
-def _inherited(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
+def _phase_acceptance(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
     """What each phase as a whole is accepted by."""
     found: dict[str, tuple[str, ...]] = {}
     announced = re.compile(rf"[*_]*(?:{'|'.join(profile.inherits)})[*_]*\s*:[*_]*\s*(.+)") if profile.inherits else None
@@ -243,7 +202,7 @@ def _inherited(sections: Sequence[HeadedSection], profile: Profile) -> dict[str,
     return found
 
 
-def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
+def _nest(entries: list[v.PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
     """Name each entry's parent; an entry with work below it is a parent, and what is only listed below it belongs to it."""
     for index, draft in enumerate(drafts):
         if draft.parent < 0:
@@ -255,15 +214,15 @@ def _nest(entries: list[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
     for draft in drafts:
         if draft.role == "checklist" and draft.parent >= 0 and entries[draft.parent].role == "work":
             above = entries[draft.parent]
-            points = (*(each for each in above.item.acceptance if each != JUDGED_BY_REVIEW), draft.wording.text)
-            files = tuple(dict.fromkeys((*above.item.files, *files_in(draft.wording.text))))
-            entries[draft.parent] = replace(above, item=replace(above.item, acceptance=points, files=files))
+            points = (*(each for each in above.item.acceptance if each != v.JUDGED_BY_REVIEW), draft.wording.text)
+            files = tuple(dict.fromkeys((*above.item.files, *words.files_in(draft.wording.text))))
+            entries[draft.parent] = above.with_item(acceptance=points, files=files)
 
 
 class _Dependencies:
     """What entries say they depend on, themselves or through their parents, as the ids of work."""
 
-    def __init__(self, entries: Sequence[PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
+    def __init__(self, entries: Sequence[v.PlanEntry], drafts: Sequence[_EntryDraft]) -> None:
         self._entries, self._drafts = entries, drafts
         parents = {each.item.id: each.parent for each in entries}
         self._leaves: dict[str, list[int]] = {}
@@ -276,9 +235,9 @@ class _Dependencies:
         for index, draft in enumerate(drafts):
             if draft.wording.id:
                 self._places.setdefault(draft.wording.id, []).append(index)
-        self.defects: list[PlanDefect] = []
+        self.defects: list[v.PlanDefect] = []
 
-    def link(self, index: int) -> PlanEntry:
+    def link(self, index: int) -> v.PlanEntry:
         """An entry with what it waits for by its own word."""
         entry, draft = self._entries[index], self._drafts[index]
         if entry.role != "work":
@@ -289,28 +248,28 @@ class _Dependencies:
             if draft.parent < 0:
                 break
             draft = self._drafts[draft.parent]
-        wanted = dependencies_in(texts)
+        wanted = words.dependencies_in(texts)
         if not wanted.ids and not wanted.ranges:
             return entry
         itself = self._names_itself(index)
         ids = tuple(id for id in self._resolve(wanted, entry) if itself or id != entry.item.id)
-        return replace(entry, item=replace(entry.item, depends_on=ids))
+        return entry.with_item(depends_on=ids)
 
     def _names_itself(self, index: int) -> bool:
         """Whether an entry says that it waits for itself; what it says of a parent or of others with its id means those."""
         draft = self._drafts[index]
         field = f"depends_on: {draft.wording.fields.get('depends_on', '')}"
-        wanted = dependencies_in((field, draft.wording.text, *draft.details))
+        wanted = words.dependencies_in((field, draft.wording.text, *draft.details))
         id = draft.wording.id
         return id in wanted.ids and id not in wanted.loose and self._places[id] == [index]
 
-    def _resolve(self, wanted: Wanted, entry: PlanEntry) -> tuple[str, ...]:
+    def _resolve(self, wanted: words.Wanted, entry: v.PlanEntry) -> tuple[str, ...]:
         """The work that ids stand for: all of a parent's leaves, all entries that share an id, all between the ends of a range."""
         places = self._places
         for id in (*wanted.ids, *(end for ends in wanted.ranges for end in ends)):
             if id not in places and id not in wanted.loose:
                 message = f"{entry.item.id} depends on {id}, which no entry of the file has; expected the id of one"
-                self.defects.append(PlanDefect(entry.line, message, fatal=True))
+                self.defects.append(v.PlanDefect(entry.line, message, fatal=True))
         chosen = [index for id in wanted.ids for index in places.get(id, ())]
         for one, other in wanted.ranges:
             if one in places and other in places:

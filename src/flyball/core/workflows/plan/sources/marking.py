@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from flyball.core.workflows.plan.sources import backlog_md, ralph, task_master
 from flyball.core.workflows.plan.sources.boxes import TICKED
-from flyball.core.workflows.plan.sources.json_text import Path, decoded, value_at, with_value
+from flyball.core.workflows.plan.sources.json_text import Path, decode_json, value_at, with_value
 from flyball.core.workflows.plan.sources.keys import reads_alike
 from flyball.core.workflows.plan.sources.markdown import mark_places
-from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, Key, Mark, PlanEntry
+from flyball.core.workflows.plan.sources.values import MARKDOWN, Format, ImportedPlan, Key, PlanEntry
 
 
 class MarkChange(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -51,10 +51,11 @@ def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[MarkChange, ...]
     for entry in reversed(plan.entries):
         leaves = below.get(entry.item.id, []) if entry.role == "parent" else []
         ours = any(e.item.id in finished for e in leaves)
-        if ours and all(e.item.id in finished or _stands(plan, e) for e in leaves):
+        if ours and all(e.item.id in finished or is_marked_done(plan, e) for e in leaves):
             finished.add(entry.item.id)
+    boxes = plan.format == "backlog.md"
     return tuple(
-        MarkChange(mark.key, mark.mark, _done_mark(plan, mark))
+        MarkChange(mark.key, mark.mark, "x" if boxes and len(mark.mark) == 1 else plan.done)
         for entry in plan.entries
         if entry.item.id in finished and entry.role != "checklist"
         for mark in entry.marks
@@ -62,12 +63,9 @@ def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[MarkChange, ...]
     )
 
 
-def _stands(plan: ImportedPlan, entry: PlanEntry) -> bool:
+def is_marked_done(plan: ImportedPlan, entry: PlanEntry) -> bool:
+    """Whether all marks of an entry say that it is done."""
     return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
-
-
-def _done_mark(plan: ImportedPlan, mark: Mark) -> str:
-    return "x" if plan.format == "backlog.md" and len(mark.mark) == 1 else plan.done
 
 
 def ours(plan: ImportedPlan, written: Iterable[MarkChange]) -> dict[Key, MarkChange]:
@@ -118,18 +116,20 @@ def undoing(plan: ImportedPlan, written: Mapping[Key, MarkChange], undone: Itera
 def with_marks(raw: bytes, format: Format, selector: str, changes: Iterable[MarkChange]) -> bytes:
     """The file with the marks changed; one that stands already is left alone."""
     for change in changes:
-        raw = _with_mark(raw, format, selector, change)
+        if format in MARKDOWN or format == "backlog.md":
+            start, end, now = _span(raw, format, change.key)
+            if not _stands_already(change, now):
+                raw = raw[:start] + change.after.encode() + raw[end:]
+            continue
+        path = _path(raw, format, selector, change.key)
+        value = value_at(decode_json(raw), path)
+        if not _stands_already(change, json.dumps(value) if isinstance(value, bool) else str(value)):
+            raw = with_value(raw, path, _json_value(format, change.after))
     return raw
 
 
-def _with_mark(raw: bytes, format: Format, selector: str, change: MarkChange) -> bytes:
-    if format in MARKDOWN or format == "backlog.md":
-        start, end, now = _span(raw, format, change.key)
-        return raw if _stands_already(change, now) else raw[:start] + change.after.encode() + raw[end:]
-    path = _path(raw, format, selector, change.key)
-    if _stands_already(change, value_at(raw, path)):
-        return raw
-    return with_value(raw, path, change.after == ralph.DONE if format == "ralph" else change.after)
+def _json_value(format: Format, mark: str) -> bool | str:
+    return mark == ralph.DONE if format == "ralph" else mark
 
 
 def _stands_already(change: MarkChange, now: str) -> bool:
@@ -175,23 +175,16 @@ def nothing_else_moved(
     """Whether two contents of a file differ in the marks alone."""
     changes = tuple(changes)
     if format == "backlog.md":
-        return with_marks(after, format, selector, _turned(changes, before, after)) == before
+        made = (change for change in changes if _span(before, format, change.key)[2] != change.after)
+        back = (MarkChange(change.key, change.after, change.before) for change in made)
+        return before == after or with_marks(after, format, selector, back) == before
     if format in MARKDOWN:
         places = mark_places(before, format)
         allowed = {_place(places, change.key) for change in changes}
         moved = {place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new}
         return len(before) == len(after) and moved <= allowed and mark_places(after, format) == places
-    old, new = decoded(before), decoded(after)
+    old, new = decode_json(before), decode_json(after)
     for change in changes:
         *steps, last = _path(before, format, selector, change.key)
-        inner: Any = old
-        for step in steps:
-            inner = inner[step]
-        inner[last] = change.after == ralph.DONE if format == "ralph" else change.after
+        value_at(old, steps)[last] = _json_value(format, change.after)
     return bool(old == new)
-
-
-def _turned(changes: tuple[MarkChange, ...], before: bytes, after: bytes) -> tuple[MarkChange, ...]:
-    """The changes that were made, the other way round."""
-    made = [change for change in changes if _span(before, "backlog.md", change.key)[2] != change.after]
-    return tuple(MarkChange(change.key, change.after, change.before) for change in made if after != before)

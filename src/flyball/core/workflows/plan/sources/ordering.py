@@ -6,11 +6,9 @@ and whose files are known and disjoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
-
-from msgspec.structs import replace
 
 from flyball.core.workflows.plan.sources.values import PlanDefect, PlanEntry
 
@@ -29,7 +27,8 @@ def with_order(
         waiting += order.chain(group, before)
         if not beside(name) or not any(beside(after) for after, _ in groups[index + 1 : index + 2]):
             before, waiting = waiting, []
-    return tuple(_with(entry, order.graph) for entry in entries)
+    graph = order.graph
+    return tuple(e.with_item(depends_on=graph[e.item.id]) if e.role == "work" else e for e in entries)
 
 
 class _Order:
@@ -85,12 +84,7 @@ def _overlap(files: Iterable[str], others: Iterable[str]) -> bool:
     )
 
 
-def _with(entry: PlanEntry, graph: Mapping[str, tuple[str, ...]]) -> PlanEntry:
-    wanted = graph.get(entry.item.id) if entry.role == "work" else None
-    return entry if wanted is None else replace(entry, item=replace(entry.item, depends_on=wanted))
-
-
-def required(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
+def require_dependencies(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
     """Entries of which an optional one that others depend on is optional no longer."""
     entries = tuple(entries)
     known = {entry.item.id: entry for entry in entries}
@@ -101,13 +95,11 @@ def required(entries: Iterable[PlanEntry]) -> tuple[PlanEntry, ...]:
         if id not in needed and id in known and known[id].item.optional:
             needed.add(id)
             todo += known[id].item.depends_on
-    return tuple(
-        replace(e, item=replace(e.item, optional=False)) if e.item.id in needed else e for e in entries
-    )  # fmt: skip
+    return tuple(entry.with_item(optional=False) if entry.item.id in needed else entry for entry in entries)
 
 
-def cycle_in(entries: Iterable[PlanEntry]) -> PlanDefect | None:
-    """The first circle of dependencies."""
+def cycle_defects(entries: Iterable[PlanEntry]) -> tuple[PlanDefect, ...]:
+    """The first circle of dependencies, if there is one."""
     lines = {entry.item.id: entry.line for entry in entries}
     graph = {entry.item.id: entry.item.depends_on for entry in entries if entry.role == "work"}
     try:
@@ -115,5 +107,5 @@ def cycle_in(entries: Iterable[PlanEntry]) -> PlanDefect | None:
     except CycleError as error:
         circle = list(reversed(error.args[1]))
         message = f"{' waits for '.join(circle)}: a circle; expected an order in which each can be done"
-        return PlanDefect(lines.get(circle[0], 0), message, fatal=True)
-    return None
+        return (PlanDefect(lines.get(circle[0], 0), message, fatal=True),)
+    return ()

@@ -13,8 +13,6 @@ from flyball.core.workflows.plan.sources.wording import take_apart
 
 TASK_HEADING = re.compile(r"(?:Task|Iteration)\s+(\d+(?:\.\d+)?[a-z]?(?:-\d+)?)\s*[:.–—-]\s*(.*)", re.IGNORECASE)
 _OPTIONAL = re.compile(r"(?:\W|\d)*(?:optional|future|nice[ -]to[ -]have)", re.IGNORECASE)
-_PHASE = re.compile(r"phase\b", re.IGNORECASE)
-_STORY = re.compile(r"user story|\bUS\d", re.IGNORECASE)
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -34,7 +32,7 @@ class Profile(msgspec.Struct, frozen=True):
 def _phase(section: HeadedSection) -> str:
     """The phase a section belongs to: the nearest heading that says so, else the highest below the title."""
     titles = (*section.above, section.title)
-    phases = [title for title in titles if _PHASE.match(title)]
+    phases = [title for title in titles if re.match(r"phase\b", title, re.IGNORECASE)]
     return phases[-1] if phases else (titles[1] if len(titles) > 1 else titles[0])
 
 
@@ -45,7 +43,7 @@ def is_optional(section: HeadedSection) -> bool:
 
 def is_story(group: str) -> bool:
     """Whether a phase is that of a user story, which may run beside others if the user says so."""
-    return bool(_STORY.search(group))
+    return bool(re.search(r"user story|\bUS\d", group, re.IGNORECASE))
 
 
 PROFILES: dict[str, Profile] = {

@@ -12,25 +12,13 @@ import msgspec
 
 from flyball.core.model.task import Item
 from flyball.core.text.json_place import line_of
+from flyball.core.workflows.plan.sources import values as v
 from flyball.core.workflows.plan.sources.boxes import plain
-from flyball.core.workflows.plan.sources.json_text import Path, decoded
-from flyball.core.workflows.plan.sources.ordering import cycle_in, required
-from flyball.core.workflows.plan.sources.values import (
-    JUDGED_BY_REVIEW,
-    ImportedPlan,
-    Key,
-    Mark,
-    PlanDefect,
-    PlanEntry,
-    PlanUnreadable,
-    Role,
-)
+from flyball.core.workflows.plan.sources.json_text import Path, decode_json, value_at
+from flyball.core.workflows.plan.sources.ordering import cycle_defects, require_dependencies
 from flyball.core.workflows.plan.sources.wording import files_in
 
 DONE = ("done", "completed")
-LATER = "deferred"
-DROPPED = "cancelled"
-DEFAULT_TAG = "master"
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -50,23 +38,21 @@ def tags_in(value: Any) -> list[str]:
     return [tag for tag, held in value.items() if isinstance(held, dict) and isinstance(held.get("tasks"), list)]
 
 
-def read_task_master(raw: bytes, tag: str = "", current: str = "") -> ImportedPlan:
+def read_task_master(raw: bytes, tag: str = "", current: str = "") -> v.ImportedPlan:
     """The plan of one tag: the one asked for, else the one Task Master works with now (`current`, else `master`)."""
-    value = decoded(raw)
+    value = decode_json(raw)
     text = raw.decode("utf-8-sig")
-    chosen, base = _chosen(value, tag, current)
-    nodes = list(_nodes(_at(value, base), base, text))
+    chosen, base = _choose_tag(value, tag, current)
+    nodes = list(_nodes(value_at(value, base), base, text))
     entries = [_entry(node, text) for node in nodes]
-    defects: list[PlanDefect] = []
-    linked = [_linked(entry, node, nodes, entries, defects) for entry, node in zip(entries, nodes, strict=True)]
-    ordered = required(linked)
-    circle = cycle_in(ordered)
-    return ImportedPlan(
-        "task-master", ordered, (*defects, *((circle,) if circle else ())), selector=chosen, done=DONE[0]
-    )  # fmt: skip
+    defects: list[v.PlanDefect] = []
+    pairs = zip(entries, nodes, strict=True)
+    ordered = require_dependencies([_linked_entry(entry, node, nodes, entries, defects) for entry, node in pairs])
+    defects += cycle_defects(ordered)
+    return v.ImportedPlan("task-master", ordered, tuple(defects), selector=chosen, done=DONE[0])
 
 
-def _chosen(value: Any, tag: str, current: str) -> tuple[str, Path]:
+def _choose_tag(value: Any, tag: str, current: str) -> tuple[str, Path]:
     """The tag, and the way to its tasks."""
     if isinstance(value, list):
         return "", ()
@@ -74,8 +60,8 @@ def _chosen(value: Any, tag: str, current: str) -> tuple[str, Path]:
     if isinstance(value, dict) and isinstance(value.get("tasks"), list):
         return "", ("tasks",)
     if not tags:
-        raise PlanUnreadable('it has no list "tasks"; expected the tasks.json of Task Master')
-    for wanted in (tag, current, DEFAULT_TAG):
+        raise v.PlanUnreadable('it has no list "tasks"; expected the tasks.json of Task Master')
+    for wanted in (tag, current, "master"):
         if wanted in tags:
             return wanted, (wanted, "tasks")
         if wanted and wanted == tag:
@@ -83,24 +69,20 @@ def _chosen(value: Any, tag: str, current: str) -> tuple[str, Path]:
     if not tag and len(tags) == 1:
         return tags[0], (tags[0], "tasks")
     named = f"there is no tag {tag}" if tag else "several tags are there, and none of them is in use"
-    raise PlanUnreadable(f"{named}; expected one of {', '.join(tags)}, named after the path: tasks.json#{tags[0]}")
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        value = value[step]
-    return value
+    raise v.PlanUnreadable(f"{named}; expected one of {', '.join(tags)}, named after the path: tasks.json#{tags[0]}")
 
 
 def _nodes(tasks: Sequence[Any], path: Path, text: str, parent: str = "") -> Iterator[Node]:
     for index, values in enumerate(tasks):
         here: Path = (*path, index)
         if isinstance(values, dict) and "label" in values and "title" not in values:
-            raise PlanUnreadable("these are tasks of an editor (label, command), not of Task Master", _line(text, here))
+            raise v.PlanUnreadable(
+                "these are tasks of an editor (label, command), not of Task Master", _line(text, here)
+            )
         missing = [name for name in ("id", "title", "status") if not isinstance(values, dict) or name not in values]
         if missing:
             what = f"task {index + 1} of the list{f' below {parent}' if parent else ''}"
-            raise PlanUnreadable(f'{what} has no "{missing[0]}"; expected id, title and status', _line(text, here))
+            raise v.PlanUnreadable(f'{what} has no "{missing[0]}"; expected id, title and status', _line(text, here))
         own = str(values["id"])
         id = own if not parent or own.startswith(f"{parent}.") else f"{parent}.{own}"
         below = values.get("subtasks") or []
@@ -113,33 +95,33 @@ def _line(text: str, path: Path) -> int:
     return line_of(text, f"${steps}")
 
 
-def _entry(node: Node, text: str) -> PlanEntry:
+def _entry(node: Node, text: str) -> v.PlanEntry:
     status = str(node.values["status"])
     words = [_words(node.values.get(name)) for name in ("acceptanceCriteria", "testStrategy", "details", "description")]
     item = Item(
         node.id,
-        plain(str(node.values["title"]).encode("utf-8", "replace")),
+        plain(str(node.values["title"])),
         status="completed" if status in DONE else "blocked" if status == "blocked" else "not-started",
         files=files_in(" ; ".join((str(node.values["title"]), *(point for points in words for point in points)))),
-        acceptance=tuple(point for points in words for point in points) or (JUDGED_BY_REVIEW,),
-        optional=status == LATER,
+        acceptance=tuple(point for points in words for point in points) or (v.JUDGED_BY_REVIEW,),
+        optional=status == "deferred",
         group=node.parent,
     )
-    key = Key(node.id, item.text)
-    role: Role = "checklist" if status == DROPPED else "work" if node.leaf else "parent"
-    return PlanEntry(item, key, (Mark(key, status),), _line(text, node.path), role, node.parent)
+    key = v.Key(node.id, item.text)
+    role: v.Role = "checklist" if status == "cancelled" else "work" if node.leaf else "parent"
+    return v.PlanEntry(item, key, (v.Mark(key, status),), _line(text, node.path), role, node.parent)
 
 
 def _words(value: Any) -> tuple[str, ...]:
     """A text, or a list of them, as points."""
     values = value if isinstance(value, list) else [value]
-    texts = (plain(each.encode("utf-8", "replace")) for each in values if isinstance(each, str))
+    texts = (plain(each) for each in values if isinstance(each, str))
     return tuple(text for text in texts if text)
 
 
-def _linked(
-    entry: PlanEntry, node: Node, nodes: Sequence[Node], entries: Sequence[PlanEntry], defects: list[PlanDefect]
-) -> PlanEntry:
+def _linked_entry(
+    entry: v.PlanEntry, node: Node, nodes: Sequence[Node], entries: Sequence[v.PlanEntry], defects: list[v.PlanDefect]
+) -> v.PlanEntry:
     """An entry with what it and the tasks above it depend on, as leaves."""
     if entry.role != "work":
         return entry
@@ -157,11 +139,11 @@ def _linked(
             if role in {None, "checklist"}:
                 problem = "is not in the file" if role is None else "is cancelled"
                 message = f"{each.id} depends on {id}, which {problem}; expected a task that can be done"
-                defects.append(PlanDefect(entry.line, message, fatal=True))
+                defects.append(v.PlanDefect(entry.line, message, fatal=True))
             named.add(found)
     leaves = (other for other in entries if other.role == "work" and (other.item.id != node.id or node.id in named))
     ids = tuple(other.item.id for other in leaves if _is_of(other.item.id, named, known))
-    return msgspec.structs.replace(entry, item=msgspec.structs.replace(entry.item, depends_on=ids))
+    return entry.with_item(depends_on=ids)
 
 
 def _is_of(id: str, named: set[str], known: dict[str, Node]) -> bool:
@@ -172,12 +154,12 @@ def _is_of(id: str, named: set[str], known: dict[str, Node]) -> bool:
 
 def status_paths(raw: bytes, selector: str) -> dict[str, Path]:
     """The way to each status, by the task's id."""
-    value = decoded(raw)
+    value = decode_json(raw)
     base: Path = (selector, "tasks") if selector else ("tasks",) if isinstance(value, dict) else ()
     try:
-        tasks = _at(value, base)
+        tasks = value_at(value, base)
     except (KeyError, TypeError) as error:
-        raise PlanUnreadable(
+        raise v.PlanUnreadable(
             f"there is no tag {selector} any more; expected the one the task was opened with"
         ) from error
     return {node.id: (*node.path, "status") for node in _nodes(tasks, base, raw.decode("utf-8-sig"))}

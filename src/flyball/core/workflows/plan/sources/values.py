@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.model.task import Item
 
@@ -21,6 +23,7 @@ Format = Literal[
     "beads",
     "github",
 ]
+FORMATS: Mapping[str, Format] = {each: each for each in get_args(Format)}
 MARKDOWN: frozenset[Format] = frozenset({"plain", "spec-kit", "openspec", "kiro", "ralphex", "fix_plan"})
 """The formats whose marks are one byte between brackets."""
 
@@ -64,6 +67,10 @@ class PlanEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
     role: Role = "work"
     parent: str = ""
+
+    def with_item(self, **changes: Any) -> PlanEntry:
+        """The entry with other values of its item."""
+        return replace(self, item=replace(self.item, **changes))
 
 
 class PlanDefect(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -46,6 +46,9 @@ _REFERENCE = re.compile(r"_?(?:Requirements?|Depends|Boundary)\b[^:]*:")
 _ACCEPTANCE = re.compile(
     r"[*_`]*(?:acceptance(?: criteria)?|done when|verify|verification|test)[*_`]*\s*:[*_`]*\s*(.+)", re.IGNORECASE
 )
+_ANNOUNCEMENT = re.compile(r"[*_`]*(?:acceptance(?: criteria)?|done when)[*_`]*:?[*_`]*", re.IGNORECASE)
+_REQUIREMENT = re.compile(r"#{2,4}\s+Requirement\s+(\d+)\b", re.IGNORECASE)
+_CRITERION = re.compile(r"\s{0,3}(\d{1,3})[.)]\s+(\S.*)")
 
 
 class Wording(msgspec.Struct, frozen=True):
@@ -96,9 +99,8 @@ def files_in(text: str) -> tuple[str, ...]:
     """The paths a text names: those with an extension or a slash at the end, in backticks or bare."""
     quoted = _BACKTICKS.findall(text)
     bare = _BARE_PATH.findall(_BACKTICKS.sub(" ", text))
-    paths = [p for p in quoted if _is_path(p, known=False)] + [
-        p for p in map(_trimmed, bare) if _is_path(p, known=True)
-    ]
+    paths = [path for path in quoted if _is_path(path, known=False)]
+    paths += [path for word in bare if _is_path(path := word.rstrip(".,:;"), known=True)]
     return tuple(dict.fromkeys(path.removeprefix("./") for path in paths))
 
 
@@ -118,10 +120,6 @@ def is_outside(path: str) -> bool:
         if depth < 0:
             return True
     return path.startswith(("/", "~/")) and len(path) > 1
-
-
-def _trimmed(path: str) -> str:
-    return path.rstrip(".,:;")
 
 
 def _is_path(path: str, *, known: bool) -> bool:
@@ -166,12 +164,10 @@ def acceptance_in(details: Iterable[str]) -> tuple[str, ...]:
         if _REFERENCE.match(detail) or _DETAIL_FIELD.match(detail):
             continue
         announced = _ACCEPTANCE.fullmatch(detail)
-        found.append(announced[1] if announced else detail)
-    return tuple(
-        each
-        for each in found
-        if not re.fullmatch(r"[*_`]*(?:acceptance(?: criteria)?|done when)[*_`]*:?[*_`]*", each, re.IGNORECASE)
-    )
+        point = announced[1] if announced else detail
+        if not _ANNOUNCEMENT.fullmatch(point):
+            found.append(point)
+    return tuple(found)
 
 
 def names_fields(wording: Wording, details: Iterable[str]) -> bool:
@@ -194,13 +190,25 @@ def references_in(details: Iterable[str], name: str) -> tuple[str, ...]:
     for detail in details:
         match = re.search(rf"(?<![A-Za-z]){name}s?\b[^:]*:\s*([\d.,\s–—-]+)", detail)
         for one, other in re.findall(r"(\d+(?:\.\d+)*)(?:\s*[-–—]\s*(\d+(?:\.\d+)*))?", match[1] if match else ""):
-            found += _counted(one, other) if other else [one]
+            found += _range(one, other) if other else [one]
     return tuple(dict.fromkeys(found))
 
 
-def _counted(one: str, other: str) -> list[str]:
+def _range(one: str, other: str) -> list[str]:
     stem, _, first = one.rpartition(".")
     same, _, last = other.rpartition(".")
     if stem != same or not 0 <= int(last) - int(first) <= 50:
         return [one, other]
     return [f"{stem}.{number}" if stem else str(number) for number in range(int(first), int(last) + 1)]
+
+
+def requirement_criteria(text: str) -> dict[str, str]:
+    """The criteria of a Kiro requirements.md by their numbers: `1.2` is the second criterion of the first requirement."""
+    found: dict[str, str] = {}
+    requirement = ""
+    for line in text.split("\n"):
+        if heading := _REQUIREMENT.match(line):
+            requirement = heading[1]
+        elif requirement and (criterion := _CRITERION.fullmatch(line)):
+            found.setdefault(f"{requirement}.{criterion[1]}", criterion[2].strip())
+    return found
