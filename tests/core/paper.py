@@ -60,8 +60,7 @@ def _work(state: State, lane: Lane, stage: Stage, following: str) -> Step:
     if lane.loop.exiting:
         saved = kernel.accept(state, lane, stage)
         return saved if isinstance(saved, Step) else record(Moved(following, lane.stage, "held", lane=lane.name))
-    measured = kernel.work(state, lane, stage)
-    return measured if isinstance(measured, Step) else record(*kernel.evaluate(state, lane, stage, measured))
+    return kernel.iterate(state, lane, stage)
 
 
 def _integrate(state: State, lane: Lane) -> Step:

@@ -14,7 +14,7 @@ from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.model.batch_events import SubtaskDeferred, SubtaskFailed
-from flyball.core.model.effects import CloseLane, Effect, Measure, OpenLane
+from flyball.core.model.effects import CloseLane, Measure, OpenLane
 from flyball.core.model.events import LaneClosed, Moved
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import WorkspaceClosed
@@ -99,18 +99,13 @@ def _work(rules: BatchRules, state: State, lane: Lane) -> Step:
         saved = kernel.accept(state, lane, stage)
         done = Moved(rules.reviewing, lane.stage, kernel.why_left(lane), lane=lane.name)
         return saved if isinstance(saved, Step) else record(done)
-    measured = kernel.work(state, lane, stage)
-    if isinstance(measured, Step):
-        return measured._replace(effects=tuple(_narrowed(rules, state, lane, effect) for effect in measured.effects))
-    return record(*kernel.evaluate(state, lane, stage, measured))
 
+    def narrow(wanted: Measure) -> Measure:
+        """What is measured in a lane is its own subtask's work."""
+        items = (choosing.find(state.items, lane.item),)
+        return replace(wanted, items=items, tests_may_grow=True, kept=rules.kept(state))
 
-def _narrowed(rules: BatchRules, state: State, lane: Lane, effect: Effect) -> Effect:
-    """What is measured in a lane is its own subtask's work."""
-    if not isinstance(effect, Measure):
-        return effect
-    items = (choosing.find(state.items, lane.item),)
-    return replace(effect, items=items, tests_may_grow=True, kept=rules.kept(state))
+    return kernel.iterate(state, lane, stage, narrow)
 
 
 def _close(state: State, lane: Lane, reason: str) -> Step:

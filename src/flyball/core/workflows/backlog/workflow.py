@@ -6,6 +6,8 @@ written to them by effects that name what they want to be true, so that a crash 
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
@@ -16,7 +18,7 @@ from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
-from flyball.core.model.effects import Effect, Measure, Restore, RunAgent, Save
+from flyball.core.model.effects import Measure, Restore, RunAgent, Save
 from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Edited, Saved, TurnEnded
@@ -155,22 +157,17 @@ def _implement(state: State, lane: Lane) -> Step:
     known = _seen(state, lane.item)
     if lane.turn is None and isinstance(known, Step):
         return known
-    measured = kernel.work(state, lane, IMPLEMENT)
-    if isinstance(measured, Step):
-        return measured._replace(effects=tuple(_narrowed(state, lane, effect) for effect in measured.effects))
-    return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
+    return kernel.iterate(state, lane, IMPLEMENT, partial(_narrow, state, lane))
 
 
-def _narrowed(state: State, lane: Lane, effect: Effect) -> Effect:
+def _narrow(state: State, lane: Lane, wanted: Measure) -> Measure:
     """What is measured is this issue's work: no other issue exempts a path, nor one that a validator wrote.
 
     The backlog itself is not the agent's.
     """
-    if not isinstance(effect, Measure):
-        return effect
     items = tuple(item for item in state.items if item.id == lane.item)
     own = items if lane.item not in record_of(state).created else ()
-    return replace(effect, items=items, kept=(cycles.folder(state),), tests_may_grow=True, asked=own)
+    return replace(wanted, items=items, kept=(cycles.folder(state),), tests_may_grow=True, asked=own)
 
 
 def _validate(state: State, lane: Lane) -> Step:

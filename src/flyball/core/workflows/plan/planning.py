@@ -109,7 +109,7 @@ def plan(state: State, lane: Lane) -> Step:
         return questions.put(state, lane, _unsettled(state))
     if known.clarified >= CLARIFICATIONS:
         return questions.put(state, lane, _unclear(state))
-    return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
+    return kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan")
 
 
 def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | str:

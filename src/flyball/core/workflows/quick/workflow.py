@@ -16,7 +16,6 @@ from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.effects import Measure
 from flyball.core.model.events import ItemsSet, Moved
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
@@ -60,11 +59,7 @@ def _implement(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
         saved = kernel.accept(state, lane, IMPLEMENT)
         return saved if isinstance(saved, Step) else record(Moved("REVIEW", "IMPLEMENT", kernel.why_left(lane)))
-    measured = kernel.work(state, lane, IMPLEMENT)
-    if isinstance(measured, Step):
-        growing = (replace(e, tests_may_grow=True) if isinstance(e, Measure) else e for e in measured.effects)
-        return measured._replace(effects=tuple(growing))
-    return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
+    return kernel.iterate(state, lane, IMPLEMENT, lambda wanted: replace(wanted, tests_may_grow=True))
 
 
 def _review(state: State, lane: Lane) -> Step:
@@ -73,7 +68,7 @@ def _review(state: State, lane: Lane) -> Step:
         return record(Moved("SHIP", "REVIEW", kernel.why_left(lane)))
     if lane.loop.judged is not None and lane.loop.judged.rejected:
         return _rejected(state, lane)
-    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
         return answers

@@ -62,7 +62,7 @@ def next_step(state: State, lane: Lane) -> Step:
         return shipping.ship(state, lane, "gates passed")
     if lane.stage == "QA":
         return _review(state, lane)
-    return _work(state, lane)
+    return kernel.iterate(state, lane, STAGES[lane.stage])
 
 
 def _opening(state: State, lane: Lane) -> Step | None:
@@ -107,7 +107,7 @@ def confirmed(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
 def _plan_criteria(state: State, lane: Lane) -> Step:
     """One planner turn writes the acceptance criteria; without an answer the request itself is the criterion."""
     if lane.turn is None:
-        return kernel.begin(kernel.spawn(state, lane, brief, role="planner", purpose="criteria"))
+        return kernel.spawn(state, lane, brief, role="planner", purpose="criteria")
     number = lane.turn.effect.turn
     turn = kernel.ended_turn(state, lane)
     if isinstance(turn, Step):
@@ -124,14 +124,6 @@ def _plan_criteria(state: State, lane: Lane) -> Step:
         ItemsSet((Item("AC-1", request),), "request"),
         TurnSetAside(number, "planned", "no criteria in the planner's report"),
     )
-
-
-def _work(state: State, lane: Lane) -> Step:
-    stage = STAGES[lane.stage]
-    measured = kernel.work(state, lane, stage)
-    if isinstance(measured, Step):
-        return measured
-    return record(*kernel.evaluate(state, lane, stage, measured))
 
 
 def _leave(state: State, lane: Lane) -> Step:
@@ -159,7 +151,7 @@ def _review(state: State, lane: Lane) -> Step:
         return perform(kernel.measure(state, lane, stage, name, lane.head))
     if measured.measurement.unusable:
         return questions.put(state, lane, questions.tool_unusable(measured.measurement.unusable))
-    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
         return answers
