@@ -47,7 +47,7 @@ def coordinate(state: State) -> Step | None:
 
 def plan_step(state: State, lane: Lane) -> Step:
     if lane.name == MAIN:
-        first = opening.opened(state)
+        first = opening.prepare(state)
         if first is None and lane.stage == "REPORT":
             return shipping.ship(state, lane, "gates passed")
         return first or NOTHING
@@ -120,7 +120,7 @@ def _closed(lane: Lane, reason: str, *facts: Fact) -> Step:
 
 
 def track_step(state: State, lane: Lane) -> Step:
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     match lane.stage:

@@ -18,22 +18,25 @@ ANEW = "flyball trust, then the same flyball run with --new"
 """A task keeps the settings it began with, so `resume` knows nothing of a flyball.toml that was corrected."""
 
 
-def opened(state: State, *, checks: bool = False) -> Step | None:
+def prepare(state: State, *, checks: bool = False) -> Step | None:
     """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
     if state.prepared is None or state.removed:
         key = EffectId(f"prepare/{state.removals}" if state.removed else "prepare")
         return perform(Prepare(key, again=state.prepared is not None))
-    if state.reopened:
-        found = _as_delivered(state, state.main)
-        if found is not None:
-            return found
+    first = _as_delivered(state, state.main) if state.reopened else None
+    if first is not None:
+        return first
     if state.baseline is None:
-        return perform(_baseline(state, checks=checks))
+        base = state.round_base or state.prepared.base
+        name = EffectId(f"{BASELINE}-{state.rounds + 1}" if state.rounds else BASELINE)
+        return perform(
+            Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
+        )
     if state.baseline.broken:
         return _broken_baseline(state.baseline)
     if state.baseline.unusable:
         return _unusable(state.baseline.unusable)
-    return _regressed(state, state.baseline) if state.regressed else None
+    return _regression(state, state.baseline) if state.regressed else None
 
 
 def _as_delivered(state: State, lane: Lane) -> Step | None:
@@ -48,18 +51,11 @@ def _as_delivered(state: State, lane: Lane) -> Step | None:
     return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason="reopened by a person"))
 
 
-def _regressed(state: State, baseline: Measurement) -> Step:
+def _regression(state: State, baseline: Measurement) -> Step:
     failing = baseline.counts.known_failing
     told = f"{plural(failing, 'test')} {'fails' if failing == 1 else 'fail'} on what was delivered, {state.known_failing} before the task"
     broken = tuple(line for gate in baseline.gates if not gate.passed for line in gate.output.splitlines()[-12:])
     return halt(TaskStopped("blocked", f"{told} began; repair the set-up or roll back, then go on", broken))
-
-
-def _baseline(state: State, *, checks: bool) -> Measure:
-    assert state.prepared is not None
-    base = state.round_base or state.prepared.base
-    name = EffectId(f"{BASELINE}-{state.rounds + 1}" if state.rounds else BASELINE)
-    return Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
 
 
 def _broken_baseline(baseline: Measurement) -> Step:
@@ -86,7 +82,8 @@ def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) 
     assert lane.loop.last is not None
     paths = tuple(c.partition(":")[0] for c in lane.loop.consent_wanted)
     asked = casting.player_for(state, lane, reviewer, reviewing=True) if lane.panel is None else None
-    if asked is not None and _is_author(state, lane, asked):
+    own = asked and casting.independence(asked, casting.authors(state, lane), state.task.agents) == "same"
+    if own:
         return record(Consented(paths, ALONE, allowed=False, commit=Commit(lane.loop.last.candidate), lane=lane.name))
     answers = panel.convene(state, lane, brief, (reviewer,), commit=lane.loop.last.candidate, purpose="consent")
     if isinstance(answers, Step):
@@ -96,10 +93,6 @@ def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) 
     allowed = turn.kind == "ok" and turn.claim.verdict == "pass" and _is_other(state, lane, ran)
     said = Consented(paths, called, allowed=allowed, commit=effect.commit, lane=lane.name)
     return record(said, TurnSetAside(effect.turn, "consent", lane=lane.name))
-
-
-def _is_author(state: State, lane: Lane, player: Player) -> bool:
-    return casting.independence(player, casting.authors(state, lane), state.task.agents) == "same"
 
 
 def _is_other(state: State, lane: Lane, player: Player) -> bool:

@@ -109,7 +109,7 @@ def tool_unusable(tool: GateResult) -> Question:
     return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(evidence), again=True)
 
 
-def rejected(state: State, lane: Lane, by: str) -> Question:
+def work_rejected(state: State, lane: Lane, by: str) -> Question:
     """What a person is asked after the last rejection, with the whole report of the reviewers."""
     checks = lane.loop.last.checks if lane.loop.last else ()
     lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
@@ -147,12 +147,11 @@ def why_stopped(lane: Lane) -> str:
 
 def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
     """Where to see the two changes that undo each other."""
-    turns = [c.label for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted][
-        -3:
-    ]
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
-    return tuple(f"compare the two changes: flyball diff {state.task.id} {label}" for label in turns[:-1])
+    own = (c for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted)
+    turns = [c.label for c in own][-3:-1]
+    return tuple(f"compare the two changes: flyball diff {state.task.id} {label}" for label in turns)
 
 
 def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:

@@ -43,6 +43,8 @@ def _is_pushed(state: State) -> bool:
 def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
     branch = state.prepared.branch if state.prepared else ""
     squash = state.task.settings.squash
+    # What the user has already: the commit the task started from, or the one it was delivered with before.
+    known = state.shipped or (state.prepared.base if state.prepared else Commit(""))
     label = f"report-{state.reports + 1}" if state.reports else "report"
     what = subject("", state.task.request) if squash else subject("docs", f"report on {state.task.request}")
     return Save(
@@ -53,13 +55,8 @@ def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
         accepted=True,
         closing=_reason(lane, passed, branch),
         undelivered=_is_pushed(state),
-        squash_onto=_before(state) if squash else Commit(""),
+        squash_onto=known if squash else Commit(""),
     )
-
-
-def _before(state: State) -> Commit:
-    """What the user has already: the commit the task started from, or the one it was delivered with before."""
-    return state.shipped or (state.prepared.base if state.prepared else Commit(""))
 
 
 def _reason(lane: Lane, passed: str, branch: str) -> str:

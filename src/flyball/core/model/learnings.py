@@ -73,7 +73,3 @@ class Learnings(msgspec.Struct):
             under_way=self.under_way.copy(),
             turns=self.turns.copy(),
         )
-
-    def proposed(self) -> tuple[KnownLearning, ...]:
-        """Decisions of work that is not accepted yet."""
-        return tuple(each for each in self.known.values() if each.standing == "proposed")

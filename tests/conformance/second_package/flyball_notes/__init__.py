@@ -38,14 +38,16 @@ def _noted(state: State, fact: Noted) -> None:
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     context = (prompts.request(state), prompts.criteria(state))
-    return prompts.compose(state, lane, role, purpose, text=TEXT, context=context, measured=prompts.measured(lane))
+    return prompts.compose(
+        state, lane, role, purpose, text=TEXT, context=context, measured=prompts.measured_section(lane)
+    )
 
 
 WRITE = Stage("WRITE", "writer", "green", gates.green, brief, product=True)
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:

@@ -85,7 +85,7 @@ def is_parked(state: State, lane: Lane) -> bool:
     return any(key not in state.open or state.task.settings.attended for key in unanswered)
 
 
-def is_dropped(state: State, lane: Lane) -> str:
+def why_dropped(state: State, lane: Lane) -> str:
     """Why a lane is to be closed without its work, or an empty string."""
     if lane.item in state.batches.left_out:
         return "left out by a person"

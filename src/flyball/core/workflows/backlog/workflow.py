@@ -61,12 +61,8 @@ _COMMIT_TYPES = {
 
 def _weigh(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """As for every green tree; but an issue is work, and what is accepted already is the work of nobody."""
-    weighed = gates.green(state, lane, measured, claim)
-    if not measured.unchanged:
-        return weighed
     unchanged = f"No relevant change for {lane.item}. If it is already fixed, set its status in the file"
-    gate = replace(weighed.gate, held=False, missing=(*weighed.gate.missing[: gates.SHOWN - 1], unchanged))
-    return replace(weighed, gate=gate)
+    return gates.green_work(state, lane, measured, claim, unchanged)
 
 
 IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=True)
@@ -74,7 +70,7 @@ IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=Tr
 
 def next_step(state: State, lane: Lane) -> Step:
     """What comes next for a backlog task."""
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flyball.core.loop import questions
-from flyball.core.loop.batches import choosing, executing, integrating, lanes
+from flyball.core.loop import gates, questions
+from flyball.core.loop.batches import choosing, executing, integrating
 from flyball.core.loop.batches.reviewing import review_by, weigh
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
@@ -27,7 +27,7 @@ def stage_of(state: State, lane: Lane) -> Stage:
     item = choosing.find(state.items, lane.item)
     first = SCAFFOLDER if item.kind == choosing.SCAFFOLD else IMPLEMENTER
     role = FIXER if lane.item in state.batches.rework else first
-    return Stage(lane.stage, role, "green", lanes.worked, brief, product=True)
+    return Stage(lane.stage, role, "green", gates.green_work, brief, product=True)
 
 
 def judge(state: State, lane: Lane, batch: Batch) -> Step | BatchReviewed:

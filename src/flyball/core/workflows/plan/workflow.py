@@ -15,7 +15,6 @@ from functools import partial
 
 from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
-from flyball.core.loop.batches.undoing import undo
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved
@@ -49,7 +48,7 @@ def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a subtask's."""
     if lane.name != MAIN:
         return lanes.step(batching.RULES, state, lane)
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:
@@ -77,7 +76,7 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=finishing.reopened,
     rolled_back_to="GATHER",
-    undo=undo,
+    undo=settling.undo,
     record=EMPTY,
     folds={**FOLDS, **source_fold.FOLDS},
     ended=source_fold.ENDED,

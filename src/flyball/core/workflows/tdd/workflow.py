@@ -67,7 +67,7 @@ def next_step(state: State, lane: Lane) -> Step:
 
 def _opening(state: State, lane: Lane) -> Step | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state, checks=True) or _require_countable_failures(state)
+    first = opening.prepare(state, checks=True) or _require_countable_failures(state)
     if first is None and not state.items:
         return _plan_criteria(state, lane)
     return first
@@ -170,7 +170,7 @@ def _rejected_for_good(state: State, lane: Lane) -> Step:
     """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
     if lane.loop.reset:
         return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
-    return questions.put(state, lane, questions.rejected(state, lane, "QA"))
+    return questions.put(state, lane, questions.work_rejected(state, lane, "QA"))
 
 
 def _skipped(_state: State, lane: Lane) -> Moved:

@@ -5,7 +5,8 @@ Nobody reviews a batch: the evaluators judge the whole. Boxes are written after 
 
 from __future__ import annotations
 
-from flyball.core.loop.batches import choosing, executing, lanes
+from flyball.core.loop import gates
+from flyball.core.loop.batches import choosing, executing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step
@@ -29,7 +30,7 @@ def following(state: State) -> str:
 
 
 def _stage_of(_state: State, lane: Lane) -> Stage:
-    return Stage(lane.stage, EXECUTOR, "green", lanes.worked, brief, product=True)
+    return Stage(lane.stage, EXECUTOR, "green", gates.green_work, brief, product=True)
 
 
 def _unreviewed(_state: State, _lane: Lane, batch: Batch) -> BatchReviewed:
