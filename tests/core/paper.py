@@ -4,12 +4,11 @@ from flyball.core.loop import gates, kernel, opening, panel, shipping
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.loop.workflow import Workflow
+from flyball.core.model.batch_events import LaneClosed, LaneOpened
 from flyball.core.model.effects import CloseLane, Integrate, Measure, OpenLane, Save
 from flyball.core.model.events import (
     Fact,
     ItemChanged,
-    LaneClosed,
-    LaneOpened,
     LearningRecorded,
     Moved,
     TaskReopened,

@@ -8,6 +8,7 @@ from tests.core.memory.folding import learnings_of
 
 from flyball.core.memory.settling import reference, settle
 from flyball.core.memory.standing import KINDS
+from flyball.core.model.batch_events import LaneOpened
 from flyball.core.model.effects import Restore, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
@@ -15,7 +16,6 @@ from flyball.core.model.events import (
     Event,
     Fact,
     ItemChanged,
-    LaneOpened,
     LearningRecorded,
     LearningRevised,
     Moved,

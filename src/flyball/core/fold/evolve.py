@@ -16,7 +16,7 @@ from flyball.core.fold.lanes import JournalOutOfOrder
 from flyball.core.loop.casting import account
 from flyball.core.loop.workflow import Workflow
 from flyball.core.memory.standing import remember
-from flyball.core.model import events as ev
+from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.events import Event
 from flyball.core.model.state import Lane, State, Visit, Window
 from flyball.core.model.task import MAIN
@@ -175,8 +175,8 @@ def _on_stopped(state: State, fact: ev.TaskStopped) -> None:
 _TABLE: dict[type, Callable[[State, Any], None]] = {
     ev.TaskOpened: _on_opened_twice,
     ev.SessionStarted: _on_session_started,
-    ev.BatchJudged: _ignore,
-    ev.HistoryImported: _ignore,
+    be.BatchJudged: _ignore,
+    be.HistoryImported: _ignore,
     ev.LimitHit: _on_limit_hit,
     ev.WindowOpened: _on_window_opened,
     ev.ItemChanged: _on_item_changed,

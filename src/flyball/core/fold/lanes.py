@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.fold import batches
 from flyball.core.health.observation import begin_loop, observe
-from flyball.core.model import events as ev
+from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Ask, Recall, Wait
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Measured, TurnEnded
@@ -43,7 +43,7 @@ def withdraw(state: State, lane: Lane) -> None:
     lane.held = None
 
 
-def _on_opened(state: State, fact: ev.LaneOpened) -> None:
+def _on_opened(state: State, fact: be.LaneOpened) -> None:
     if fact.lane in state.lanes:
         raise JournalOutOfOrder(f"lane {fact.lane} was opened twice")
     state.openings = {**state.openings, fact.lane: state.openings.get(fact.lane, 0) + 1}
@@ -61,13 +61,13 @@ def _on_opened(state: State, fact: ev.LaneOpened) -> None:
     )
 
 
-def _on_closed(state: State, fact: ev.LaneClosed) -> None:
+def _on_closed(state: State, fact: be.LaneClosed) -> None:
     lane = lane_of(state, fact.lane)
     withdraw(state, lane)
     del state.lanes[lane.name]
 
 
-def _on_seat_answered(state: State, fact: ev.SeatAnswered) -> None:
+def _on_seat_answered(state: State, fact: be.SeatAnswered) -> None:
     lane = lane_of(state, fact.lane)
     assert lane.panel is not None
     key, effect = next((k, e) for k, e in lane.panel.turns.items() if e.turn == fact.turn)
@@ -216,9 +216,9 @@ def _on_breaker_changed(state: State, fact: ev.BreakerChanged) -> None:
 
 
 TABLE: dict[type, Callable[[State, Any], None]] = {
-    ev.LaneOpened: _on_opened,
-    ev.LaneClosed: _on_closed,
-    ev.SeatAnswered: _on_seat_answered,
+    be.LaneOpened: _on_opened,
+    be.LaneClosed: _on_closed,
+    be.SeatAnswered: _on_seat_answered,
     ev.Judged: _on_judged,
     ev.TurnSetAside: _on_set_aside,
     ev.Moved: _on_moved,

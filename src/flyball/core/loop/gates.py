@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING, Finding
-from flyball.core.model.events import GateVerdict
-from flyball.core.model.measurement import Measurement, Scalar
+from flyball.core.model.measurement import GateVerdict, Measurement, Scalar
 from flyball.core.model.state import Lane, State
 from flyball.core.text.quantities import plural
 

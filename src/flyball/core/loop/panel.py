@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from flyball.core.loop import kernel
 from flyball.core.loop.step import NOTHING, Step, record
 from flyball.core.loop.workflow import Brief
+from flyball.core.model.batch_events import SeatAnswered
 from flyball.core.model.effects import Recall, RunAgent
-from flyball.core.model.events import Fact, SeatAnswered
+from flyball.core.model.events import Fact
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, Panel, State
 from flyball.core.model.task import MAIN

@@ -142,8 +142,7 @@ def _verdict(lane: Lane, judged: Judged) -> list[str]:
 
 
 def _output(measured: Measurement | None) -> list[str]:
-    gates = measured.gates if measured is not None else ()
-    failed = next((g for g in gates if not g.passed and g.output), None)
+    failed = measured.failed_gate if measured is not None else None
     if failed is None:
         return []
     return [f"End of the output of `{failed.command}`:", "```", failed.output[-OUTPUT_SHOWN:].strip("\n"), "```"]

@@ -105,8 +105,7 @@ def tool_unusable(tool: GateResult) -> Question:
         Option("skip", "leave this stage unverified and go to the next; every report says so"),
         Option("abort", "end the task"),
     )
-    evidence = (f"command: {tool.command}", *tool.output.splitlines()[-12:])
-    return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(evidence), again=True)
+    return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(tool.evidence), again=True)
 
 
 def work_rejected(state: State, lane: Lane, by: str) -> Question:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from flyball.core.model import events as ev
+from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Integrate, Prepare, PutBack, Restore, Save
 from flyball.core.model.learnings import KnownLearning, Learnings, Made, Revision, Standing
 from flyball.core.model.outcomes import Integrated, Mended, Prepared, Restored, Saved
@@ -188,7 +188,7 @@ def _change_item(
     _change(learnings, lambda each: each.fact.item == item and each.standing == old, new, because)
 
 
-def _on_lane_opened(learnings: Learnings, _at: datetime, fact: ev.LaneOpened) -> None:
+def _on_lane_opened(learnings: Learnings, _at: datetime, fact: be.LaneOpened) -> None:
     """An item that is begun anew in a lane of its own: what an earlier attempt decided went with that attempt.
 
     A lane that starts from the earlier work goes on with what was decided there.
@@ -210,7 +210,7 @@ _TABLE: dict[type[ev.Fact], Callable[[Learnings, datetime, Any], None]] = {
     ev.Judged: _on_judged,
     ev.Moved: _on_moved,
     ev.ItemChanged: _on_item_changed,
-    ev.LaneOpened: _on_lane_opened,
+    be.LaneOpened: _on_lane_opened,
     ev.TaskReopened: _on_reopened,
 }
 KINDS = tuple(str(kind.__struct_config__.tag) for kind in _TABLE)

@@ -15,8 +15,8 @@ from flyball.core.health.breaker import Breaker
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Event, GateVerdict, LearningRecorded
-from flyball.core.model.measurement import Check, GateResult, Measurement, Trick
+from flyball.core.model.events import Event, LearningRecorded
+from flyball.core.model.measurement import Check, GateResult, GateVerdict, Measurement, Trick
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Gate, Item, Source, Task

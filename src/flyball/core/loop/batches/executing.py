@@ -8,9 +8,9 @@ from flyball.core.loop import questions
 from flyball.core.loop.batches import choosing, monitoring
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
-from flyball.core.model.batch_events import BatchBegun, BatchEnded
+from flyball.core.model.batch_events import BatchBegun, BatchEnded, LaneOpened
 from flyball.core.model.effects import Integrate
-from flyball.core.model.events import Fact, ItemChanged, LaneOpened, Moved, TaskStopped
+from flyball.core.model.events import Fact, ItemChanged, Moved, TaskStopped
 from flyball.core.model.outcomes import Integrated
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Item

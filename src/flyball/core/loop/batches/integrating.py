@@ -115,7 +115,7 @@ def _gate(
     if not missing:
         return _take(rules, state, lane, merged, item, name)
     lines = missing[: gates.SHOWN]
-    failed = next((gate for gate in measured.measurement.gates if not gate.passed and gate.output), None)
+    failed = measured.measurement.failed_gate
     if failed is not None:
         lines += [f"end of the output of `{failed.command}`:", failed.output[-OUTPUT_SHOWN:].strip()]
     return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, "\n".join(lines), name))

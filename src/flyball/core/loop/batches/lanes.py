@@ -11,9 +11,9 @@ from flyball.core.loop import kernel, opening, questions
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import NOTHING, Step, perform, record
-from flyball.core.model.batch_events import SubtaskDeferred, SubtaskFailed
+from flyball.core.model.batch_events import LaneClosed, SubtaskDeferred, SubtaskFailed
 from flyball.core.model.effects import CloseLane, Measure, OpenLane
-from flyball.core.model.events import LaneClosed, Moved
+from flyball.core.model.events import Moved
 from flyball.core.model.outcomes import WorkspaceClosed
 from flyball.core.model.state import Lane, State
 from flyball.core.text.manifests import may_share_environment

@@ -19,7 +19,8 @@ from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import Step, record
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Question
-from flyball.core.model.events import GateVerdict, Judged, Moved
+from flyball.core.model.events import Judged, Moved
+from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.state import Lane, State
 
 RUNGS = ("fresh-context", "other-agent", "smaller-scope", REPLAN)

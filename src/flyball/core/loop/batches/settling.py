@@ -16,10 +16,10 @@ from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.memory.recording import anti_pattern
-from flyball.core.model.batch_events import BatchesUndone, BatchSettled, SubtaskReturned
+from flyball.core.model.batch_events import BatchesUndone, BatchSettled, LaneClosed, SubtaskReturned
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning
 from flyball.core.model.effects import CloseLane, Save
-from flyball.core.model.events import Fact, ItemChanged, LaneClosed, LearningRecorded, LearningSource, Moved
+from flyball.core.model.events import Fact, ItemChanged, LearningRecorded, LearningSource, Moved
 from flyball.core.model.outcomes import Saved, WorkspaceClosed
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
