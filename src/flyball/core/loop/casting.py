@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from flyball.core.model.events import LimitHit
@@ -38,7 +38,7 @@ def _may_play(state: State, lane: Lane, role: str, *, reviewing: bool) -> list[P
         return present[1:] + present[:1] if turn else present
     there = [p for p in reviewers(choice, specs) if p.agent not in state.absent and p not in state.unusable]
     others, own = in_order(there, authors(state, lane), specs)
-    waited_for = any(not _out_of_reach(state, player.agent) for player in others)
+    waited_for = any(not _is_out_of_reach(state, player.agent) for player in others)
     return others if waited_for else others + own
 
 
@@ -78,13 +78,21 @@ def _limit_of(state: State, agent: str) -> LimitHit | None:
     return hit if hit is not None and hit.until > state.now else None
 
 
-def _out_of_reach(state: State, agent: str) -> bool:
+def _is_out_of_reach(state: State, agent: str) -> bool:
     """Whether an agent's limit lasts longer than anybody waits for a review."""
     hit = _limit_of(state, agent)
     if hit is None:
         return False
-    patience = timedelta(seconds=state.task.settings.limits.overload_patience_s)
-    return hit.until - state.now > patience or (hit.since is not None and state.now - hit.since >= patience)
+    return hit.until - state.now > _patience(state) or is_beyond_patience(state, hit.since)
+
+
+def is_beyond_patience(state: State, since: datetime | None) -> bool:
+    """Whether a provider fails for so long that waiting on is no answer."""
+    return since is not None and state.now - since >= _patience(state)
+
+
+def _patience(state: State) -> timedelta:
+    return timedelta(seconds=state.task.settings.limits.overload_patience_s)
 
 
 def account(state: State, agent: str) -> str:

@@ -6,7 +6,7 @@ end is in the journal and only what is left of it is waited.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -54,16 +54,10 @@ def _provider(state: State, lane: Lane, role: str, *, reviewing: bool) -> Step |
     if not hits:
         reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
         return halt(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
-    if lane.overloads and all(hit.backoff and beyond_patience(state, hit.since) for hit in hits):
+    if lane.overloads and all(hit.backoff and casting.is_beyond_patience(state, hit.since) for hit in hits):
         return questions.put(state, lane, questions.out_of_reach(lane, hits))
     first = min(hits, key=lambda h: h.until)
     return _wait(lane, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
-
-
-def beyond_patience(state: State, since: datetime | None) -> bool:
-    """Whether a provider fails for so long that waiting on is no answer."""
-    patience = timedelta(seconds=state.task.settings.limits.overload_patience_s)
-    return since is not None and state.now - since >= patience
 
 
 def _wait(lane: Lane, held: Held) -> Step:

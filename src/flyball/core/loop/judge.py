@@ -1,6 +1,7 @@
 """EVALUATE: the verdict on a turn that was measured. Each policy runs once, here, in this order; its verdict is a fact.
 
-    gates      the stage weighs what was measured (`gates`); the agent's signal is the second gate
+    gates      the stage weighs what was measured (`gates`); the agent's signal is the second gate. Neither is enough alone: an agent
+               says that it is done when it is not, and a tree is green before the work is finished
     health     the monitor compares the iteration with those before it (`core/health/monitor.py`)
     breaker    counts turns without progress and with the same error (`core/health/breaker.py`)
     remedy     what is tried about bad health or an open breaker (`ladder`)

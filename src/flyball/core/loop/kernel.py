@@ -178,7 +178,7 @@ def _limit_hit(state: State, lane: Lane, agent: str, turn: TurnEnded) -> LimitHi
     known = state.limits.get(casting.account(state, agent)) if lane.overloads else None
     since = known.since if known is not None and known.since is not None else state.now
     # A person is asked then; whoever resumes the task wants it tried, not waited for.
-    doublings = 0 if guards.beyond_patience(state, since) else lane.overloads
+    doublings = 0 if casting.is_beyond_patience(state, since) else lane.overloads
     until = state.now + guards.backoff(limits.overload_backoff_s, doublings)
     return LimitHit(agent, turn.kind, until, turn.detail, backoff=True, since=since)
 

@@ -5,6 +5,8 @@ Code records them, from facts alone. What stood in the turn's prompt as a learni
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from flyball.core.claims.values import Claim
 from flyball.core.memory.recalling import CHOICE_KEPT, TITLE_KEPT
 from flyball.core.memory.settling import reference
@@ -37,17 +39,10 @@ def decisions(
         learnt = LearningRecorded(
             state.learned + len(facts) + 1,
             "decision",
-            decision.title,
-            decision.context,
-            decision.choice,
-            decision.alternatives,
-            decision.consequences,
-            decision.depends_on,
-            decision.invalidated_if,
+            **asdict(decision),
             item=effect.item or lane.item,
             files=measured.changed[:MOST_FILES] if measured else (),
             commit=Commit(measured.candidate) if measured else Commit(""),
-            supersedes=decision.supersedes,
             source="report",
             turn=effect.turn,
             lane=lane.name,

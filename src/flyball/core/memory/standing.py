@@ -134,25 +134,21 @@ def _take_back(learnings: Learnings, restored: Restored, lane: str) -> None:
     On the task's branch that takes the work of other lanes back, too, which was accepted after it.
     """
     made = learnings.made.get(restored.commit)
-    own = made is not None and made.lane == lane
-    turn = made.turn if made is not None and own else 0
+    turn = made.turn if made is not None and made.lane == lane else 0
     accepted = made.accepted if made is not None else 0
     told = f"the work was taken back to {restored.commit[:10]}"
-    standing = {"proposed", "kept"}
 
-    def of_lane(each: KnownLearning) -> bool:
-        return each.fact.lane == lane and each.fact.turn > turn and each.standing in standing
-
-    def of_others(each: KnownLearning) -> bool:
-        return each.fact.lane != MAIN and each.standing == "kept" and each.checkpoint > accepted
+    def decided_since(each: KnownLearning) -> bool:
+        return each.fact.lane == lane and each.fact.turn > turn and each.standing in {"proposed", "kept"}
 
     def accepted_since(each: KnownLearning) -> bool:
-        return each.fact.lane == lane and each.standing == "kept" and each.checkpoint > accepted
+        return each.standing == "kept" and each.checkpoint > accepted
 
-    _change(learnings, of_lane, "undone", told)
+    _change(learnings, decided_since, "undone", told)
     if lane == MAIN:
-        _change(learnings, of_others, "undone", told)
-        _change(learnings, accepted_since, "proposed", f"its acceptance was undone: {told}")
+        _change(learnings, lambda each: each.fact.lane != MAIN and accepted_since(each), "undone", told)
+        because = f"its acceptance was undone: {told}"
+        _change(learnings, lambda each: each.fact.lane == MAIN and accepted_since(each), "proposed", because)
 
 
 def _on_judged(learnings: Learnings, _at: datetime, fact: ev.Judged) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.loop.batches.choosing import overlap
+from flyball.core.loop.batches.choosing import may_overlap
 from flyball.core.model.task import Item
 
 
@@ -22,4 +22,4 @@ from flyball.core.model.task import Item
 )
 def test_subtasks_overlap_by_the_files_they_name(one: tuple[str, ...], other: tuple[str, ...], meet: bool) -> None:
     first, second = Item("1", "a", files=one), Item("2", "b", files=other)
-    assert overlap(first, second) is overlap(second, first) is meet
+    assert may_overlap(first, second) is may_overlap(second, first) is meet

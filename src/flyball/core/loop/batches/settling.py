@@ -136,18 +136,11 @@ def _sent_back(state: State, batch: Batch, returning: dict[str, Returning]) -> I
     """Why each goes back, for whoever takes it up, and what it teaches. A remedy starts without the work that failed."""
     rung = "" if state.batches.rung.startswith("rollback") else state.batches.rung
     for after, (item, back) in enumerate(returning.items()):
-        goes_on = back.why == "review" and not rung and item in batch.attempted
-        work = state.lanes[item] if goes_on else None
-        yield SubtaskReturned(
-            item,
-            back.why,
-            back.reasons,
-            back.detail,
-            work.head if work else Commit(""),
-            work.base if work else Commit(""),
-            rung,
-            parked=state.batches.spent,
-        )
+        head = base = Commit("")
+        if back.why == "review" and not rung and item in batch.attempted:
+            head, base = state.lanes[item].head, state.lanes[item].base
+        parked = state.batches.spent
+        yield SubtaskReturned(item, back.why, back.reasons, back.detail, head, base, rung, parked)
         yield _lesson(state, item, back, after)
 
 
