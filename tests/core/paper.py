@@ -2,7 +2,7 @@
 
 from flyball.core.loop import gates, kernel, opening, panel, shipping
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import NOTHING, Step, perform, record
+from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.batch_events import LaneClosed, LaneOpened
 from flyball.core.model.effects import CloseLane, Integrate, Measure, OpenLane, Save
@@ -12,6 +12,7 @@ from flyball.core.model.events import (
     LearningRecorded,
     Moved,
     TaskReopened,
+    TaskStopped,
 )
 from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate, Saved, WorkspaceClosed
 from flyball.core.model.state import Lane, State
@@ -141,7 +142,7 @@ def _evaluated(state: State, lane: Lane) -> Step:
         return record(Moved("COMPLETE", "EVALUATE", "every evaluator passed"))
     fixes = sum(visit.stage == "FIX" for visit in lane.visits)
     if fixes >= FIXES:
-        return kernel.stop("blocked", f"{', '.join(failed)} failed after {fixes} fixes")
+        return halt(TaskStopped("blocked", f"{', '.join(failed)} failed after {fixes} fixes"))
     return record(Moved("FIX", "EVALUATE", f"{', '.join(failed)} failed", rejected=True))
 
 

@@ -21,10 +21,10 @@ from flyball.core.loop.commit_messages import message as commit_message, subject
 from flyball.core.loop.gates import Weigh
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
-from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Brief
 from flyball.core.model.effects import Measure, RunAgent, Save
-from flyball.core.model.events import Fact, LimitHit, TaskStopped, TurnSetAside
+from flyball.core.model.events import Fact, LimitHit, TurnSetAside
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Saved, TurnEnded, Usage
 from flyball.core.model.state import Lane, State
@@ -53,22 +53,23 @@ class Stage(msgspec.Struct, frozen=True):
 def iterate(
     state: State, lane: Lane, stage: Stage, narrow: Callable[[Measure], Measure] = lambda wanted: wanted
 ) -> Step:
-    """What comes next in an iteration of a stage that changes the tree; `narrow` says what the workflow has measured of it."""
+    """What comes next in an iteration of a stage that changes the tree; `narrow` says what the workflow has measured of it.
+
+    `decide` comes here after every fact, until the verdict is recorded: each line below goes on where the one before has ended.
+    """
     turn = lane.turn
     if turn is None:
-        purpose = purpose_of(lane)
-        return ask_for_signal(state, lane) or spawn(
-            state, lane, stage.brief, role=stage.role, purpose=purpose, product=stage.product
-        )
+        asking, purpose = ask_for_signal(state, lane), purpose_of(lane)
+        return asking or spawn(state, lane, stage.brief, role=stage.role, purpose=purpose, product=stage.product)
     ended = ended_turn(state, lane)
     if isinstance(ended, Step):
         return ended
-    if turn.measured is not None:
-        return record(*verdict_on(state, lane, stage, turn.effect, ended, turn.measured))
-    assert turn.saved is not None
-    number = turn.effect.turn
-    wanted = measure(state, lane, stage, EffectId(f"measure/{number}"), turn.saved.commit)
-    return perform(narrow(replace(wanted, turn=number)))
+    if turn.measured is None:
+        assert turn.saved is not None
+        number = turn.effect.turn
+        wanted = measure(state, lane, stage, EffectId(f"measure/{number}"), turn.saved.commit)
+        return perform(narrow(replace(wanted, turn=number)))
+    return record(*verdict_on(state, lane, stage, turn.effect, ended, turn.measured))
 
 
 def ask_for_signal(state: State, lane: Lane) -> Step | None:
@@ -235,7 +236,3 @@ def why_left(lane: Lane) -> str:
     if lane.loop.judged is not None and lane.loop.judged.can_exit:
         return BOTH_GATES
     return "the gate passed, and a person accepted it though the agent did not say that it is done"
-
-
-def stop(kind: Literal["done", "blocked", "error"], reason: str, *evidence: str) -> Step:
-    return halt(TaskStopped(kind, reason, evidence))

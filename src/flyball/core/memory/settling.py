@@ -83,7 +83,7 @@ def _replace(entries: dict[str, LearningEntry], old: str, new: LearningEntry, be
 
 
 def _revise(entries: dict[str, LearningEntry], tasks: Mapping[str, Learnings]) -> None:
-    said = [(revision.at, task, revision) for task, known in tasks.items() for revision in known.revisions]
+    said = [(at, task, revision) for task, known in tasks.items() for at, revision in known.revisions]
     for _, task, revision in sorted(said, key=lambda each: each[:2]):
         old = reference(task, revision.learning)
         new = entries.get(reference(task, revision.favours)) if revision.favours else None

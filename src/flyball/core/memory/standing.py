@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Integrate, Prepare, PutBack, Restore, Save
-from flyball.core.model.learnings import KnownLearning, Learnings, Made, Revision, Standing
+from flyball.core.model.learnings import KnownLearning, Learnings, Made, Standing
 from flyball.core.model.outcomes import Integrated, Mended, Prepared, Restored, Saved
 from flyball.core.model.task import MAIN
 
@@ -37,9 +37,8 @@ def remember(learnings: Learnings, event: ev.Event) -> None:
 
 
 def _on_recorded(learnings: Learnings, at: datetime, fact: ev.LearningRecorded) -> None:
-    turn = fact.turn or learnings.turns.get(fact.lane, 0)
     if not fact.turn:
-        fact = replace(fact, turn=turn)
+        fact = replace(fact, turn=learnings.turns.get(fact.lane, 0))
     certain = fact.kind == "anti-pattern" or fact.source in TOLD
     because = "told by a person" if fact.source in TOLD - {"default"} else ""
     learnings.known[fact.number] = KnownLearning(
@@ -54,8 +53,7 @@ def _on_recorded(learnings: Learnings, at: datetime, fact: ev.LearningRecorded) 
 
 
 def _on_revised(learnings: Learnings, at: datetime, fact: ev.LearningRevised) -> None:
-    revision = Revision(fact.learning, fact.because, fact.by, at, fact.favours)
-    learnings.revisions = (*learnings.revisions, revision)[-(learnings.most or len(learnings.revisions) + 1) :]
+    learnings.revisions = (*learnings.revisions, (at, fact))[-(learnings.most or len(learnings.revisions) + 1) :]
 
 
 def _on_person_spoke(learnings: Learnings, _at: datetime, fact: ev.PersonSpoke) -> None:
@@ -67,7 +65,7 @@ def _on_person_spoke(learnings: Learnings, _at: datetime, fact: ev.PersonSpoke) 
     if said is None or known is None:
         return
     standing: Standing = "kept" if fact.word == "keep" else "dropped"
-    told = f"a person {'kept' if fact.word == 'keep' else 'dropped'} it"
+    told = f"a person {standing} it"
     because = f"{told}: {said[2].strip()}" if said[2] and said[2].strip() else told
     learnings.known[known.fact.number] = replace(known, standing=standing, because=because, person=True)
     learnings.live.pop(known.fact.number, None)

@@ -266,7 +266,7 @@ def _decided(state: State, lane: Lane, said: Evaluated) -> Step:
 def _finished(state: State, lane: Lane, said: Evaluated) -> Step:
     done = len(record_of(state).completed)
     if not done:
-        return kernel.stop("done", said.reason)
+        return halt(TaskStopped("done", said.reason))
     return shipping.ship(state, lane, f"{plural(done, 'issue')} completed; gates and validators passed")
 
 

@@ -11,9 +11,9 @@ from flyball.core.health.monitor import Cure, change_cure
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step, perform, record
+from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TurnSetAside
+from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskStopped, TurnSetAside
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
@@ -83,7 +83,7 @@ def _require_countable_failures(state: State) -> Step | None:
     gate = state.baseline.uncounted_failure
     gates_run = (gate,) if gate and not state.baseline.unseen else state.baseline.gates
     output = gate.output.splitlines()[-12:] if gate and not state.baseline.unseen else ()
-    return kernel.stop("blocked", reason, *(f"command: {each.command}" for each in gates_run), *output)
+    return halt(TaskStopped("blocked", reason, (*(f"command: {each.command}" for each in gates_run), *output)))
 
 
 def _asking(state: State, lane: Lane) -> Step | None:
