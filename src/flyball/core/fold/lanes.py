@@ -82,9 +82,9 @@ def _on_seat_answered(state: State, fact: be.SeatAnswered) -> None:
 def _on_set_aside(state: State, fact: ev.TurnSetAside) -> None:
     lane = lane_of(state, fact.lane)
     turn, panel = lane.turn, lane.panel
-    saved = turn.saved if turn is not None and turn.effect.turn == fact.turn else None
+    saved = None
     if turn is not None and turn.effect.turn == fact.turn:
-        lane.turn = None
+        saved, lane.turn = turn.saved, None
     if panel is not None:
         for key in [k for k, effect in panel.turns.items() if effect.turn == fact.turn]:
             del panel.turns[key]
@@ -152,12 +152,10 @@ def _last_measured(lane: Lane) -> Measurement | None:
 
 def _weigh_tricks(state: State, lane: Lane, fact: ev.Judged) -> None:
     """What is to be put back, and what is held against the stage until an honest iteration moves."""
-    measured = lane.loop.last
-    caught = measured.caught if measured is not None else ()
-    lane.put_back = ()
-    lane.mend = measured if caught and measured is not None and measured.mended else None
-    if caught and measured is not None:
-        lane.loop.caught = Caught(fact.iteration, caught[:TRICKS_REMEMBERED])
+    measured, lane.put_back, lane.mend = lane.loop.last, (), None
+    if measured is not None and measured.caught:
+        lane.mend = measured if measured.mended else None
+        lane.loop.caught = Caught(fact.iteration, measured.caught[:TRICKS_REMEMBERED])
         state.checkpoints = tuple(
             replace(c, tricked=True) if c.commit == measured.candidate else c for c in state.checkpoints
         )
@@ -171,11 +169,7 @@ def _on_moved(state: State, fact: ev.Moved) -> None:
     if fact.forced:
         batches.on_skipped(state, fact)
     left = replace(
-        lane.visits[-1],
-        completed_at=state.now,
-        iterations=loop.iteration,
-        exit_reason=fact.reason,
-        forced=fact.forced,
+        lane.visits[-1], completed_at=state.now, iterations=loop.iteration, exit_reason=fact.reason, forced=fact.forced
     )
     lane.visits = (*lane.visits[:-1], left, Visit(fact.stage, state.now))
     measured = loop.last or loop.entry

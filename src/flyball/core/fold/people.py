@@ -94,12 +94,12 @@ def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
 def _steer(state: State, fact: PersonSpoke) -> None:
     if fact.word in {"reset", "modify"}:
         batches.begin_anew(state)
-    for lane in _meant(state, fact):
+    for lane in _lanes_meant(state, fact):
         _STEERING[fact.word](state, lane)
     _unblock(state)
 
 
-def _meant(state: State, fact: PersonSpoke) -> list[Lane]:
+def _lanes_meant(state: State, fact: PersonSpoke) -> list[Lane]:
     """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own."""
     if fact.lane:
         return [lane_of(state, fact.lane)]

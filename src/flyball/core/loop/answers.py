@@ -6,14 +6,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from flyball.core.loop.step import Step, record
-from flyball.core.model.events import (
-    Consented,
-    Fact,
-    LearningRecorded,
-    PersonSpoke,
-    QuestionClosed,
-    WindowOpened,
-)
+from flyball.core.model.events import Consented, Fact, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
 from flyball.core.model.state import Asked, Lane, State
 from flyball.core.model.task import Commit, EffectId
 

@@ -17,6 +17,7 @@ from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.model.effects import RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, TaskStopped, WindowOpened
 from flyball.core.model.state import Lane, State
+from flyball.core.text.quantities import plural
 
 HOUR = timedelta(hours=1)
 LONGEST_BACKOFF = timedelta(minutes=10)
@@ -138,7 +139,7 @@ def _without_price(state: State) -> str:
     ended = state.unpriced and (state.usage.tokens or state.turns_without_tokens)
     if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
         return ""
-    turns = "1 turn has" if state.unpriced == 1 else f"{state.unpriced} turns have"
+    turns = plural(state.unpriced, "turn has", "turns have")
     return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: set one of tokens"
 
 
@@ -148,10 +149,8 @@ def _without_tokens(state: State) -> str:
     bounded = limits.max_turns is not None or limits.max_hours is not None
     if limits.budget_tokens is None or bounded or not state.turns_without_tokens or state.usage.tokens:
         return ""
-    turns = "1 turn" if state.turns_without_tokens == 1 else f"{state.turns_without_tokens} turns"
-    return (
-        f"{turns} told no tokens, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
-    )
+    told = f"{plural(state.turns_without_tokens, 'turn')} told no tokens"
+    return f"{told}, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
 
 
 def _crashes(state: State, lane: Lane) -> Step | None:

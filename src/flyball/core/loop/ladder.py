@@ -35,13 +35,7 @@ SPENT = Recovery(spent=True)
 
 
 def recover(
-    state: State,
-    lane: Lane,
-    role: str,
-    seen: Observation,
-    verdict: Verdict,
-    breaker: Breaker,
-    measured: Measurement,
+    state: State, lane: Lane, role: str, seen: Observation, verdict: Verdict, breaker: Breaker, measured: Measurement
 ) -> Recovery:
     """The next untried rung for what the monitor and the breaker say of this iteration of `role`."""
     fallback = state.task.settings.choice(role).fallback

@@ -130,7 +130,7 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 
 def breaker_open(state: State, lane: Lane) -> Question:
     judged = lane.loop.judged
-    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, lane, judged)) if judged else ()
+    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_comparisons(state, lane, judged)) if judged else ()
     text = led_by_trick(lane, why_stopped(lane))
     return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
 
@@ -144,7 +144,7 @@ def why_stopped(lane: Lane) -> str:
     return f"{lane.stage} is blocked: {told[:BLOCKERS_SHOWN]}"
 
 
-def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
+def _comparisons(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
     """Where to see the two changes that undo each other."""
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()

@@ -41,10 +41,10 @@ def step(rules: BatchRules, state: State, lane: Lane) -> Step:
         return questions.put(state, lane, lane.to_ask[0])
     if lane.loop.consent_wanted:
         return opening.consent(state, lane, rules.brief, rules.consenting, f"the {rules.consenting}")
-    return (_given_up(rules, state, lane) if lane.turn is None else None) or _work(rules, state, lane)
+    return (_give_up(rules, state, lane) if lane.turn is None else None) or _work(rules, state, lane)
 
 
-def _given_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
+def _give_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
     """What a lane that does not move is ended with; None where it goes on, or a person is asked."""
     if lane.crashes >= CRASHES:
         told = f"the agent crashed {plural(lane.crashes, 'time')} in a row: {lane.crash_detail}"

@@ -136,7 +136,7 @@ def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
 def _spent_question(state: State, judged: Judged) -> Question:
     """What a person is asked when no remedy is left, with the whole story."""
     text = f"The plan does not move: {judged.verdict.health}: {judged.verdict.evidence}"
-    story = [*judged.gate_1.missing, *_sent_back(state)]
+    story = [*judged.gate_1.missing, *_rework_lines(state)]
     story += [f"{health}: {times} of {RECOVERIES} recoveries" for health, times in state.batches.recoveries.items()]
     if judged.verdict.health is Health.FLIP_FLOPPING:
         # Where to see the changes that undo each other: the last trees of the subtasks that reversed.
@@ -146,7 +146,7 @@ def _spent_question(state: State, judged: Judged) -> Question:
     return Question("batches-stalled", text, questions.FOUR_CHOICES, detail="\n".join(story))
 
 
-def _sent_back(state: State) -> Iterator[str]:
+def _rework_lines(state: State) -> Iterator[str]:
     for item, work in state.batches.rework.items():
         tried = f"; tried: {', '.join(work.rungs)}" if work.rungs else ""
         yield f"{item} was sent back ({work.why}): {'; '.join(work.reasons)}{tried}"
@@ -155,4 +155,4 @@ def _sent_back(state: State) -> Iterator[str]:
 def parked_question(state: State) -> Question:
     """What a person is asked when only subtasks are left for which every remedy was tried."""
     text = f"Every remedy was tried with {', '.join(state.batches.parked)}, and nothing else is ready: STALLED"
-    return Question("subtasks-parked", text, questions.FOUR_CHOICES, detail="\n".join(_sent_back(state)))
+    return Question("subtasks-parked", text, questions.FOUR_CHOICES, detail="\n".join(_rework_lines(state)))

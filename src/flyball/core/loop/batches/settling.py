@@ -112,7 +112,7 @@ def _outcome(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Itera
     changes += [ItemChanged(item, "not-started") for item in gone]
     changes += [ItemChanged(item, "in-progress") for item in returning if item not in {*gone, *batch.attempted}]
     yield from changes
-    yield from _sent_back(state, batch, returning)
+    yield from _return_subtasks(state, batch, returning)
     yield from (LaneClosed(item, "accepted" if item in accepted else "sent back") for item in batch.attempted)
     if undone:
         labels = tuple(each.label for each in undone)
@@ -132,7 +132,7 @@ def _returning(state: State, batch: Batch, accepted: tuple[str, ...], gone: tupl
     return {**dict.fromkeys(gone, Returning("undone", told)), **dropped, **batch.returning, **failed}
 
 
-def _sent_back(state: State, batch: Batch, returning: dict[str, Returning]) -> Iterator[Fact]:
+def _return_subtasks(state: State, batch: Batch, returning: dict[str, Returning]) -> Iterator[Fact]:
     """Why each goes back, for whoever takes it up, and what it teaches. A remedy starts without the work that failed."""
     rung = "" if state.batches.rung.startswith("rollback") else state.batches.rung
     for after, (item, back) in enumerate(returning.items()):
