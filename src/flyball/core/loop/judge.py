@@ -61,6 +61,7 @@ def judge(
         gate_held=held,
         error=failure.fine if failure else "",
     )
+    # What a review rejects goes back to a stage that begins anew: there is nothing to remedy in this one.
     recovery = NONE_NEEDED if weighed.rejected else recover(state, lane, effect.role, seen, verdict, struck, measured)
     verdict = verdict_with_cure(recovery, verdict, struck)
     return Judged(
@@ -91,23 +92,6 @@ def judge(
         consent_wanted=_consent_wanted(lane, claim, measured),
         lane=lane.name,
     )
-
-
-def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
-    """Whether no tree of this stage is as good, the one it began with included."""
-    best = lane.loop.best_score
-    if best is None and lane.loop.entry is not None:
-        best = weigh(state, lane, lane.loop.entry, Claim()).score
-    return best is None or score > best
-
-
-def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:
-    if recovery.rung:
-        return breakers.CLOSED
-    if recovery.spent and breaker.state != "OPEN":
-        reason = recovery.reason or verdict.evidence
-        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
-    return breaker
 
 
 def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
@@ -158,6 +142,24 @@ def _blockers(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
     return named or (Blocker(lane.stage, "external", claim.summary or "the agent says it is blocked"),)
 
 
+def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:
+    """A rung begins with a closed breaker; where no rung is left it opens, and holds the lane before the next turn."""
+    if recovery.rung:
+        return breakers.CLOSED
+    if recovery.spent and breaker.state != "OPEN":
+        reason = recovery.reason or verdict.evidence
+        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
+    return breaker
+
+
+def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
+    """Whether no tree of this stage is as good, the one it began with included."""
+    best = lane.loop.best_score
+    if best is None and lane.loop.entry is not None:
+        best = weigh(state, lane, lane.loop.entry, Claim()).score
+    return best is None or score > best
+
+
 def _lesson(
     lane: Lane, turn: TurnEnded, weighed: Weighed, verdict: Verdict, failure: Signature | None
 ) -> tuple[str, ...]:
@@ -170,28 +172,6 @@ def _lesson(
         f"It failed: {failed[:300]}",
         f"Why it was ended: {verdict.evidence[:300]}. Take another approach.",
     )
-
-
-def _questions(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
-    """What the agent wants to know from a person."""
-    return tuple(
-        Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
-        for n, q in enumerate(turn.claim.questions, 1)
-    )
-
-
-def _consent_wanted(lane: Lane, claim: Claim, measured: Measurement) -> tuple[str, ...]:
-    """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
-    changed = {t.path for t in measured.tricks}
-    settled = {*lane.refused, *(path for path in lane.consented if path not in changed)}
-    return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
-
-
-def _patterns_applied(claim: Claim) -> tuple[str, ...]:
-    """The refactorings the agent says it applied; nothing can measure them."""
-    said = claim.metrics.get("patterns_applied")
-    names = said.split(",") if isinstance(said, str) else ()
-    return tuple(name.strip()[:PATTERN_SHOWN] for name in names if name.strip())[:PATTERNS_SHOWN]
 
 
 def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tuple[str, ...]:
@@ -221,6 +201,28 @@ def _differs(said: Metric, share: float) -> bool:
     except ValueError:
         return True
     return not abs(told - share) < COVERAGE_TOLERANCE
+
+
+def _patterns_applied(claim: Claim) -> tuple[str, ...]:
+    """The refactorings the agent says it applied; nothing can measure them."""
+    said = claim.metrics.get("patterns_applied")
+    names = said.split(",") if isinstance(said, str) else ()
+    return tuple(name.strip()[:PATTERN_SHOWN] for name in names if name.strip())[:PATTERNS_SHOWN]
+
+
+def _questions(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
+    """What the agent wants to know from a person."""
+    return tuple(
+        Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
+        for n, q in enumerate(turn.claim.questions, 1)
+    )
+
+
+def _consent_wanted(lane: Lane, claim: Claim, measured: Measurement) -> tuple[str, ...]:
+    """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
+    changed = {t.path for t in measured.tricks}
+    settled = {*lane.refused, *(path for path in lane.consented if path not in changed)}
+    return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
 
 
 def learnings(
