@@ -6,9 +6,8 @@ from flyball.core.claims.claims import Claim
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.feedback import wishes
-from flyball.core.loop.undeclared import undeclared
+from flyball.core.loop.undeclared import undeclared_edits
 from flyball.core.memory.recalling import recall
-from flyball.core.memory.standing import remembered
 from flyball.core.model.effects import Recall, RunAgent
 from flyball.core.model.events import Event, PersonSpoke
 from flyball.core.model.learnings import Learnings
@@ -95,9 +94,9 @@ def exercise_the_pages() -> None:
 
 
 def exercise_undeclared_edits() -> None:
-    assert undeclared(("a.py",), [("M", "b.py")], item="1", others={"2": ("b.py",)}).shared
+    assert undeclared_edits(("a.py",), [("M", "b.py")], item="1", others={"2": ("b.py",)}).shared
 
 
 def exercise_memory() -> None:
-    tasks: dict[str, Learnings] = {"001-parse-rows": remembered(short_tdd_run().events)}
+    tasks: dict[str, Learnings] = {"001-parse-rows": short_tdd_run().state.learnings}
     recall(Recall(EffectId("recall/1"), words="rows", reviewing=True), "001-parse-rows", tasks, EveryFile())

@@ -2,17 +2,17 @@
 
 from flyball.core.loop import gates, kernel, opening, panel, shipping
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import NOTHING, Step, perform, record
+from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import Workflow
+from flyball.core.model.batch_events import LaneClosed, LaneOpened
 from flyball.core.model.effects import CloseLane, Integrate, Measure, OpenLane, Save
 from flyball.core.model.events import (
     Fact,
     ItemChanged,
-    LaneClosed,
-    LaneOpened,
     LearningRecorded,
     Moved,
     TaskReopened,
+    TaskStopped,
 )
 from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate, Saved, WorkspaceClosed
 from flyball.core.model.state import Lane, State
@@ -47,7 +47,7 @@ def coordinate(state: State) -> Step | None:
 
 def plan_step(state: State, lane: Lane) -> Step:
     if lane.name == MAIN:
-        first = opening.opened(state)
+        first = opening.prepare(state)
         if first is None and lane.stage == "REPORT":
             return shipping.ship(state, lane, "gates passed")
         return first or NOTHING
@@ -60,8 +60,7 @@ def _work(state: State, lane: Lane, stage: Stage, following: str) -> Step:
     if lane.loop.exiting:
         saved = kernel.accept(state, lane, stage)
         return saved if isinstance(saved, Step) else record(Moved(following, lane.stage, "held", lane=lane.name))
-    measured = kernel.work(state, lane, stage)
-    return measured if isinstance(measured, Step) else record(*kernel.evaluate(state, lane, stage, measured))
+    return kernel.iterate(state, lane, stage)
 
 
 def _integrate(state: State, lane: Lane) -> Step:
@@ -121,7 +120,7 @@ def _closed(lane: Lane, reason: str, *facts: Fact) -> Step:
 
 
 def track_step(state: State, lane: Lane) -> Step:
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     match lane.stage:
@@ -143,7 +142,7 @@ def _evaluated(state: State, lane: Lane) -> Step:
         return record(Moved("COMPLETE", "EVALUATE", "every evaluator passed"))
     fixes = sum(visit.stage == "FIX" for visit in lane.visits)
     if fixes >= FIXES:
-        return kernel.stop("blocked", f"{', '.join(failed)} failed after {fixes} fixes")
+        return halt(TaskStopped("blocked", f"{', '.join(failed)} failed after {fixes} fixes"))
     return record(Moved("FIX", "EVALUATE", f"{', '.join(failed)} failed", rejected=True))
 
 

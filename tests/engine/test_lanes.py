@@ -11,8 +11,9 @@ from tests.core.paper import PLAN, SUBTASKS
 from tests.engine.no_setup import NoSetup
 
 from flyball.clock import SystemClock
+from flyball.core.model.batch_events import LaneClosed, SeatAnswered
 from flyball.core.model.effects import Measure, RunAgent
-from flyball.core.model.events import Ended, LaneClosed, SeatAnswered, SessionStarted, TaskOpened
+from flyball.core.model.events import Ended, SessionStarted, TaskOpened
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Recalled, TurnEnded
 from flyball.core.model.task import Settings, Task, TaskId

@@ -22,7 +22,6 @@ from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import Verdict
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import (
-    GateVerdict,
     Held,
     Judged,
     LearningRecorded,
@@ -30,7 +29,7 @@ from flyball.core.model.events import (
     PersonSpoke,
     TaskStopped,
 )
-from flyball.core.model.measurement import Check, GateResult, Measurement, NewTest, Trick
+from flyball.core.model.measurement import Check, GateResult, GateVerdict, Measurement, NewTest, Trick
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.task import Item
 from flyball.testing.builders import Story, measurement, tdd_task

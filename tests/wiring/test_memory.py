@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.core.memory.folding import learnings_of
 
-from flyball.core.memory.standing import remembered
 from flyball.core.model.effects import Recall
 from flyball.core.model.events import LearningRecorded
 from flyball.core.model.task import EffectId, TaskId
@@ -26,7 +26,7 @@ def test_learnings_are_read_from_the_facts_that_matter_and_only_what_is_new_the_
     first = told(worked(1))
     memory = JournalLearnings(site.journal)
     known = memory.tasks()[first]
-    whole = remembered(site.journal.read(first))
+    whole = learnings_of(site.journal.read(first))
     assert known == whole
     assert [each.standing for each in known.known.values()] == ["kept"]
     site.journal.append(first, [replace(DECISION, number=2, title="Other")], epoch=0, at=DECISION_AT)

@@ -31,45 +31,44 @@ def decide(state: State) -> Step:
         return NOTHING
     if state.aborting:
         return record(TaskStopped("aborted", "aborted by a person"))
-    if state.pausing and not _working(state) and all(lane.at_work is None for lane in state.lanes.values()):
+    if state.pausing and _is_idle(state):
         return record(TaskStopped("paused", "paused by a person"))
     workflow = workflow_of(state.task)
     if state.feedback and not _is_rewritten(state, state.main):
-        return _wanted(state, workflow.reopened(state, state.main))
+        return _without_begun(state, workflow.reopened(state, state.main))
     stops: list[TaskStopped] = []
     for step in _steps(state, workflow):
-        wanted = _wanted(state, step)
+        wanted = _without_begun(state, step)
         if wanted.facts or wanted.effects:
             return wanted
         stops += [step.halt] if step.halt is not None else []
     return record(stops[0]) if stops and not state.open else NOTHING
 
 
-def _wanted(state: State, step: Step) -> Step:
+def _is_idle(state: State) -> bool:
+    """Whether nothing is under way that is more than waiting, and no turn waits for its verdict."""
+    waiting = all(isinstance(effect, Wait | Ask) for effect in state.open.values())
+    return waiting and all(lane.at_work is None for lane in state.lanes.values())
+
+
+def _without_begun(state: State, step: Step) -> Step:
     """What is to be recorded and begun; what is under way already is not asked for again."""
     return Step(tuple(effect for effect in step.effects if effect.id not in state.open), step.facts)
 
 
-def begin(state: State, effect: Effect, at: datetime) -> Begun:
-    """An effect with its date and attempt; one that is begun again keeps the date it was first begun at."""
-    known = state.open.get(effect.id)
-    if known is not None:
-        return Begun(replace(known, attempt=known.attempt + 1))
-    attempt = state.lanes[effect.lane].attempts.get(effect.id, 0) + 1
-    return Begun(replace(effect, attempt=attempt, at=at))
-
-
 def _steps(state: State, workflow: Workflow) -> Iterator[Step]:
+    """What the workflow wants for the task as a whole, then what each lane wants; in a pause only turns that run are seen through."""
     if not state.pausing:
         yield workflow.coordinate(state) or NOTHING
     for lane in state.lanes.values():
         if lane.failed is not None:
-            yield halt(_given_up(state, *lane.failed))
+            yield halt(_stop_after(state, *lane.failed))
         elif not state.pausing or lane.at_work is not None:
             yield _lane_step(state, lane, workflow)
 
 
 def _lane_step(state: State, lane: Lane, workflow: Workflow) -> Step:
+    """A person's skip, a tree to restore and one to mend come before the workflow's own steps."""
     if _is_rewritten(state, lane):
         return NOTHING
     if lane.loop.skipping and not state.is_working(lane):
@@ -101,7 +100,7 @@ def _put_back(state: State, lane: Lane, measured: Measurement) -> PutBack:
     )
 
 
-def _given_up(state: State, key: EffectId, failed: Failed) -> TaskStopped:
+def _stop_after(state: State, key: EffectId, failed: Failed) -> TaskStopped:
     """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
     if key.startswith(USERS_FILES):
         told = failed.detail.removeprefix(f"{key}: ").rstrip(".")
@@ -117,6 +116,10 @@ def _is_rewritten(state: State, lane: Lane) -> bool:
     return any(e.lane == lane.name and isinstance(e, Save | Restore | PutBack) for e in state.open.values())
 
 
-def _working(state: State) -> bool:
-    """Whether something is under way that is more than waiting."""
-    return any(not isinstance(effect, Wait | Ask) for effect in state.open.values())
+def begin(state: State, effect: Effect, at: datetime) -> Begun:
+    """An effect with its date and attempt; one that is begun again keeps the date it was first begun at."""
+    known = state.open.get(effect.id)
+    if known is not None:
+        return Begun(replace(known, attempt=known.attempt + 1))
+    attempt = state.lanes[effect.lane].attempts.get(effect.id, 0) + 1
+    return Begun(replace(effect, attempt=attempt, at=at))

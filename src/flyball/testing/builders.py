@@ -23,14 +23,13 @@ from flyball.core.model.events import (
     Ended,
     Event,
     Fact,
-    GateVerdict,
     Judged,
     Moved,
     SessionStarted,
     TaskOpened,
     TaskStopped,
 )
-from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, Scalar, Trick
+from flyball.core.model.measurement import Check, Counts, Files, GateResult, GateVerdict, Measurement, Scalar, Trick
 from flyball.core.model.outcomes import Delivered, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
 from flyball.core.model.state import Lane, Loop, State, Visit
 from flyball.core.model.task import MAIN, AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId

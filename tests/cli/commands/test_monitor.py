@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.model.events import BatchJudged, HistoryImported
+from flyball.core.model.batch_events import BatchJudged, HistoryImported
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal

@@ -11,6 +11,7 @@ from rich.console import Console
 from flyball.cli.screen.live import LiveScreen
 from flyball.cli.screen.panel import Moment, View, panel
 from flyball.cli.screen.plain import PlainScreen
+from flyball.core.model.batch_events import LaneClosed, LaneOpened
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import (
     Begun,
@@ -19,8 +20,6 @@ from flyball.core.model.events import (
     Fact,
     ItemChanged,
     ItemsSet,
-    LaneClosed,
-    LaneOpened,
     TaskStopped,
 )
 from flyball.core.model.outcomes import Failed, TurnEnded

@@ -6,7 +6,7 @@ import pytest
 
 from flyball.core.claims.findings import Finding
 from flyball.core.loop.answers import Follow, take
-from flyball.core.loop.questions import put, rejected
+from flyball.core.loop.questions import put, work_rejected
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import (
     Consented,
@@ -118,7 +118,7 @@ def test_after_the_last_rejection_the_whole_qa_report_is_shown_and_each_check_on
     checks = (Check("readme", "fail", True, "no word of it"), Check("naming", "pass", False))
     findings = (Finding("critical", "readme: no word of it", check="readme"), Finding("major", "it leaks"))
     known = a_state(a_task(), START, "QA", rejections=3, last=Measurement("c", "t", checks=checks), findings=findings)
-    asked = rejected(known, known.main, "QA")
+    asked = work_rejected(known, known.main, "QA")
     assert asked.text == "QA rejected the work 3 times: readme: no word of it"
     assert asked.detail.splitlines() == ["fail: readme: no word of it", "pass: naming", "major: it leaks"]
     known = a_state(a_task(), START, "QA", questions={KEY: Asked(asked)})

@@ -13,7 +13,6 @@ from flyball.core.model.events import (
     Begun,
     Consented,
     Ended,
-    GateVerdict,
     ItemsSet,
     Judged,
     LearningRecorded,
@@ -22,7 +21,7 @@ from flyball.core.model.events import (
     SessionStarted,
     TaskStopped,
 )
-from flyball.core.model.measurement import Check, Measurement, Scalar, Trick
+from flyball.core.model.measurement import Check, GateVerdict, Measurement, Scalar, Trick
 from flyball.core.model.outcomes import Answered, Interrupted, Measured, TurnEnded, TurnKind, Undelivered, Usage
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, EffectId, Gate, Item, Settings

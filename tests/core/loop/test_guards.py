@@ -8,7 +8,7 @@ import pytest
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop import casting, guards
-from flyball.core.loop.kernel import counted, spawn
+from flyball.core.loop.kernel import spawn, turn_that_counts
 from flyball.core.loop.step import Step
 from flyball.core.model.effects import Ask, Effect, Recall, RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, LimitHit, TurnSetAside, WindowOpened
@@ -55,14 +55,12 @@ def state(of: Task | None = None, **known: object) -> State:
 
 def spawned(known: State, *, role: str = "implementer", **more: Any) -> RunAgent:
     known.main.recall = None
-    first = spawn(known, known.main, brief, role=role, **more)
-    assert isinstance(first, Step)
-    (asked,) = first.effects
+    (asked,) = spawn(known, known.main, brief, role=role, **more).effects
     assert isinstance(asked, Recall), "what is known is recalled before a turn begins"
     known.main.recall, known.main.recalled = asked, Recalled()
-    found = spawn(known, known.main, brief, role=role, **more)
-    assert isinstance(found, RunAgent)
-    return found
+    (turn,) = spawn(known, known.main, brief, role=role, **more).effects
+    assert isinstance(turn, RunAgent)
+    return turn
 
 
 def playing(known: State, role: str, *, reviewing: bool = False) -> str | None:
@@ -171,7 +169,7 @@ def _after_turn(kind: TurnKind, *, reset_minutes: int | None, overloads: int = 0
     reset_at = None if reset_minutes is None else START + timedelta(minutes=reset_minutes)
     ended = TurnEnded(kind, "full", reset_at=reset_at)
     known = state(overloads=overloads)
-    found = counted(known, known.main, turn, ended)
+    found = turn_that_counts(known, known.main, turn, ended)
     assert isinstance(found, Step)
     hit, aside = found.facts
     assert isinstance(hit, LimitHit)

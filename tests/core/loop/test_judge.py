@@ -11,8 +11,8 @@ from flyball.core.health.monitor import History, observe
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import GateVerdict, Judged, LearningRecorded
-from flyball.core.model.measurement import Coverage, GateResult, Measurement, Trick
+from flyball.core.model.events import Judged, LearningRecorded
+from flyball.core.model.measurement import Coverage, GateResult, GateVerdict, Measurement, Trick
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.core.model.task import Commit, EffectId
 from flyball.testing.builders import a_state

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
 
 from flyball.core.claims.claims import Claim
+from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.effects import Effect, Integrate, Measure, RunAgent, Save
-from flyball.core.model.events import Begun, Ended, Fact, LaneClosed, Moved, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.model.events import Begun, Ended, Fact, Moved, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Failed, Integrated, NothingToIntegrate, Outcome, TurnEnded
 from flyball.core.model.state import State

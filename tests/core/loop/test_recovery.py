@@ -11,8 +11,7 @@ from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
 from flyball.core.loop.ladder import Recovery, recover
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import GateVerdict
-from flyball.core.model.measurement import Measurement
+from flyball.core.model.measurement import GateVerdict, Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Checkpoint, Lane, State
 from flyball.core.model.task import AgentChoice, Commit, EffectId, Gate, Settings

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.fold.evolve import evolve
-from flyball.core.loop.undeclared import is_test_of, undeclared
+from flyball.core.loop.undeclared import is_test_of, undeclared_edits
 from flyball.core.model.events import Event, ItemsSet, UndeclaredEditsFound
 from flyball.core.model.task import Item
 from flyball.projections.views.lines import line
@@ -15,7 +15,7 @@ DECLARED = ("src/a.py", "docs/", "lib/*.ts")
 
 @pytest.mark.parametrize("path", ["src/a.py", "docs/x/y.md", "lib/b.ts", "tests/test_a.py", "src/a_test.py"])
 def test_what_was_declared_and_its_tests_are_not_outside(path: str) -> None:
-    assert undeclared(DECLARED, [("M", path), ("D", path)], item="1.2") == UndeclaredEditsFound("1.2")
+    assert undeclared_edits(DECLARED, [("M", path), ("D", path)], item="1.2") == UndeclaredEditsFound("1.2")
 
 
 def test_every_other_change_is_sorted_by_what_it_means() -> None:
@@ -28,7 +28,7 @@ def test_every_other_change_is_sorted_by_what_it_means() -> None:
         ("M", ".loop/001-x/plan.md"),
         ("M", "src/a.py"),
     ]
-    found = undeclared(
+    found = undeclared_edits(
         ("./src/a.py",),
         changed,
         item="1.2",
@@ -50,7 +50,9 @@ def test_every_other_change_is_sorted_by_what_it_means() -> None:
 
 def test_who_declared_nothing_may_change_everything_but_what_only_code_writes() -> None:
     changed = [("D", "src/a.py"), ("M", "tasks.md")]
-    assert undeclared((), changed, item="1", sources=("tasks.md",)) == UndeclaredEditsFound("1", dropped=("tasks.md",))
+    assert undeclared_edits((), changed, item="1", sources=("tasks.md",)) == UndeclaredEditsFound(
+        "1", dropped=("tasks.md",)
+    )
 
 
 @pytest.mark.parametrize(

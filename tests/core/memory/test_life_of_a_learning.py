@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
+from tests.core.memory.folding import learnings_of
 
 from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding
 from flyball.core.fold.evolve import fold
 from flyball.core.memory.recalling import recall
 from flyball.core.memory.settling import settle
-from flyball.core.memory.standing import remembered
 from flyball.core.model.effects import Measure, Recall, RunAgent
 from flyball.core.model.events import Begun, Ended, LearningRecorded, LearningRevised
 from flyball.core.model.learnings import Learnings
@@ -50,7 +50,7 @@ def task(number: int, request: str) -> Task:
 
 
 def play(world: World, number: int = 1, request: str = "export rows as text", **others: Simulator) -> Simulator:
-    world.others = {each.known.task.id: remembered(each.events) for each in others.values()}
+    world.others = {each.known.task.id: learnings_of(each.events) for each in others.values()}
     simulator = Simulator(world, task(number, request), quick.WORKFLOW.stages[0])
     simulator.run()
     return simulator
@@ -65,7 +65,7 @@ def prompts(simulator: Simulator, *, reviewer: bool = False) -> list[str]:
 
 
 def states(*simulators: Simulator) -> dict[str, str]:
-    tasks: dict[str, Learnings] = {each.known.task.id: remembered(each.events) for each in simulators}
+    tasks: dict[str, Learnings] = {each.known.task.id: learnings_of(each.events) for each in simulators}
     return {key: entry.standing for key, entry in settle(tasks).items()}
 
 
@@ -137,7 +137,7 @@ def test_recalled_text_is_never_recorded_again(said: list[tuple[str, str]]) -> N
     decisions = tuple(DesignDecision(title, choice=choice) for title, choice in said)
     first = play(Office(deciding(*decisions)))
     second = play(Naming(deciding(*decisions)), 2, "import rows of the export", first=first)
-    known = settle({"001-export": remembered(first.events)})
+    known = settle({"001-export": learnings_of(first.events)})
     shown = {key: (known[key].fact.title, known[key].fact.choice) for key in second.turns[0].recalled}
     again = {(f.title, f.choice) for f in second.of(LearningRecorded) if isinstance(f, LearningRecorded)}
     assert shown, "they are about the same file or share words"
@@ -151,7 +151,7 @@ def test_a_contradiction_is_put_to_the_reviewer_who_supersedes_the_earlier_one()
     second_world = Office(msgspec.structs.replace(Claim(), decisions=(new,)), deciding(), reviews=())
     asked = play(second_world, 2, "import rows of the export", first=first)
     assert states(first, asked)["001-export/1"] == "kept", "nobody has said anything of it"
-    tasks = {"001-export": remembered(first.events), "002-import": proposed(new)}
+    tasks = {"001-export": learnings_of(first.events), "002-import": proposed(new)}
     request = Recall(_id(), words="rows export", reviewing=True)
     (found,) = recall(request, "002-import", tasks, first.world.files).contradictions
     assert (found.new, found.old) == ("002-import/1", "001-export/1")
@@ -163,7 +163,7 @@ def proposed(decision: DesignDecision) -> Learnings:
     simulator = Simulator(world, task(2, "import rows"), quick.WORKFLOW.stages[0])
     while not simulator.of(LearningRecorded):
         simulator.step()
-    return remembered(simulator.events)
+    return learnings_of(simulator.events)
 
 
 def _id() -> Any:

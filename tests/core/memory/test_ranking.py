@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from flyball.core.memory.coherence import MOST, contradictions
 from flyball.core.memory.ranking import WEIGHTS, TurnSubject, rank
-from flyball.core.memory.recalling import choose, line, recall
+from flyball.core.memory.recalling import CONTRADICTIONS, choose, contradictions, line, recall
 from flyball.core.memory.settling import LearningEntry, settle
 from flyball.core.memory.validity import condition, doubt
 from flyball.core.memory.words import normalise, overlap, words
@@ -36,7 +35,7 @@ def asked(text: str = "", **more: Any) -> TurnSubject:
 
 
 def score(one: LearningEntry, question: TurnSubject) -> float:
-    found = rank([one], question, replace(WEIGHTS, least=-1.0))
+    found = rank([one], question, least=-1.0)
     return round(found[0].score, 2)
 
 
@@ -80,7 +79,7 @@ def test_each_thing_they_share_is_worth_what_the_table_says_o41(
 def test_words_are_worth_up_to_three_and_rare_ones_more_o41() -> None:
     common = [entry(n, title=f"parser {chr(97 + n) * 4} {chr(97 + n) * 5}") for n in range(2, 24)]
     rare = entry(1, title="parser tokeniser lookahead buffer")
-    found = rank([rare, *common], asked("parser tokeniser lookahead buffer"), replace(WEIGHTS, least=0.01))
+    found = rank([rare, *common], asked("parser tokeniser lookahead buffer"), least=0.01)
     assert found[0].entry.id == "001-a/1"
     assert 1.5 < found[0].score < WEIGHTS.words
     assert found[0].score > 3 * found[1].score
@@ -246,7 +245,7 @@ def test_what_is_superseded_by_the_new_one_or_gone_is_no_contradiction_o42(
     gone = [replace(old, standing=standing) for standing in ("undone", "dropped", "proposed")]
     assert [against(proposed(title="Money rounding", choice="truncate"), each) for each in gone] == [[], [], []]
     many = [entry(n, title="Money rounding", choice=f"way {n}") for n in range(1, 12)]
-    assert len(against(proposed(title="Money rounding", choice="truncate"), *many)) == MOST
+    assert len(against(proposed(title="Money rounding", choice="truncate"), *many)) == CONTRADICTIONS
 
 
 @pytest.mark.req("O41")

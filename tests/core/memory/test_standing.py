@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.core.memory.folding import learnings_of
 
 from flyball.core.memory.settling import reference, settle
-from flyball.core.memory.standing import KINDS, remembered
+from flyball.core.memory.standing import KINDS
+from flyball.core.model.batch_events import LaneOpened
 from flyball.core.model.effects import Restore, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
@@ -14,7 +16,6 @@ from flyball.core.model.events import (
     Event,
     Fact,
     ItemChanged,
-    LaneOpened,
     LearningRecorded,
     LearningRevised,
     Moved,
@@ -55,14 +56,14 @@ class Journal:
         return self.add(Begun(effect), Ended(effect.id, Restored(Commit(commit), "t")))
 
     def states(self) -> list[str]:
-        return [each.standing for each in remembered(self.events).known.values()]
+        return [each.standing for each in learnings_of(self.events).known.values()]
 
 
 def test_a_decision_is_proposed_until_its_work_is_accepted_o40() -> None:
     journal = Journal().turn(1).add(DECISION)
     assert journal.states() == ["proposed"]
     assert journal.accept("GREEN", "t1").states() == ["kept"]
-    (known,) = remembered(journal.events).known.values()
+    (known,) = learnings_of(journal.events).known.values()
     assert known.because == "accepted with GREEN"
 
 
@@ -134,7 +135,7 @@ def test_what_a_person_said_needs_no_acceptance_and_no_rollback_undoes_it_o40(so
 
 def test_a_person_drops_and_keeps_by_number_whatever_happened_o41() -> None:
     journal = Journal().turn(1).add(DECISION).accept("GREEN", "t1").add(PersonSpoke("drop", "1 because rows moved"))
-    (known,) = remembered(journal.events).known.values()
+    (known,) = learnings_of(journal.events).known.values()
     assert (known.standing, known.because) == ("dropped", "a person dropped it: rows moved")
     assert journal.accept("GREEN-2", "t2").states() == ["dropped"]
     assert journal.add(PersonSpoke("keep", "1")).restore("base").states() == ["kept"]
@@ -147,7 +148,7 @@ def test_the_facts_that_are_named_are_all_that_is_needed_o41() -> None:
     noisy = [*journal.events, Event(99, START, 1, Begun(turn))]
     kinds = [str(type(e.fact).__struct_config__.tag) for e in noisy]
     chosen = [e for e, kind in zip(noisy, kinds, strict=True) if kind in KINDS and not _of_a_turn(e)]
-    assert remembered(chosen) == remembered(noisy)
+    assert learnings_of(chosen) == learnings_of(noisy)
 
 
 def _of_a_turn(event: Event) -> bool:
@@ -160,7 +161,7 @@ def _of_a_turn(event: Event) -> bool:
 def kept(*facts: LearningRecorded, after: tuple[Fact, ...] = (), day: int = 0) -> Learnings:
     journal = Journal().turn(1).add(*facts).accept("GREEN", "t1").add(*after)
     events = [replace(event, at=event.at + timedelta(days=day)) for event in journal.events]
-    return remembered(events)
+    return learnings_of(events)
 
 
 def test_a_kept_decision_supersedes_what_it_names_in_any_task_o40() -> None:
@@ -169,7 +170,7 @@ def test_a_kept_decision_supersedes_what_it_names_in_any_task_o40() -> None:
     settled = settle(tasks)
     assert (settled["001-a/1"].standing, settled["001-a/1"].by) == ("superseded", "002-b/1")
     assert settled["002-b/1"].standing == "kept"
-    undone = {**tasks, "002-b": remembered(Journal().turn(1).add(newer).restore("base").events)}
+    undone = {**tasks, "002-b": learnings_of(Journal().turn(1).add(newer).restore("base").events)}
     assert settle(undone)["001-a/1"].standing == "kept", "what was undone supersedes nothing"
     earlier = {"001-a": kept(DECISION, day=2), "002-b": kept(newer)}
     assert settle(earlier)["001-a/1"].standing == "kept", "nothing is superseded by what is older"
@@ -193,7 +194,7 @@ def test_a_reviewers_word_reaches_learnings_of_other_tasks_and_no_persons_o42() 
 def test_a_reviewer_who_favours_a_decision_supersedes_only_once_that_is_kept_o42() -> None:
     said = LearningRevised("001-a/1", "faster", "qa", favours="1")
     new = replace(DECISION, title="x")
-    proposed = remembered(replace(e, at=e.at + timedelta(days=1)) for e in Journal().turn(1).add(new, said).events)
+    proposed = learnings_of(replace(e, at=e.at + timedelta(days=1)) for e in Journal().turn(1).add(new, said).events)
     assert settle({"001-a": kept(DECISION), "002-b": proposed})["001-a/1"].standing == "kept"
     assert settle({"001-a": kept(DECISION), "002-b": kept(new, after=(said,), day=1)})["001-a/1"].by == "002-b/1"
 

@@ -5,7 +5,7 @@ from markdown_it import MarkdownIt
 
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
 from flyball.core.health.monitor import Blocker, History, follow
-from flyball.core.model.events import BatchJudged
+from flyball.core.model.batch_events import BatchJudged
 from flyball.projections.files.batch_state import answer, batch_page, history_of
 
 

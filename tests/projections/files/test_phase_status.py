@@ -9,8 +9,7 @@ from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Recall
 from flyball.core.model.events import TaskStopped
 from flyball.core.model.measurement import Counts, Measurement
-from flyball.core.model.outcomes import Recalled
-from flyball.core.model.recalled import RecalledLearning
+from flyball.core.model.outcomes import Recalled, RecalledLearning
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.projections.files.phase_status import current_block, phase_status

@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
+from flyball.core.model.batch_events import LaneOpened
 from flyball.core.model.effects import RunAgent, Wait
-from flyball.core.model.events import Begun, Ended, ItemChanged, LaneOpened, SessionStarted
+from flyball.core.model.events import Begun, Ended, ItemChanged, SessionStarted
 from flyball.core.model.outcomes import TurnEnded, Usage, Waited
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.timeline import Timeline

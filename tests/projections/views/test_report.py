@@ -21,8 +21,7 @@ from flyball.core.model.events import (
     TaskStopped,
 )
 from flyball.core.model.measurement import Trick
-from flyball.core.model.outcomes import Answered, Recalled, Usage
-from flyball.core.model.recalled import RecalledLearning
+from flyball.core.model.outcomes import Answered, Recalled, RecalledLearning, Usage
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import Report, report

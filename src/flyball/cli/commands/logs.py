@@ -15,7 +15,7 @@ from flyball.cli.support.output import put, put_bytes, put_error_bytes, put_json
 
 if TYPE_CHECKING:
     from flyball.core.model.events import Event
-    from flyball.core.model.recalled import RecalledLearning
+    from flyball.core.model.outcomes import RecalledLearning
     from flyball.core.model.state import State
     from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site

@@ -22,7 +22,8 @@ from flyball.cli.screen.painter import Painter, size_of
 from flyball.cli.screen.panel import Moment, View, folded, panel
 from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
-from flyball.core.model.events import Begun, Ended, Event, Judged, LaneClosed, Moved, PersonSpoke, TaskStopped
+from flyball.core.model.batch_events import LaneClosed
+from flyball.core.model.events import Begun, Ended, Event, Judged, Moved, PersonSpoke, TaskStopped
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN

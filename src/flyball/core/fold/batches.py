@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from flyball.core.health.monitor import Cure, Health
 from flyball.core.health.observation import begin_loop, observe
 from flyball.core.model import batch_events as be
-from flyball.core.model.batches import AcceptedBatch, Batch, Batches, Returning, Rework
+from flyball.core.model.batches import AcceptedBatch, Batch, Returning, Rework
 from flyball.core.model.events import Judged, Moved
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Measured
@@ -20,17 +20,16 @@ from flyball.core.model.task import MAIN, Commit, EffectId
 REASONS_KEPT = 6
 
 
-def keep(state: State, **changes: Any) -> Batches:
+def _keep(state: State, **changes: Any) -> None:
     state.batches = replace(state.batches, **changes)
-    return state.batches
 
 
-def _begun(state: State, fact: be.BatchBegun) -> None:
-    keep(state, number=fact.number)
+def _on_begun(state: State, fact: be.BatchBegun) -> None:
+    _keep(state, number=fact.number)
 
 
-def _ended(state: State, fact: be.BatchEnded) -> None:
-    keep(state, current=Batch(fact.number, fact.items, fact.items))
+def _on_ended(state: State, fact: be.BatchEnded) -> None:
+    _keep(state, current=Batch(fact.number, fact.items, fact.items))
     written = (author for item in fact.items for author in state.lanes[item].authors)
     state.main.authors = tuple(dict.fromkeys(written)) or state.main.authors
 
@@ -40,22 +39,20 @@ def _current(state: State) -> Batch:
     return state.batches.current
 
 
-def _integrated(state: State, fact: be.SubtaskIntegrated) -> None:
+def _on_integrated(state: State, fact: be.SubtaskIntegrated) -> None:
     batch, returning = _current(state), _current(state).returning
     if fact.result in {"conflicted", "red"}:
         why: be.Why = "conflict" if fact.result == "conflicted" else "gates"
         reasons = tuple(line for line in fact.detail.splitlines() if line.strip())[:REASONS_KEPT]
         returning = {**returning, fact.item: Returning(why, reasons, fact.detail)}
-    proven = _measurement(state, fact) if fact.result == "integrated" else state.batches.proven
-    keep(state, current=replace(batch, results={**batch.results, fact.item: fact}, returning=returning), proven=proven)
+    proven = state.batches.proven
+    if fact.result == "integrated":
+        made = state.main.outcomes.get(EffectId(fact.measured))
+        proven = made.measurement if isinstance(made, Measured) else state.lanes[fact.item].loop.entry
+    _keep(state, current=replace(batch, results={**batch.results, fact.item: fact}, returning=returning), proven=proven)
 
 
-def _measurement(state: State, fact: be.SubtaskIntegrated) -> Measurement | None:
-    made = state.main.outcomes.get(EffectId(fact.measured))
-    return made.measurement if isinstance(made, Measured) else state.lanes[fact.item].loop.entry
-
-
-def _reviewed(state: State, fact: be.BatchReviewed) -> None:
+def _on_reviewed(state: State, fact: be.BatchReviewed) -> None:
     """What was rejected goes back; what was integrated on top of it is integrated anew without it."""
     batch = _current(state)
     turned_down = {each.id: each.reason for each in (*fact.rejected, *fact.reopened)}
@@ -74,20 +71,20 @@ def _reviewed(state: State, fact: be.BatchReviewed) -> None:
         returning={**batch.returning, **{id_: Returning("review", (why,)) for id_, why in turned_down.items()}},
         round=2 if any(item not in standing for item in approved) else batch.round,
     )
-    keep(state, current=batch, unread=0)
+    _keep(state, current=batch, unread=0)
 
 
-def _unread(state: State, _fact: be.ReviewUnread) -> None:
+def _on_unread(state: State, _fact: be.ReviewUnread) -> None:
     """The seat is free again; nothing of the answer is kept."""
-    keep(state, unread=state.batches.unread + 1)
+    _keep(state, unread=state.batches.unread + 1)
     state.main.panel = None
 
 
-def _failed(state: State, fact: be.SubtaskFailed) -> None:
-    keep(state, failures={**state.batches.failures, fact.item: fact})
+def _on_failed(state: State, fact: be.SubtaskFailed) -> None:
+    _keep(state, failures={**state.batches.failures, fact.item: fact})
 
 
-def _deferred(state: State, fact: be.SubtaskDeferred) -> None:
+def _on_deferred(state: State, fact: be.SubtaskDeferred) -> None:
     state.items = tuple(
         replace(item, depends_on=tuple(dict.fromkeys((*item.depends_on, *fact.until))), status="not-started")
         if item.id == fact.item
@@ -96,44 +93,37 @@ def _deferred(state: State, fact: be.SubtaskDeferred) -> None:
     )
 
 
-def _returned(state: State, fact: be.SubtaskReturned) -> None:
+def _on_returned(state: State, fact: be.SubtaskReturned) -> None:
     before = state.batches.rework.get(fact.item, Rework(fact.why))
     rounds = before.rounds + (fact.why in {"conflict", "gates"})
     rungs = (*before.rungs, fact.rung) if fact.rung else before.rungs
     work = Rework(fact.why, fact.reasons, fact.detail, fact.commit, fact.base, rounds, rungs)
     parked = (*state.batches.parked, fact.item) if fact.parked else state.batches.parked
-    keep(state, rework={**state.batches.rework, fact.item: work}, parked=tuple(dict.fromkeys(parked)))
+    _keep(state, rework={**state.batches.rework, fact.item: work}, parked=tuple(dict.fromkeys(parked)))
 
 
-def _settled(state: State, fact: be.BatchSettled) -> None:
+def _on_settled(state: State, fact: be.BatchSettled) -> None:
     known = state.batches
     proven = known.proven.tests_ref if known.proven else ""
     tree = next((c.tree for c in reversed(state.checkpoints) if c.commit == fact.commit), state.main.tree)
     new = AcceptedBatch(fact.label, fact.accepted, fact.commit, tree, proven)
-    keep(
-        state,
-        current=None,
-        failures={},
-        rework={key: work for key, work in known.rework.items() if key not in fact.accepted},
-        accepted=(*known.accepted, new) if fact.accepted else known.accepted,
-        recoveries=_outlived(known.recoveries) if fact.accepted else known.recoveries,
-    )
+    rework = {key: work for key, work in known.rework.items() if key not in fact.accepted}
+    _keep(state, current=None, failures={}, rework=rework)
+    if fact.accepted:
+        # An accepted batch shows that a regression is over. Work that flip-flops is accepted each time, so that shows nothing.
+        left = {health: times for health, times in known.recoveries.items() if health == Health.FLIP_FLOPPING}
+        _keep(state, accepted=(*known.accepted, new), recoveries=left)
 
 
-def _outlived(recoveries: dict[str, int]) -> dict[str, int]:
-    """An accepted batch shows that a regression is over. Work that flip-flops is accepted each time, so that shows nothing."""
-    return {health: times for health, times in recoveries.items() if health == Health.FLIP_FLOPPING}
-
-
-def _undone(state: State, fact: be.BatchesUndone) -> None:
+def _on_undone(state: State, fact: be.BatchesUndone) -> None:
     """The tests that were accepted with what is undone are no longer protected."""
     left = tuple(each for each in state.batches.accepted if each.label not in fact.labels)
-    keep(state, accepted=left, proven=None, restored=True)
+    _keep(state, accepted=left, proven=None, restored=True)
     state.main.tests_accepted = Commit("")
     state.main.tests_ref = left[-1].tests_ref if left else state.baseline.tests_ref if state.baseline else ""
 
 
-def judged(state: State, fact: Judged) -> None:
+def on_judged(state: State, fact: Judged) -> None:
     """A verdict on a whole batch, on top of what every verdict adds."""
     known = state.batches
     if known.current is None or not fact.batch:
@@ -141,7 +131,7 @@ def judged(state: State, fact: Judged) -> None:
     recoveries = known.recoveries
     if fact.rung.startswith("rollback"):
         recoveries = {**recoveries, fact.verdict.health: recoveries.get(fact.verdict.health, 0) + 1}
-    keep(
+    _keep(
         state,
         history=observe(known.history, fact.observation),
         recoveries=recoveries,
@@ -158,33 +148,33 @@ def proven(state: State, fact: Judged) -> Measurement | None:
     return known.proven if fact.batch and known.current is not None else None
 
 
-def skipped(state: State, fact: Moved) -> None:
+def on_skipped(state: State, fact: Moved) -> None:
     """What a person skips: a subtask is left out, a batch is taken without its review."""
     if fact.lane != MAIN:
-        keep(state, left_out=(*state.batches.left_out, state.lanes[fact.lane].item))
+        _keep(state, left_out=(*state.batches.left_out, state.lanes[fact.lane].item))
         return
     batch = state.batches.current
     if batch is None:
-        keep(state, left_out=(*state.batches.left_out, *state.batches.parked), parked=())
+        _keep(state, left_out=(*state.batches.left_out, *state.batches.parked), parked=())
     elif batch.reviewed is None:
         taken = tuple(each.item for each in batch.taken)
-        keep(state, current=replace(batch, items=taken, reviewed=be.BatchReviewed(0, taken, by="person")))
+        _keep(state, current=replace(batch, items=taken, reviewed=be.BatchReviewed(0, taken, by="person")))
 
 
 def begin_anew(state: State) -> None:
     """A person's word clears what was counted against the batches."""
-    keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history), spent=False, parked=())
+    _keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history), spent=False, parked=())
 
 
 TABLE: dict[type, Callable[[State, Any], None]] = {
-    be.BatchBegun: _begun,
-    be.BatchEnded: _ended,
-    be.SubtaskIntegrated: _integrated,
-    be.BatchReviewed: _reviewed,
-    be.ReviewUnread: _unread,
-    be.SubtaskFailed: _failed,
-    be.SubtaskDeferred: _deferred,
-    be.SubtaskReturned: _returned,
-    be.BatchSettled: _settled,
-    be.BatchesUndone: _undone,
+    be.BatchBegun: _on_begun,
+    be.BatchEnded: _on_ended,
+    be.SubtaskIntegrated: _on_integrated,
+    be.BatchReviewed: _on_reviewed,
+    be.ReviewUnread: _on_unread,
+    be.SubtaskFailed: _on_failed,
+    be.SubtaskDeferred: _on_deferred,
+    be.SubtaskReturned: _on_returned,
+    be.BatchSettled: _on_settled,
+    be.BatchesUndone: _on_undone,
 }

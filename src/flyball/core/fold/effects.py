@@ -10,33 +10,16 @@ from msgspec.structs import replace
 from flyball.core.fold.lanes import JournalOutOfOrder, lane_of
 from flyball.core.fold.people import answer
 from flyball.core.loop.workflow import Workflow
+from flyball.core.model import outcomes as oc
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, Recall, RunAgent, Save, Wait
 from flyball.core.model.events import Begun, Ended
-from flyball.core.model.outcomes import (
-    ABSENT,
-    LIMITED,
-    Answered,
-    Failed,
-    Interrupted,
-    Measured,
-    Mended,
-    Outcome,
-    Prepared,
-    PullRequested,
-    Recalled,
-    Restored,
-    Saved,
-    TurnEnded,
-    Usage,
-    WorkspaceOpened,
-)
 from flyball.core.model.state import Asked, Checkpoint, Lane, Panel, State, Turn, Window
 from flyball.core.model.task import Author, Commit, Player
 
 RECENT_CHECKPOINTS = 64
 
 
-def begun(state: State, fact: Begun, workflow: Workflow) -> None:
+def on_begun(state: State, fact: Begun, workflow: Workflow) -> None:
     effect = fact.effect if fact.effect.at is not None else replace(fact.effect, at=state.now)
     lane = lane_of(state, effect.lane)
     state.open[effect.id] = effect
@@ -47,7 +30,7 @@ def begun(state: State, fact: Begun, workflow: Workflow) -> None:
             begin(state, lane, effect)
 
 
-def ended(state: State, fact: Ended, workflow: Workflow) -> None:
+def on_ended(state: State, fact: Ended, workflow: Workflow) -> None:
     key, outcome = fact.id, fact.outcome
     effect = state.open.pop(key, None)
     if effect is None or effect.attempt != fact.attempt:
@@ -60,32 +43,29 @@ def ended(state: State, fact: Ended, workflow: Workflow) -> None:
             apply(state, lane, effect, outcome)
 
 
-def _keep(lane: Lane, effect: Effect, outcome: Outcome) -> None:
+def _keep(lane: Lane, effect: Effect, outcome: oc.Outcome) -> None:
     """An outcome belongs to its turn, to the panel, or to the lane; what failed or was broken off can be done again."""
-    if isinstance(outcome, Failed):
+    if isinstance(outcome, oc.Failed):
         lane.failed = effect.id, outcome
     if isinstance(effect, RunAgent):
-        _keep_turn(lane, effect, Interrupted(outcome.detail) if isinstance(outcome, Failed) else outcome)
-    elif isinstance(outcome, Failed | Interrupted | Recalled):
+        ended = oc.Interrupted(outcome.detail) if isinstance(outcome, oc.Failed) else outcome
+        assert isinstance(ended, oc.TurnEnded | oc.Interrupted)
+        if lane.turn is not None and lane.turn.effect.id == effect.id:
+            lane.turn.ended = ended
+        elif lane.panel is not None and effect.id in lane.panel.turns:
+            lane.panel.ended[effect.id] = ended
+    elif isinstance(outcome, oc.Failed | oc.Interrupted | oc.Recalled):
         return
     elif isinstance(effect, Save | Measure) and lane.turn is not None and effect.turn == lane.turn.effect.turn:
-        if isinstance(outcome, Saved):
+        if isinstance(outcome, oc.Saved):
             lane.turn.saved = outcome
-        elif isinstance(outcome, Measured):
+        elif isinstance(outcome, oc.Measured):
             lane.turn.measured = outcome.measurement
     elif not (isinstance(effect, Measure) and effect.kind == "baseline"):
         lane.outcomes[effect.id] = outcome
 
 
-def _keep_turn(lane: Lane, effect: RunAgent, outcome: Outcome) -> None:
-    assert isinstance(outcome, TurnEnded | Interrupted)
-    if lane.turn is not None and lane.turn.effect.id == effect.id:
-        lane.turn.ended = outcome
-    elif lane.panel is not None and effect.id in lane.panel.turns:
-        lane.panel.ended[effect.id] = outcome
-
-
-def _turn_begun(state: State, lane: Lane, effect: RunAgent) -> None:
+def _on_turn_begun(state: State, lane: Lane, effect: RunAgent) -> None:
     state.turns = max(state.turns, effect.turn)
     if effect.copy:
         lane.panel = lane.panel or Panel()
@@ -96,16 +76,16 @@ def _turn_begun(state: State, lane: Lane, effect: RunAgent) -> None:
     lane.held = None
 
 
-def _wait_begun(_state: State, lane: Lane, effect: Wait) -> None:
+def _on_wait_begun(_state: State, lane: Lane, effect: Wait) -> None:
     lane.waits += effect.attempt == 1
 
 
-def _question_begun(state: State, lane: Lane, effect: Ask) -> None:
+def _on_question_begun(state: State, lane: Lane, effect: Ask) -> None:
     lane.asks += effect.attempt == 1
     state.questions = {**state.questions, effect.id: Asked(effect.question, lane.name)}
 
 
-def _prepared(state: State, lane: Lane, _effect: Effect, outcome: Prepared) -> None:
+def _on_prepared(state: State, lane: Lane, _effect: Effect, outcome: oc.Prepared) -> None:
     state.removed = False
     if state.prepared is not None:
         # Made once more: the base, the branch and all that was accepted on it are what they were.
@@ -119,17 +99,16 @@ def _prepared(state: State, lane: Lane, _effect: Effect, outcome: Prepared) -> N
     lane.best = start
 
 
-def _workspace_opened(_state: State, lane: Lane, _effect: Effect, outcome: WorkspaceOpened) -> None:
+def _on_workspace_opened(_state: State, lane: Lane, _effect: Effect, outcome: oc.WorkspaceOpened) -> None:
     lane.tree = outcome.tree
 
 
-def _turn_ended(state: State, lane: Lane, effect: Effect, outcome: TurnEnded) -> None:
+def _on_turn_ended(state: State, lane: Lane, effect: Effect, outcome: oc.TurnEnded) -> None:
     assert isinstance(effect, RunAgent)
     if effect.authors and outcome.kind == "crashed" and _was_picked(state, effect):
         state.unusable = (*state.unusable, Player(effect.agent, effect.model))
-    state.window = _called(state)
-    _paid(state, outcome.usage)
-    state.turns_without_tokens += not outcome.usage.tokens and outcome.kind not in LIMITED | ABSENT
+    _add_call(state, outcome.usage)
+    state.turns_without_tokens += not outcome.usage.tokens and outcome.kind not in oc.LIMITED | oc.ABSENT
     if outcome.session and not effect.copy:
         lane.sessions = {**lane.sessions, effect.agent: outcome.session}
         lane.session_usage = {**lane.session_usage, effect.agent: outcome.session_usage}
@@ -143,20 +122,21 @@ def _was_picked(state: State, effect: RunAgent) -> bool:
     return bool(effect.model) and own.get(effect.agent, effect.model) != effect.model
 
 
-def _wrote(lane: Lane, outcome: Saved) -> None:
+def _add_author(lane: Lane, outcome: oc.Saved) -> None:
     """A turn that left another tree behind wrote it, however it ended."""
     turn = lane.turn
     if turn is None or not turn.effect.product or outcome.accepted or outcome.tree == lane.tree_before:
         return
     effect = turn.effect
-    model = turn.ended.model if isinstance(turn.ended, TurnEnded) else effect.model
+    model = turn.ended.model if isinstance(turn.ended, oc.TurnEnded) else effect.model
     author = Author(effect.role, effect.agent, model, effect.model)
     lane.authors = tuple(dict.fromkeys((*lane.authors, author)))
 
 
-def _paid(state: State, usage: Usage) -> None:
-    """Add what a turn cost; of the dearest turn the money and the tokens may be those of different turns."""
-    dearest = state.dearest_turn
+def _add_call(state: State, usage: oc.Usage) -> None:
+    """Count a call of a provider and what it cost; of the dearest turn the money and the tokens may be those of different turns."""
+    window, dearest = state.window or Window(state.now), state.dearest_turn
+    state.window = replace(window, calls=window.calls + 1)
     most = usage if usage.tokens > dearest.tokens else dearest
     state.usage = state.usage.plus(usage)
     state.known_usd = round(state.known_usd + (usage.usd or 0.0), 6)
@@ -164,37 +144,24 @@ def _paid(state: State, usage: Usage) -> None:
     state.dearest_turn = replace(most, usd=max(dearest.usd or 0.0, usage.usd or 0.0))
 
 
-def _called(state: State) -> Window:
-    return Window(state.now, 1) if state.window is None else Window(state.window.started_at, state.window.calls + 1)
-
-
-def _broken_off(state: State, _lane: Lane, effect: Effect, _outcome: Interrupted) -> None:
+def _on_interrupted(state: State, _lane: Lane, effect: Effect, _outcome: oc.Interrupted) -> None:
     """A turn that was interrupted has called its provider all the same, and nobody knows what that cost."""
     if isinstance(effect, RunAgent):
-        state.window = _called(state)
-        _paid(state, Usage(estimated=True))
+        _add_call(state, oc.Usage(estimated=True))
 
 
-def _measured(state: State, lane: Lane, effect: Effect, outcome: Measured) -> None:
+def _on_measured(state: State, lane: Lane, effect: Effect, outcome: oc.Measured) -> None:
     if isinstance(effect, Measure) and effect.kind == "baseline":
         state.reopened = False
         state.baseline = lane.loop.entry = outcome.measurement
         lane.tests_ref = outcome.measurement.tests_ref
 
 
-def _saved(state: State, lane: Lane, effect: Effect, outcome: Saved) -> None:
-    _wrote(lane, outcome)
+def _on_saved(state: State, lane: Lane, effect: Effect, outcome: oc.Saved) -> None:
+    _add_author(lane, outcome)
     state.reports += isinstance(effect, Save) and bool(effect.closing)
-    checkpoint = Checkpoint(
-        outcome.label,
-        outcome.commit,
-        outcome.tree,
-        state.now,
-        outcome.accepted,
-        lane.stage,
-        lane.loop.iteration + 1,
-        lane=lane.name,
-    )
+    place = (lane.stage, lane.loop.iteration + 1, False, lane.name)
+    checkpoint = Checkpoint(outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, *place)
     _add_checkpoint(state, lane, checkpoint)
     if outcome.accepted:
         lane.head = outcome.commit
@@ -206,7 +173,7 @@ def _add_checkpoint(state: State, lane: Lane, checkpoint: Checkpoint) -> None:
     lane.tree = checkpoint.tree
 
 
-def _mended(state: State, lane: Lane, effect: Effect, outcome: Mended) -> None:
+def _on_mended(state: State, lane: Lane, effect: Effect, outcome: oc.Mended) -> None:
     """The tree as it was measured, without what the tricks did to it."""
     assert isinstance(effect, PutBack)
     lane.mend = None
@@ -216,17 +183,17 @@ def _mended(state: State, lane: Lane, effect: Effect, outcome: Mended) -> None:
     _add_checkpoint(state, lane, Checkpoint(outcome.label, outcome.commit, outcome.tree, state.now, False, *place))
 
 
-def _recalled(_state: State, lane: Lane, effect: Effect, outcome: Recalled) -> None:
+def _on_recalled(_state: State, lane: Lane, effect: Effect, outcome: oc.Recalled) -> None:
     assert isinstance(effect, Recall)
     lane.recall, lane.recalled = effect, outcome
     lane.recalls += 1
 
 
-def _pull_requested(state: State, _lane: Lane, _effect: Effect, outcome: PullRequested) -> None:
+def _on_pull_requested(state: State, _lane: Lane, _effect: Effect, outcome: oc.PullRequested) -> None:
     state.pull_request = outcome.url
 
 
-def _restored(_state: State, lane: Lane, _effect: Effect, outcome: Restored) -> None:
+def _on_restored(_state: State, lane: Lane, _effect: Effect, outcome: oc.Restored) -> None:
     lane.loop.restore_to = Commit("")
     lane.loop.restored = True
     lane.recall = None
@@ -236,26 +203,26 @@ def _restored(_state: State, lane: Lane, _effect: Effect, outcome: Restored) -> 
     lane.tree = outcome.tree
 
 
-def _answered(state: State, _lane: Lane, effect: Effect, outcome: Answered) -> None:
+def _on_answered(state: State, _lane: Lane, effect: Effect, outcome: oc.Answered) -> None:
     answer(state, effect.id, outcome.text, outcome.by)
 
 
 _BEGINNINGS: dict[type, Callable[[State, Lane, Any], None]] = {
-    RunAgent: _turn_begun,
-    Wait: _wait_begun,
-    Ask: _question_begun,
+    RunAgent: _on_turn_begun,
+    Wait: _on_wait_begun,
+    Ask: _on_question_begun,
 }
 
 _OUTCOMES: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
-    Prepared: _prepared,
-    WorkspaceOpened: _workspace_opened,
-    TurnEnded: _turn_ended,
-    Measured: _measured,
-    Saved: _saved,
-    Restored: _restored,
-    Mended: _mended,
-    PullRequested: _pull_requested,
-    Recalled: _recalled,
-    Answered: _answered,
-    Interrupted: _broken_off,
+    oc.Prepared: _on_prepared,
+    oc.WorkspaceOpened: _on_workspace_opened,
+    oc.TurnEnded: _on_turn_ended,
+    oc.Measured: _on_measured,
+    oc.Saved: _on_saved,
+    oc.Restored: _on_restored,
+    oc.Mended: _on_mended,
+    oc.PullRequested: _on_pull_requested,
+    oc.Recalled: _on_recalled,
+    oc.Answered: _on_answered,
+    oc.Interrupted: _on_interrupted,
 }

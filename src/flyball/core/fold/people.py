@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -24,13 +25,13 @@ def answer(state: State, question: EffectId, text: str, by: Literal["person", "d
         state.questions = {**state.questions, question: replace(asked, answer=text, by=by)}
 
 
-def items_set(state: State, fact: ItemsSet) -> None:
+def _on_items_set(state: State, fact: ItemsSet) -> None:
     state.items = fact.items
     if fact.by != "review":
         state.items_confirmed = state.items_own = fact.by in {"document", "person"}
 
 
-def consented(state: State, fact: Consented) -> None:
+def _on_consented(state: State, fact: Consented) -> None:
     lane = lane_of(state, fact.lane)
     if fact.allowed:
         lane.consented = {**lane.consented, **dict.fromkeys(fact.paths, fact.commit)}
@@ -50,7 +51,7 @@ def _forgive(state: State, lane: Lane, fact: Consented) -> None:
     state.checkpoints = tuple(replace(c, tricked=False) if c.commit == fact.commit else c for c in state.checkpoints)
 
 
-def question_closed(state: State, fact: QuestionClosed) -> None:
+def _on_question_closed(state: State, fact: QuestionClosed) -> None:
     lane = lane_of(state, fact.lane)
     state.questions = {k: q for k, q in state.questions.items() if k != fact.id}
     lane.to_ask = tuple(q for q in lane.to_ask if q.name != fact.name)
@@ -60,14 +61,14 @@ def question_closed(state: State, fact: QuestionClosed) -> None:
         state.items_own = state.items_own or fact.by == "person"
 
 
-def settings_changed(state: State, fact: SettingsChanged) -> None:
+def _on_settings_changed(state: State, fact: SettingsChanged) -> None:
     settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
     state.task = replace(state.task, settings=settings)
     if state.stopped and state.stopped.kind == "limit":
         state.stopped = None
 
 
-def person_spoke(state: State, fact: PersonSpoke) -> None:
+def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
     if fact.word == "reopen":
         _reopen(state, fact.text)
         return
@@ -93,12 +94,12 @@ def person_spoke(state: State, fact: PersonSpoke) -> None:
 def _steer(state: State, fact: PersonSpoke) -> None:
     if fact.word in {"reset", "modify"}:
         batches.begin_anew(state)
-    for lane in _meant(state, fact):
+    for lane in _lanes_meant(state, fact):
         _STEERING[fact.word](state, lane)
     _unblock(state)
 
 
-def _meant(state: State, fact: PersonSpoke) -> list[Lane]:
+def _lanes_meant(state: State, fact: PersonSpoke) -> list[Lane]:
     """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own."""
     if fact.lane:
         return [lane_of(state, fact.lane)]
@@ -196,3 +197,12 @@ _STEERING = {"skip": _skip, "accept": _accept, "reset": _begin_anew, "modify": _
 def _unblock(state: State) -> None:
     if state.stopped is not None and state.stopped.kind == "blocked":
         state.stopped = None
+
+
+TABLE: dict[type, Callable[[State, Any], None]] = {
+    ItemsSet: _on_items_set,
+    Consented: _on_consented,
+    PersonSpoke: _on_person_spoke,
+    QuestionClosed: _on_question_closed,
+    SettingsChanged: _on_settings_changed,
+}

@@ -6,15 +6,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from flyball.core.loop.step import Step, record
-from flyball.core.model.events import (
-    Consented,
-    Fact,
-    LearningRecorded,
-    LearningSource,
-    PersonSpoke,
-    QuestionClosed,
-    WindowOpened,
-)
+from flyball.core.model.events import Consented, Fact, LearningRecorded, PersonSpoke, QuestionClosed, WindowOpened
 from flyball.core.model.state import Asked, Lane, State
 from flyball.core.model.task import Commit, EffectId
 
@@ -33,10 +25,10 @@ def take(state: State, lane: Lane, key: EffectId, asked: Asked, follow: Follow |
     answer = (asked.answer or "").strip()
     closed = QuestionClosed(key, asked.question.name, answer, asked.by, lane=lane.name)
     if asked.question.name.startswith(AGENT_QUESTION):
-        return record(closed, _told(state, asked, answer))
+        return record(closed, _answer_learnt(state, asked, answer))
     if first_word(answer) == "abort":
         return record(closed, PersonSpoke("abort", question=key))
-    follow = follow or _TABLE.get(asked.question.name, _chosen)
+    follow = follow or _TABLE.get(asked.question.name, _follow_choice)
     return record(closed, *follow(lane, key, answer))
 
 
@@ -44,25 +36,23 @@ def first_word(answer: str | None) -> str:
     return (answer or "").strip().partition(" ")[0].lower()
 
 
-def _told(state: State, asked: Asked, answer: str) -> LearningRecorded:
+def _answer_learnt(state: State, asked: Asked, answer: str) -> LearningRecorded:
     """An agent's question and its answer, kept for later turns; it clears no counter, or an agent could ask its way on."""
-    source = "answered by a person" if asked.by == "person" else "nobody answered, so the agent's own default was taken"
-    others = tuple(o.key for o in asked.question.options if o.key != answer)
-    by: LearningSource = "answer" if asked.by == "person" else "default"
+    by_person = asked.by == "person"
     return LearningRecorded(
         state.learned + 1,
         "decision",
         asked.question.text,
-        source,
+        "answered by a person" if by_person else "nobody answered, so the agent's own default was taken",
         answer,
-        others,
-        source=by,
+        tuple(o.key for o in asked.question.options if o.key != answer),
+        source="answer" if by_person else "default",
         item=state.lanes[asked.lane].item,
         lane=asked.lane,
     )
 
 
-def _chosen(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+def _follow_choice(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
     """The breaker's choices; anything else that was said is guidance."""
     choice = _CHOICES.get(first_word(answer))
     if choice is None:
@@ -71,11 +61,7 @@ def _chosen(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
     return (PersonSpoke(choice, text, question=key, lane=lane.name),)
 
 
-def _new_window(_lane: Lane, _key: EffectId, _answer: str) -> tuple[Fact, ...]:
-    return (WindowOpened(forced=True),)
-
-
-def _signalled(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+def _accept_stage(lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
     return (PersonSpoke("accept", question=key, lane=lane.name),) if first_word(answer) == "accept" else ()
 
 
@@ -86,7 +72,7 @@ def _consent(lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
 
 
 _TABLE: dict[str, Follow] = {
-    "hourly-limit": _new_window,
-    "no-exit-signal": _signalled,
+    "hourly-limit": lambda _lane, _key, _answer: (WindowOpened(forced=True),),
+    "no-exit-signal": _accept_stage,
     "protected-change": _consent,
 }

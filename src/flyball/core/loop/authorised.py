@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, open_items
@@ -14,12 +13,8 @@ _BETWEEN = re.compile(
 """Where one thing that is asked for ends: in "fix add so that tests/test_add.py passes" nobody asks to change the test."""
 
 
-def asked(state: State) -> tuple[Item, ...]:
+def authorised_changes(state: State) -> tuple[Item, ...]:
     """The criteria, if they are a person's or were confirmed by one, the request, and what a person said since."""
     own = open_items(state.items) if state.items_own else ()
-    return (*own, *_clauses((state.task.request, *state.guidance)))
-
-
-def _clauses(texts: Iterable[str]) -> Iterable[Item]:
-    for text in texts:
-        yield from (Item("request", clause.strip()) for clause in _BETWEEN.split(text) if clause and clause.strip())
+    clauses = (clause for text in (state.task.request, *state.guidance) for clause in _BETWEEN.split(text))
+    return (*own, *(Item("request", clause.strip()) for clause in clauses if clause and clause.strip()))

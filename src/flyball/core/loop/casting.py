@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
+from flyball.core.model.events import LimitHit
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import AgentChoice, AgentSpec, Author, Player
 from flyball.core.providers.models import MODELS, account_of, maker, models_of, same_model
@@ -16,16 +17,14 @@ _ORDER: tuple[Independence, ...] = ("other", "unknown", "same")
 
 def player_for(state: State, lane: Lane, role: str, *, reviewing: bool) -> Player | None:
     """The agent and model to play a role now; None while everyone who may is limited or not there."""
-    return next(
-        (player for player in _may_play(state, lane, role, reviewing=reviewing) if not _limited(state, player.agent)),
-        None,
-    )
+    players = _may_play(state, lane, role, reviewing=reviewing)
+    return next((player for player in players if _limit_of(state, player.agent) is None), None)
 
 
-def wanted(state: State, lane: Lane, role: str, *, reviewing: bool) -> tuple[str, ...]:
+def agents_for(state: State, lane: Lane, role: str, *, reviewing: bool) -> tuple[str, ...]:
     """The agents one of whom is to play a role, there or not."""
     choice = state.task.settings.choice(role)
-    players = _may_play(state, lane, role, reviewing=reviewing) or _chosen(choice, state.task.agents)
+    players = _may_play(state, lane, role, reviewing=reviewing) or _in_preference(choice, state.task.agents)
     return tuple(dict.fromkeys(player.agent for player in players))
 
 
@@ -33,10 +32,13 @@ def _may_play(state: State, lane: Lane, role: str, *, reviewing: bool) -> list[P
     """Those who are there, in the order of preference; an author reviews only where nobody else is."""
     choice, specs = state.task.settings.choice(role), state.task.agents
     if not reviewing or choice.fixed:
-        return _turned(state, lane, _chosen(choice, specs), reviewing=reviewing)
+        present = [player for player in _in_preference(choice, specs) if player.agent not in state.absent]
+        # A stall may ask for another agent than the one that worked so far.
+        turn = "other-agent" in lane.loop.rungs and not reviewing
+        return present[1:] + present[:1] if turn else present
     there = [p for p in reviewers(choice, specs) if p.agent not in state.absent and p not in state.unusable]
     others, own = in_order(there, authors(state, lane), specs)
-    waited_for = any(not _out_of_reach(state, player.agent) for player in others)
+    waited_for = any(not _is_out_of_reach(state, player.agent) for player in others)
     return others if waited_for else others + own
 
 
@@ -54,20 +56,13 @@ def reviewers(choice: AgentChoice, specs: Sequence[AgentSpec]) -> list[Player]:
     """Everyone who could review: as set, every agent as it is, every model of theirs."""
     as_they_are = (Player(spec.name, spec.model) for spec in specs)
     all_models = (Player(spec.name, model) for spec in specs for model in models_of(spec))
-    return list(dict.fromkeys((*_chosen(choice, specs), *as_they_are, *all_models)))
+    return list(dict.fromkeys((*_in_preference(choice, specs), *as_they_are, *all_models)))
 
 
-def _chosen(choice: AgentChoice, specs: Sequence[AgentSpec]) -> list[Player]:
+def _in_preference(choice: AgentChoice, specs: Sequence[AgentSpec]) -> list[Player]:
     """The role's own, then those who stand in for it, each with its own model."""
     own = {spec.name: spec.model for spec in specs}
     return [Player(choice.agent, choice.model), *(Player(name, own.get(name, "")) for name in choice.fallback)]
-
-
-def _turned(state: State, lane: Lane, players: list[Player], *, reviewing: bool) -> list[Player]:
-    """A stall may ask for another agent than the one that worked so far."""
-    present = [player for player in players if player.agent not in state.absent]
-    turn = "other-agent" in lane.loop.rungs and not reviewing
-    return present[1:] + present[:1] if turn else present
 
 
 def _least_involved(players: list[Player], written: Sequence[Author], specs: Sequence[AgentSpec]) -> list[Player]:
@@ -77,19 +72,27 @@ def _least_involved(players: list[Player], written: Sequence[Author], specs: Seq
     return sorted(players, key=lambda player: independence(player, implemented, specs) == "same")
 
 
-def _limited(state: State, agent: str) -> bool:
-    """Whether an agent's account has met a limit that is not over."""
+def _limit_of(state: State, agent: str) -> LimitHit | None:
+    """The limit an agent's account has met, if it is not over."""
     hit = state.limits.get(account(state, agent))
-    return hit is not None and hit.until > state.now
+    return hit if hit is not None and hit.until > state.now else None
 
 
-def _out_of_reach(state: State, agent: str) -> bool:
+def _is_out_of_reach(state: State, agent: str) -> bool:
     """Whether an agent's limit lasts longer than anybody waits for a review."""
-    hit = state.limits.get(account(state, agent))
-    if hit is None or hit.until <= state.now:
+    hit = _limit_of(state, agent)
+    if hit is None:
         return False
-    patience = timedelta(seconds=state.task.settings.limits.overload_patience_s)
-    return hit.until - state.now > patience or (hit.since is not None and state.now - hit.since >= patience)
+    return hit.until - state.now > _patience(state) or is_beyond_patience(state, hit.since)
+
+
+def is_beyond_patience(state: State, since: datetime | None) -> bool:
+    """Whether a provider fails for so long that waiting on is no answer."""
+    return since is not None and state.now - since >= _patience(state)
+
+
+def _patience(state: State) -> timedelta:
+    return timedelta(seconds=state.task.settings.limits.overload_patience_s)
 
 
 def account(state: State, agent: str) -> str:

@@ -9,13 +9,14 @@ from flyball.core.model.task import Item
 
 SUBJECT_LENGTH = 72
 MOST_ITEMS = 20
+_POINT = textwrap.TextWrapper(SUBJECT_LENGTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
 
 
 def message(first: str, label: str, items: Iterable[Item], *trailers: str) -> str:
     """A subject, the items it concerns, and the trailers; `Checkpoint: LABEL - IDS` is the last of them."""
     known = tuple(items)
     told = [item for item in known[:MOST_ITEMS] if len(known) > 1 or _line(item.text) not in first]
-    points = [_point(f"{item.id}: {_line(item.text)}") for item in told]
+    points = [_POINT.fill(f"{item.id}: {_line(item.text)}") for item in told]
     points += [f"- and {len(known) - MOST_ITEMS} more"] if len(known) > MOST_ITEMS else []
     ids = ", ".join(item.id for item in known) or "-"
     last = "\n".join((*trailers, f"Checkpoint: {label} - {ids}"))
@@ -33,7 +34,3 @@ def subject(area: str, what: str) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _point(text: str) -> str:
-    return textwrap.fill(text, SUBJECT_LENGTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING, Finding
-from flyball.core.model.events import GateVerdict
-from flyball.core.model.measurement import Check, Measurement, Scalar
+from flyball.core.model.measurement import GateVerdict, Measurement, Scalar
 from flyball.core.model.state import Lane, State
 from flyball.core.text.quantities import plural
 
@@ -60,6 +60,17 @@ def green(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> We
     )
 
 
+def green_work(
+    state: State, lane: Lane, measured: Measurement, claim: Claim, unchanged: str = "no relevant change"
+) -> Weighed:
+    """As for every green tree; but a tree that is what it was before is no work."""
+    weighed = green(state, lane, measured, claim)
+    if not measured.unchanged:
+        return weighed
+    missing = (*weighed.gate.missing[: SHOWN - 1], unchanged)
+    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
+
+
 def _proving_nothing(lane: Lane, measured: Measurement) -> list[str]:
     """Tests added since a rejection that pass on the rejected tree too; where only coverage was missing they may."""
     if lane.loop.findings and all(f.check == COVERAGE for f in lane.loop.findings):
@@ -73,7 +84,8 @@ def _proving_nothing(lane: Lane, measured: Measurement) -> list[str]:
 def review(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """No blocking check fails, no blocking finding stands, and the reviewer approves."""
     failed = [c for c in measured.checks if c.status == "fail" and c.blocking]
-    findings = (*(_as_finding(c) for c in failed), *_against(claim))
+    against = (Finding("critical", f"{c.name}: {c.detail}", check=c.name) for c in failed)
+    findings = (*against, *_against(claim))
     missing = doubts(measured) + [f"{c.name}: {c.detail}" for c in failed]
     missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
     if claim.verdict not in APPROVING:
@@ -98,10 +110,6 @@ def review(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> We
     )
 
 
-def _as_finding(check: Check) -> Finding:
-    return Finding("critical", f"{check.name}: {check.detail}", check=check.name)
-
-
 def _against(claim: Claim) -> tuple[Finding, ...]:
     """What the reviewer holds against the work; a rejection always has a reason, be it the smallest finding or its summary."""
     blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
@@ -124,7 +132,7 @@ def pass_rate(measured: Measurement) -> float | None:
 
 def not_all_passing(measured: Measurement) -> list[str]:
     counts = measured.counts
-    missing = broken(measured)
+    missing = broken_gates(measured)
     missing += [f"fails: {t}" for t in measured.failing]
     if counts.failing > len(measured.failing):
         missing.append(plural(counts.failing - len(measured.failing), "more test fails", "more tests fail"))
@@ -141,7 +149,7 @@ def not_all_passing(measured: Measurement) -> list[str]:
     return missing
 
 
-def broken(measured: Measurement) -> list[str]:
+def broken_gates(measured: Measurement) -> list[str]:
     return [f"{g.name} could not run: {g.broken}" for g in measured.gates if g.broken]
 
 
@@ -150,9 +158,7 @@ def doubts(measured: Measurement) -> list[str]:
 
 
 def _tests_moved(now: Measurement, before: Measurement | None) -> bool:
-    if before is None:
-        return False
-    if now.counts.total < before.counts.total:
+    if before is None or now.counts.total < before.counts.total:
         return False
     if not any(g.counts for g in (*now.gates, *before.gates)):
         return sum(g.passed for g in now.gates) > sum(g.passed for g in before.gates)
@@ -162,8 +168,5 @@ def _tests_moved(now: Measurement, before: Measurement | None) -> bool:
 def _fewer_failed_checks(now: Measurement, before: Measurement | None) -> bool:
     if before is None or not now.checks or not before.checks:
         return False
-    return _failed_checks(now) < _failed_checks(before)
-
-
-def _failed_checks(measured: Measurement) -> int:
-    return sum(c.status == "fail" and c.blocking for c in measured.checks)
+    failed, earlier = (sum(c.status == "fail" and c.blocking for c in m.checks) for m in (now, before))
+    return failed < earlier

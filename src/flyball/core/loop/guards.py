@@ -6,7 +6,7 @@ end is in the journal and only what is left of it is waited.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.model.effects import RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, TaskStopped, WindowOpened
 from flyball.core.model.state import Lane, State
+from flyball.core.text.quantities import plural
 
 HOUR = timedelta(hours=1)
 LONGEST_BACKOFF = timedelta(minutes=10)
@@ -28,10 +29,13 @@ def before_turn(state: State, lane: Lane, role: str, *, reviewing: bool = False)
     """What holds a lane before a turn of `role`, or None when it may be spawned."""
     if any(isinstance(effect, Wait) and effect.lane == lane.name for effect in state.open.values()):
         return NOTHING
-    held = _provider(state, lane, role, reviewing=reviewing)
-    for guard in (_hourly, _budget, _crashes, _breaker):
-        held = held or guard(state, lane)
-    return held
+    return (
+        _provider(state, lane, role, reviewing=reviewing)
+        or _hourly(state, lane)
+        or _budget(state, lane)
+        or _crashes(state, lane)
+        or _breaker(state, lane)
+    )
 
 
 def backoff(first_s: float, doublings: int) -> timedelta:
@@ -45,22 +49,16 @@ def _provider(state: State, lane: Lane, role: str, *, reviewing: bool) -> Step |
         return questions.put(state, lane, asked[1].question)
     if casting.player_for(state, lane, role, reviewing=reviewing) is not None:
         return None
-    agents = casting.wanted(state, lane, role, reviewing=reviewing)
+    agents = casting.agents_for(state, lane, role, reviewing=reviewing)
     accounts = dict.fromkeys(casting.account(state, a) for a in agents if a not in state.absent)
     hits = [state.limits[a] for a in accounts if a in state.limits]
     if not hits:
         reason = f"no agent is available for {role}: {', '.join(agents)} not installed or not logged in"
         return halt(TaskStopped("no_agent", f"{reason}: {state.absent_why}" if state.absent_why else reason))
-    if lane.overloads and all(hit.backoff and beyond_patience(state, hit.since) for hit in hits):
+    if lane.overloads and all(hit.backoff and casting.is_beyond_patience(state, hit.since) for hit in hits):
         return questions.put(state, lane, questions.out_of_reach(lane, hits))
     first = min(hits, key=lambda h: h.until)
     return _wait(lane, Held("provider", f"{first.agent}: {first.kind.replace('_', ' ')}: {first.detail}", first.until))
-
-
-def beyond_patience(state: State, since: datetime | None) -> bool:
-    """Whether a provider fails for so long that waiting on is no answer."""
-    patience = timedelta(seconds=state.task.settings.limits.overload_patience_s)
-    return since is not None and state.now - since >= patience
 
 
 def _wait(lane: Lane, held: Held) -> Step:
@@ -79,9 +77,8 @@ def _hourly(state: State, lane: Lane) -> Step | None:
     ends_at = window.started_at + HOUR
     if state.now >= ends_at:
         return record(WindowOpened())
-    reserved = _running(state)
     limit = state.task.settings.limits.calls_per_hour
-    if window.calls + reserved < limit:
+    if window.calls + _running(state) < limit:
         return None
     held = Held("hourly", f"{window.calls} of {limit} calls this hour", ends_at)
     if not state.task.settings.attended:
@@ -110,24 +107,24 @@ def limit_reached(state: State) -> tuple[str, str]:
     usd, tokens = dearest.usd or 0.0, dearest.tokens
     hours = state.elapsed.total_seconds() / 3600
     told = (
-        ("max_iterations", _reached(state.iterations, limits.max_iterations, "iteration")),
-        ("max_turns", _reached(state.turns, limits.max_turns, "turn")),
-        ("max_hours", _reached(round(hours, 2), limits.max_hours, "time", " hours")),
-        ("budget_usd", _exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
-        ("budget_tokens", _exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),
+        ("max_iterations", _count_reached(state.iterations, limits.max_iterations, "iteration")),
+        ("max_turns", _count_reached(state.turns, limits.max_turns, "turn")),
+        ("max_hours", _count_reached(round(hours, 2), limits.max_hours, "time", " hours")),
+        ("budget_usd", _budget_exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
+        ("budget_tokens", _budget_exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),
         ("budget_tokens", _without_price(state)),
         ("max_turns", _without_tokens(state)),
     )
     return next(((name, said) for name, said in told if said), ("", ""))
 
 
-def _reached(used: float, limit: float | None, what: str, unit: str = "") -> str:
+def _count_reached(used: float, limit: float | None, what: str, unit: str = "") -> str:
     if limit is None or used < limit:
         return ""
     return f"{what} limit reached ({used:g} of {limit:g}{unit})"
 
 
-def _exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:
+def _budget_exceeded(used: float, next_turn: float, limit: float | None, unit: str) -> str:
     if limit is None or (used + next_turn <= limit and used < limit):
         return ""
     return f"budget reached ({used:g} of {limit:g} {unit}; the next turn may take {next_turn:g})"
@@ -142,7 +139,7 @@ def _without_price(state: State) -> str:
     ended = state.unpriced and (state.usage.tokens or state.turns_without_tokens)
     if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
         return ""
-    turns = "1 turn has" if state.unpriced == 1 else f"{state.unpriced} turns have"
+    turns = plural(state.unpriced, "turn has", "turns have")
     return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: set one of tokens"
 
 
@@ -152,10 +149,8 @@ def _without_tokens(state: State) -> str:
     bounded = limits.max_turns is not None or limits.max_hours is not None
     if limits.budget_tokens is None or bounded or not state.turns_without_tokens or state.usage.tokens:
         return ""
-    turns = "1 turn" if state.turns_without_tokens == 1 else f"{state.turns_without_tokens} turns"
-    return (
-        f"{turns} told no tokens, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
-    )
+    told = f"{plural(state.turns_without_tokens, 'turn')} told no tokens"
+    return f"{told}, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
 
 
 def _crashes(state: State, lane: Lane) -> Step | None:
@@ -177,8 +172,7 @@ def _breaker(state: State, lane: Lane) -> Step | None:
     cooldown = state.task.settings.breaker.cooldown_s
     if cooldown is None:
         return questions.put(state, lane, questions.breaker_open(state, lane))
-    opened_at: datetime = lane.loop.judged_at or state.now
-    until = opened_at + timedelta(seconds=cooldown)
+    until = (lane.loop.judged_at or state.now) + timedelta(seconds=cooldown)
     if state.now >= until:
         return record(BreakerChanged(cooled(breaker), "cool-down over", lane=lane.name))
     return _wait(lane, Held("breaker", breaker.reason, until))

@@ -1,4 +1,13 @@
-"""Weighing one iteration: gates, progress, health, breaker, cure. A policy runs once, here; its verdict is a fact."""
+"""EVALUATE: the verdict on a turn that was measured. Each policy runs once, here, in this order; its verdict is a fact.
+
+    gates      the stage weighs what was measured (`gates`); the agent's signal is the second gate. Neither is enough alone: an agent
+               says that it is done when it is not, and a tree is green before the work is finished
+    health     the monitor compares the iteration with those before it (`core/health/monitor.py`)
+    breaker    counts turns without progress and with the same error (`core/health/breaker.py`)
+    remedy     what is tried about bad health or an open breaker (`ladder`)
+
+What the agent reported is compared with what was measured, its questions are taken on, and what the turn teaches is recorded.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +19,13 @@ from flyball.core.health.monitor import Verdict, follow
 from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import Blocker
 from flyball.core.loop.gates import Weigh, Weighed
-from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_on
+from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_with_cure
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Fact, Judged, LearningSource
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import Commit
 
 COVERAGE_TOLERANCE = 1.0
 """Percentage points by which a reported coverage may be off."""
@@ -53,9 +61,9 @@ def judge(
         gate_held=held,
         error=failure.fine if failure else "",
     )
+    # What a review rejects goes back to a stage that begins anew: there is nothing to remedy in this one.
     recovery = NONE_NEEDED if weighed.rejected else recover(state, lane, effect.role, seen, verdict, struck, measured)
-    verdict = verdict_on(recovery, verdict, struck)
-    breaker = breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict)
+    verdict = verdict_with_cure(recovery, verdict, struck)
     return Judged(
         stage=lane.stage,
         iteration=lane.loop.iteration + 1,
@@ -64,7 +72,7 @@ def judge(
         gate_2=signal,
         observation=seen,
         verdict=verdict,
-        breaker=breaker,
+        breaker=breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict),
         progress=weighed.progress,
         can_exit=held and signal,
         false_claim=signal and not held,
@@ -80,27 +88,10 @@ def judge(
         disagreements=_disagreements(claim, weighed, measured),
         patterns_applied=_patterns_applied(claim),
         report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
-        questions=() if held and signal else _asked(effect, turn),
+        questions=() if held and signal else _questions(effect, turn),
         consent_wanted=_consent_wanted(lane, claim, measured),
         lane=lane.name,
     )
-
-
-def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
-    """Whether no tree of this stage is as good, the one it began with included."""
-    best = lane.loop.best_score
-    if best is None and lane.loop.entry is not None:
-        best = weigh(state, lane, lane.loop.entry, Claim()).score
-    return best is None or score > best
-
-
-def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:
-    if recovery.rung:
-        return breakers.CLOSED
-    if recovery.spent and breaker.state != "OPEN":
-        reason = recovery.reason or verdict.evidence
-        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
-    return breaker
 
 
 def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
@@ -126,7 +117,7 @@ def _observation(
         batch=(batch,),
         passed=(batch,) if held else (),
         failed={batch: failure} if failure else {},
-        blocked=() if held and turn.claim.exit_signal else _blocked(lane, turn.claim),
+        blocked=() if held and turn.claim.exit_signal else _blockers(lane, turn.claim),
         tree=measured.tree,
         edit=None if unchanged else f"{lane.tree_before}..{lane.tree}",
         changed_files=() if unchanged else None,
@@ -139,48 +130,48 @@ def _observation(
         gate_broken=measured.broken or None,
         restored=lane.loop.restored,
         tricked=bool(measured.caught),
-        tokens=turn.usage.input_tokens + turn.usage.output_tokens,
+        tokens=turn.usage.tokens,
         usd=turn.usage.usd or 0.0,
     )
 
 
-def _blocked(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
+def _blockers(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
     if claim.status != "blocked":
         return ()
     named = tuple(Blocker(lane.stage, b.type, b.description) for b in claim.blockers)
     return named or (Blocker(lane.stage, "external", claim.summary or "the agent says it is blocked"),)
 
 
+def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdict) -> breakers.Breaker:
+    """A rung begins with a closed breaker; where no rung is left it opens, and holds the lane before the next turn."""
+    if recovery.rung:
+        return breakers.CLOSED
+    if recovery.spent and breaker.state != "OPEN":
+        reason = recovery.reason or verdict.evidence
+        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
+    return breaker
+
+
+def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
+    """Whether no tree of this stage is as good, the one it began with included."""
+    best = lane.loop.best_score
+    if best is None and lane.loop.entry is not None:
+        best = weigh(state, lane, lane.loop.entry, Claim()).score
+    return best is None or score > best
+
+
 def _lesson(
     lane: Lane, turn: TurnEnded, weighed: Weighed, verdict: Verdict, failure: Signature | None
 ) -> tuple[str, ...]:
     """Three lines for the next context: what was tried, what failed, what to do otherwise."""
-    tried = turn.claim.summary or _first_line(turn.final_message) or "an approach that left no summary"
+    first_line = next((line.strip() for line in turn.final_message.splitlines() if line.strip()), "")
+    tried = turn.claim.summary or first_line or "an approach that left no summary"
     failed = weighed.gate.missing[0] if weighed.gate.missing else (failure.summary if failure else verdict.evidence)
     return (
         f"Tried in {lane.stage}, iteration {lane.loop.iteration + 1}: {tried[:300]}",
         f"It failed: {failed[:300]}",
         f"Why it was ended: {verdict.evidence[:300]}. Take another approach.",
     )
-
-
-def _asked(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
-    """What the agent wants to know from a person."""
-    return tuple(
-        Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
-        for n, q in enumerate(turn.claim.questions, 1)
-    )
-
-
-def _consent_wanted(lane: Lane, claim: Claim, measured: Measurement) -> tuple[str, ...]:
-    """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
-    changed = {t.path for t in measured.tricks}
-    settled = {*lane.refused, *(path for path in lane.consented if path not in changed)}
-    return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tuple[str, ...]:
@@ -192,13 +183,6 @@ def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tup
         for key, said in sorted(claim.metrics.items())
         if (key in values and said != values[key]) or (key in shares and _differs(said, shares[key]))
     )
-
-
-def _patterns_applied(claim: Claim) -> tuple[str, ...]:
-    """The refactorings the agent says it applied; nothing can measure them."""
-    said = claim.metrics.get("patterns_applied")
-    names = said.split(",") if isinstance(said, str) else ()
-    return tuple(name.strip()[:PATTERN_SHOWN] for name in names if name.strip())[:PATTERNS_SHOWN]
 
 
 def _coverage(measured: Measurement) -> dict[str, float]:
@@ -219,19 +203,40 @@ def _differs(said: Metric, share: float) -> bool:
     return not abs(told - share) < COVERAGE_TOLERANCE
 
 
+def _patterns_applied(claim: Claim) -> tuple[str, ...]:
+    """The refactorings the agent says it applied; nothing can measure them."""
+    said = claim.metrics.get("patterns_applied")
+    names = said.split(",") if isinstance(said, str) else ()
+    return tuple(name.strip()[:PATTERN_SHOWN] for name in names if name.strip())[:PATTERNS_SHOWN]
+
+
+def _questions(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
+    """What the agent wants to know from a person."""
+    return tuple(
+        Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
+        for n, q in enumerate(turn.claim.questions, 1)
+    )
+
+
+def _consent_wanted(lane: Lane, claim: Claim, measured: Measurement) -> tuple[str, ...]:
+    """What was neither refused nor allowed yet; what was allowed and has changed since is asked for anew."""
+    changed = {t.path for t in measured.tricks}
+    settled = {*lane.refused, *(path for path in lane.consented if path not in changed)}
+    return tuple(dict.fromkeys(f"{c.path}: {c.reason}" for c in claim.protected_changes if c.path not in settled))
+
+
 def learnings(
     state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, judged: Judged, measured: Measurement
 ) -> tuple[Fact, ...]:
     """The decisions a turn reported, what a reviewer says of earlier ones, and what a rejection or a rollback teaches."""
     decided = decisions(state, lane, effect, turn, measured)
-    lesson: tuple[LearningSource, str, str] | None = None
+    facts = (*decided, *revisions(state, lane, effect, turn.claim))
+    lesson: tuple[LearningSource, str, str]
     if judged.rejected:
         lesson = "review", "the review rejected the work", "; ".join(judged.gate_1.missing)
-    elif judged.restore_to != Commit(""):
+    elif judged.restore_to:
         lesson = "rollback", judged.verdict.evidence, " ".join(judged.lesson)
-    learnt = (
-        (anti_pattern(state, lane, *lesson, after=len(decided), turn=effect.turn, files=measured.changed),)
-        if lesson
-        else ()
-    )
-    return (*decided, *revisions(state, lane, effect, turn.claim), *learnt)
+    else:
+        return facts
+    learnt = anti_pattern(state, lane, *lesson, after=len(decided), turn=effect.turn, files=measured.changed)
+    return (*facts, learnt)

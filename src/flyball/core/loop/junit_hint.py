@@ -2,9 +2,6 @@
 
 import re
 
-NEXTEST = (
-    "rm -f {report}; cargo nextest run --profile {profile} --no-fail-fast; code=$?; cp {report} {{junit}}; exit $code"
-)
 _MANY = (
     "find . -path '{place}' -delete; {command}; code=$?; mkdir -p {{junit}};"
     " find . -path '{place}' -exec cp --parents -t {{junit}} {{}} +; exit $code"
@@ -13,7 +10,8 @@ _MANY = (
 
 
 def nextest(profile: str = "ci", report: str = "target/nextest/ci/junit.xml") -> str:
-    return NEXTEST.format(profile=profile, report=report)
+    run = f"cargo nextest run --profile {profile} --no-fail-fast"
+    return f"rm -f {report}; {run}; code=$?; cp {report} {{junit}}; exit $code"
 
 
 def maven(program: str) -> str:

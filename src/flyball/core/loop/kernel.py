@@ -1,27 +1,30 @@
-"""The iteration every workflow shares: check, spawn, monitor, evaluate.
+"""The iteration every workflow shares, top to bottom: check, spawn, save, measure, evaluate.
 
-A pass is one turn and what is made of it: `turn/N` is run, `save/N` keeps the tree it left, `measure/N` measures that tree, and the
-verdict is recorded. A turn that was limited, crashed or interrupted is set aside: it is a turn, but not an iteration.
+`iterate` is the whole of it. A guard may hold the lane before its turn; `turn/N` is run, `save/N` keeps the tree it left,
+`measure/N` measures that tree, and the verdict is recorded. A turn that was limited, crashed or interrupted is set aside: it is a
+turn, but not an iteration. Reviewers take their turns in a `panel`, with the same `spawn` and the same verdict.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
 from flyball.core.loop import casting, guards, questions
-from flyball.core.loop.authorised import asked
+from flyball.core.loop.authorised import authorised_changes
 from flyball.core.loop.commit_messages import message as commit_message, subject
 from flyball.core.loop.gates import Weigh
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
-from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Brief
 from flyball.core.model.effects import Measure, RunAgent, Save
-from flyball.core.model.events import Fact, LimitHit, TaskStopped, TurnSetAside
+from flyball.core.model.events import Fact, LimitHit, TurnSetAside
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Saved, TurnEnded, Usage
 from flyball.core.model.state import Lane, State
@@ -47,6 +50,40 @@ class Stage(msgspec.Struct, frozen=True):
     checks: bool = False
 
 
+def iterate(
+    state: State, lane: Lane, stage: Stage, narrow: Callable[[Measure], Measure] = lambda wanted: wanted
+) -> Step:
+    """What comes next in an iteration of a stage that changes the tree; `narrow` says what the workflow has measured of it.
+
+    `decide` comes here after every fact, until the verdict is recorded: each line below goes on where the one before has ended.
+    """
+    turn = lane.turn
+    if turn is None:
+        asking, purpose = ask_for_signal(state, lane), purpose_of(lane)
+        return asking or spawn(state, lane, stage.brief, role=stage.role, purpose=purpose, product=stage.product)
+    ended = ended_turn(state, lane)
+    if isinstance(ended, Step):
+        return ended
+    if turn.measured is None:
+        assert turn.saved is not None
+        number = turn.effect.turn
+        wanted = measure(state, lane, stage, EffectId(f"measure/{number}"), turn.saved.commit)
+        return perform(narrow(replace(wanted, turn=number)))
+    return record(*verdict_on(state, lane, stage, turn.effect, ended, turn.measured))
+
+
+def ask_for_signal(state: State, lane: Lane) -> Step | None:
+    """The question to put where a gate keeps holding in silence."""
+    if lane.loop.unsignalled >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked:
+        return questions.put(state, lane, questions.no_exit_signal(lane))
+    return None
+
+
+def purpose_of(lane: Lane) -> str:
+    """What the stage's next turn is for, where it is not the stage's work."""
+    return "confirm" if lane.loop.signal_asked else ""
+
+
 def spawn(
     state: State,
     lane: Lane,
@@ -57,7 +94,7 @@ def spawn(
     copy: str = "",
     commit: str = "",
     product: bool = False,
-) -> RunAgent | Step:
+) -> Step:
     """One turn of a role, or what a guard has to say first; before it begins, the learnings that fit it are recalled.
 
     In a disposable copy of `commit`, where one is named, it reviews what others wrote; `product` is whether it writes the product's code.
@@ -70,34 +107,31 @@ def spawn(
         return perform(recall)
     player = casting.player_for(state, lane, role, reviewing=bool(copy))
     assert player is not None
-    agent = player.agent
     number = state.turns + 1
-    session = "" if copy else lane.sessions.get(agent, "")
-    return RunAgent(
-        EffectId(f"turn/{number}"),
-        lane=lane.name,
-        role=role,
-        stage=lane.stage,
-        agent=agent,
-        model=player.model,
-        prompt=brief(state, lane, role, purpose),
-        iteration=lane.loop.iteration + 1,
-        turn=number,
-        context=lane.context,
-        session=session,
-        session_usage=lane.session_usage.get(agent, Usage()) if session else Usage(),
-        item=lane.item,
-        copy=copy,
-        commit=Commit(commit or lane.head) if copy else Commit(""),
-        purpose=purpose,
-        authors=casting.authors(state, lane) if copy else (),
-        product=product,
-        recalled=tuple(each.id for each in lane.recalled.learnings) if lane.recalled is not None else (),
+    session = "" if copy else lane.sessions.get(player.agent, "")
+    return perform(
+        RunAgent(
+            EffectId(f"turn/{number}"),
+            lane=lane.name,
+            role=role,
+            stage=lane.stage,
+            agent=player.agent,
+            model=player.model,
+            prompt=brief(state, lane, role, purpose),
+            iteration=lane.loop.iteration + 1,
+            turn=number,
+            context=lane.context,
+            session=session,
+            session_usage=lane.session_usage.get(player.agent, Usage()) if session else Usage(),
+            item=lane.item,
+            copy=copy,
+            commit=Commit(commit or lane.head) if copy else Commit(""),
+            purpose=purpose,
+            authors=casting.authors(state, lane) if copy else (),
+            product=product,
+            recalled=tuple(each.id for each in lane.recalled.learnings) if lane.recalled is not None else (),
+        )
     )
-
-
-def begin(turn: RunAgent | Step) -> Step:
-    return turn if isinstance(turn, Step) else perform(turn)
 
 
 def ended_turn(state: State, lane: Lane) -> Step | TurnEnded:
@@ -106,44 +140,32 @@ def ended_turn(state: State, lane: Lane) -> Step | TurnEnded:
     assert turn is not None
     if turn.ended is None:
         return NOTHING
-    if turn.saved is None:
-        return perform(_save(state, lane, turn.effect, interrupted=_was_interrupted(turn.ended)))
-    return counted(state, lane, turn.effect, turn.ended)
+    if turn.saved is not None:
+        return turn_that_counts(state, lane, turn.effect, turn.ended)
+    number = turn.effect.turn
+    interrupted = isinstance(turn.ended, Interrupted) or turn.ended.kind == "interrupted"
+    label = f"interrupted-{number}" if interrupted else f"turn-{number}"
+    message = f"{label}: {state.task.id}"
+    key = EffectId(f"save/{number}")
+    return perform(Save(key, lane=lane.name, label=label, message=message, parent=lane.head, turn=number))
 
 
-def counted(state: State, lane: Lane, effect: RunAgent, outcome: TurnEnded | Interrupted) -> Step | TurnEnded:
+def turn_that_counts(state: State, lane: Lane, effect: RunAgent, outcome: TurnEnded | Interrupted) -> Step | TurnEnded:
     """A turn that ended, if it counts; one that was limited, absent, crashed or interrupted is set aside."""
-    number = effect.turn
+    number, detail = effect.turn, outcome.detail
     if isinstance(outcome, Interrupted) or outcome.kind == "interrupted":
-        return record(TurnSetAside(number, "interrupted", outcome.detail, lane=lane.name))
+        return record(TurnSetAside(number, "interrupted", detail, lane=lane.name))
     if outcome.kind in LIMITED:
-        aside = TurnSetAside(number, "limited", outcome.detail, lane=lane.name)
-        return record(_limit(state, lane, effect.agent, outcome), aside)
+        hit = _limit_hit(state, lane, effect.agent, outcome)
+        return record(hit, TurnSetAside(number, "limited", detail, lane=lane.name))
     if outcome.kind in ABSENT:
-        return record(TurnSetAside(number, "absent", outcome.detail, agent=effect.agent, lane=lane.name))
+        return record(TurnSetAside(number, "absent", detail, agent=effect.agent, lane=lane.name))
     if outcome.kind in FAILED:
-        return record(TurnSetAside(number, "crashed", outcome.detail, lane=lane.name))
+        return record(TurnSetAside(number, "crashed", detail, lane=lane.name))
     return outcome
 
 
-def _was_interrupted(outcome: TurnEnded | Interrupted) -> bool:
-    return isinstance(outcome, Interrupted) or outcome.kind == "interrupted"
-
-
-def _save(state: State, lane: Lane, turn: RunAgent, *, interrupted: bool) -> Save:
-    number = turn.turn
-    label = f"interrupted-{number}" if interrupted else f"turn-{number}"
-    return Save(
-        EffectId(f"save/{number}"),
-        lane=lane.name,
-        label=label,
-        message=f"{label}: {state.task.id}",
-        parent=lane.head,
-        turn=number,
-    )
-
-
-def _limit(state: State, lane: Lane, agent: str, turn: TurnEnded) -> LimitHit:
+def _limit_hit(state: State, lane: Lane, agent: str, turn: TurnEnded) -> LimitHit:
     """Until the stated reset; an hour for a usage limit without one; else, and where the reset is past, a growing wait.
 
     A reset that was stated before and did not hold is not believed to the second: the wait grows then, too.
@@ -157,40 +179,9 @@ def _limit(state: State, lane: Lane, agent: str, turn: TurnEnded) -> LimitHit:
     known = state.limits.get(casting.account(state, agent)) if lane.overloads else None
     since = known.since if known is not None and known.since is not None else state.now
     # A person is asked then; whoever resumes the task wants it tried, not waited for.
-    doublings = 0 if guards.beyond_patience(state, since) else lane.overloads
+    doublings = 0 if casting.is_beyond_patience(state, since) else lane.overloads
     until = state.now + guards.backoff(limits.overload_backoff_s, doublings)
     return LimitHit(agent, turn.kind, until, turn.detail, backoff=True, since=since)
-
-
-def unsignalled(state: State, lane: Lane) -> Step | None:
-    """The question to put where a gate keeps holding in silence."""
-    if lane.loop.unsignalled >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked:
-        return questions.put(state, lane, questions.no_exit_signal(lane))
-    return None
-
-
-def purpose_of(lane: Lane) -> str:
-    """What the stage's next turn is for, where it is not the stage's work."""
-    return "confirm" if lane.loop.signal_asked else ""
-
-
-def work(state: State, lane: Lane, stage: Stage) -> Step | Measurement:
-    """One iteration of a stage that changes the tree; the workflow takes over when it is measured."""
-    if lane.turn is None:
-        asking = unsignalled(state, lane)
-        turn = asking or spawn(
-            state, lane, stage.brief, role=stage.role, purpose=purpose_of(lane), product=stage.product
-        )
-        return begin(turn)
-    ended = ended_turn(state, lane)
-    if isinstance(ended, Step):
-        return ended
-    if lane.turn.measured is not None:
-        return lane.turn.measured
-    assert lane.turn.saved is not None
-    number = lane.turn.effect.turn
-    wanted = measure(state, lane, stage, EffectId(f"measure/{number}"), lane.turn.saved.commit)
-    return perform(msgspec.structs.replace(wanted, turn=number))
 
 
 def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: Commit) -> Measure:
@@ -211,18 +202,10 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         rejected=lane.rejected,
         checks=stage.checks,
         consented=lane.consented,
-        asked=asked(state),
+        asked=authorised_changes(state),
         failed_exits=state.baseline.failed_exits if state.baseline else {},
         midway=state.midway,
     )
-
-
-def evaluate(state: State, lane: Lane, stage: Stage, measured: Measurement) -> tuple[Fact, ...]:
-    """The facts one measured iteration of the lane's turn gives rise to."""
-    turn = lane.turn
-    assert turn is not None
-    assert isinstance(turn.ended, TurnEnded)
-    return verdict_on(state, lane, stage, turn.effect, turn.ended, measured)
 
 
 def verdict_on(
@@ -253,7 +236,3 @@ def why_left(lane: Lane) -> str:
     if lane.loop.judged is not None and lane.loop.judged.can_exit:
         return BOTH_GATES
     return "the gate passed, and a person accepted it though the agent did not say that it is done"
-
-
-def stop(kind: Literal["done", "blocked", "error"], reason: str, *evidence: str) -> Step:
-    return halt(TaskStopped(kind, reason, evidence))

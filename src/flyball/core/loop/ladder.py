@@ -35,24 +35,19 @@ SPENT = Recovery(spent=True)
 
 
 def recover(
-    state: State,
-    lane: Lane,
-    role: str,
-    seen: Observation,
-    verdict: Verdict,
-    breaker: Breaker,
-    measured: Measurement,
+    state: State, lane: Lane, role: str, seen: Observation, verdict: Verdict, breaker: Breaker, measured: Measurement
 ) -> Recovery:
     """The next untried rung for what the monitor and the breaker say of this iteration of `role`."""
-    rungs = _rungs(state, role)
+    fallback = state.task.settings.choice(role).fallback
+    rungs = tuple(r for r in STALL_RUNGS if r != "other-agent" or fallback)
     if seen.gate_held and verdict.cure == "continue":
         return NONE_NEEDED
     if verdict.cure == "continue" and breaker.state != "OPEN":
-        return _unhealed(lane, seen, rungs)
+        return _spent_on_same_failure(lane, seen, rungs)
     if verdict.cure in {"stop", "ask"}:
         return SPENT
     if verdict.health in {"FLIP-FLOPPING", "REGRESSING"}:
-        return _rolled_back(state, lane, verdict, measured)
+        return _rollback(state, lane, verdict, measured)
     rung = next((r for r in rungs if r not in lane.loop.rungs), None)
     if rung is None:
         return SPENT
@@ -60,7 +55,7 @@ def recover(
     return Recovery(rung, _back(lane.best, measured) if stalled else Commit(""))
 
 
-def verdict_on(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
+def verdict_with_cure(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
     """The verdict with the cure that the ladder really takes, so that word and deed agree (M22)."""
     reason = recovery.reason or (breaker.reason if verdict.cure is Cure.CONTINUE else "")
     if recovery.spent:
@@ -71,7 +66,7 @@ def verdict_on(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdic
     return verdict if verdict.cure is cure else change_cure(verdict, cure, reason)
 
 
-def _unhealed(lane: Lane, seen: Observation, rungs: tuple[str, ...]) -> Recovery:
+def _spent_on_same_failure(lane: Lane, seen: Observation, rungs: tuple[str, ...]) -> Recovery:
     """A failure that ended an earlier context for every rung there is, and is the first thing a new one meets."""
     endings = observe(lane.loop.history, seen).endings
     met = sum(seen.fine in ending.failures for ending in endings)
@@ -80,22 +75,14 @@ def _unhealed(lane: Lane, seen: Observation, rungs: tuple[str, ...]) -> Recovery
     return Recovery(spent=True, reason=f"every cure was tried, and the same failure is back: {seen.summary}")
 
 
-def _rolled_back(state: State, lane: Lane, verdict: Verdict, measured: Measurement) -> Recovery:
-    used = sum(r in {"rollback", "rollback-two"} for r in lane.loop.rungs)
-    if used >= ROLLBACKS:
+def _rollback(state: State, lane: Lane, verdict: Verdict, measured: Measurement) -> Recovery:
+    if sum(r in {"rollback", "rollback-two"} for r in lane.loop.rungs) >= ROLLBACKS:
         return SPENT
     if verdict.health == "REGRESSING":
         return Recovery("rollback", _back(lane.best, measured))
-    return (
-        SPENT
-        if "rollback-two" in lane.loop.rungs
-        else Recovery("rollback-two", _back(_two_back(state, lane), measured))
-    )
-
-
-def _rungs(state: State, role: str) -> tuple[str, ...]:
-    choice = state.task.settings.choice(role)
-    return tuple(r for r in STALL_RUNGS if r != "other-agent" or choice.fallback)
+    if "rollback-two" in lane.loop.rungs:
+        return SPENT
+    return Recovery("rollback-two", _back(_two_back(state, lane), measured))
 
 
 def _back(to: Checkpoint | None, measured: Measurement) -> Commit:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from flyball.core.loop import casting, panel, questions
-from flyball.core.loop.questions import CHECKED_BY, tool_failure
 from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.effects import BASELINE, Measure, Prepare, Restore, Save
 from flyball.core.model.events import Consented, TaskStopped, TurnSetAside
-from flyball.core.model.measurement import GateResult, Measurement
+from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Saved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Player
@@ -16,24 +15,25 @@ from flyball.core.text.quantities import plural
 
 ANEW = "flyball trust, then the same flyball run with --new"
 """A task keeps the settings it began with, so `resume` knows nothing of a flyball.toml that was corrected."""
+ALONE = "flyball, for no model but the author's could look at them,"
+"""Who refuses changes of protected files where nobody may allow them."""
 
 
-def opened(state: State, *, checks: bool = False) -> Step | None:
+def prepare(state: State, *, checks: bool = False) -> Step | None:
     """A workspace and a baseline whose gates can run and, where QA `checks` the work, its tools too."""
     if state.prepared is None or state.removed:
         key = EffectId(f"prepare/{state.removals}" if state.removed else "prepare")
         return perform(Prepare(key, again=state.prepared is not None))
-    if state.reopened:
-        found = _as_delivered(state, state.main)
-        if found is not None:
-            return found
+    first = _as_delivered(state, state.main) if state.reopened else None
+    if first is not None:
+        return first
     if state.baseline is None:
-        return perform(_baseline(state, checks=checks))
-    if state.baseline.broken:
-        return _broken_baseline(state.baseline)
-    if state.baseline.unusable:
-        return _unusable(state.baseline.unusable)
-    return _regressed(state, state.baseline) if state.regressed else None
+        base = state.round_base or state.prepared.base
+        name = EffectId(f"{BASELINE}-{state.rounds + 1}" if state.rounds else BASELINE)
+        return perform(
+            Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
+        )
+    return _unfit_baseline(state, state.baseline)
 
 
 def _as_delivered(state: State, lane: Lane) -> Step | None:
@@ -48,35 +48,23 @@ def _as_delivered(state: State, lane: Lane) -> Step | None:
     return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason="reopened by a person"))
 
 
-def _regressed(state: State, baseline: Measurement) -> Step:
+def _unfit_baseline(state: State, baseline: Measurement) -> Step | None:
+    """What a person has to mend before any work: a gate or a tool that cannot run, or tests that fail since the last delivery."""
+    broken, tool = next((gate for gate in baseline.gates if gate.broken), None), baseline.unusable
+    if broken is not None:
+        what = "setup" if broken.name == "setup" else f"the gate {broken.name}"
+        reason = f"{what} cannot run: {broken.broken}; correct it in flyball.toml and type: {ANEW}"
+        return halt(TaskStopped("blocked", reason, broken.evidence))
+    if tool is not None:
+        off = f'qa.{questions.CHECKED_BY[tool.name]} = "off"'
+        mend = f"install it in `setup` or correct its command, or switch the check off: {off}; then type: {ANEW}"
+        return halt(TaskStopped("blocked", f"{questions.tool_failure(tool)}; {mend}", tool.evidence))
+    if not state.regressed:
+        return None
     failing = baseline.counts.known_failing
-    told = f"{plural(failing, 'test')} {'fails' if failing == 1 else 'fail'} on what was delivered, {state.known_failing} before the task"
-    broken = tuple(line for gate in baseline.gates if not gate.passed for line in gate.output.splitlines()[-12:])
-    return halt(TaskStopped("blocked", f"{told} began; repair the set-up or roll back, then go on", broken))
-
-
-def _baseline(state: State, *, checks: bool) -> Measure:
-    assert state.prepared is not None
-    base = state.round_base or state.prepared.base
-    name = EffectId(f"{BASELINE}-{state.rounds + 1}" if state.rounds else BASELINE)
-    return Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
-
-
-def _broken_baseline(baseline: Measurement) -> Step:
-    broken = next(g for g in baseline.gates if g.broken)
-    evidence = (f"command: {broken.command}", *broken.output.splitlines()[-12:])
-    what = "setup" if broken.name == "setup" else f"the gate {broken.name}"
-    reason = f"{what} cannot run: {broken.broken}; correct it in flyball.toml and type: {ANEW}"
-    return halt(TaskStopped("blocked", reason, evidence))
-
-
-def _unusable(tool: GateResult) -> Step:
-    reason = f'{tool_failure(tool)}; install it in `setup` or correct its command, or switch the check off: qa.{CHECKED_BY[tool.name]} = "off"; then type: {ANEW}'
-    return halt(TaskStopped("blocked", reason, (f"command: {tool.command}", *tool.output.splitlines()[-12:])))
-
-
-ALONE = "flyball, for no model but the author's could look at them,"
-"""Who refuses changes of protected files where nobody may allow them."""
+    told = f"{plural(failing, 'test fails', 'tests fail')} on what was delivered, {state.known_failing} before the task"
+    ends = tuple(line for gate in baseline.gates if not gate.passed for line in gate.evidence[1:])
+    return halt(TaskStopped("blocked", f"{told} began; repair the set-up or roll back, then go on", ends))
 
 
 def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) -> Step:
@@ -86,7 +74,7 @@ def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) 
     assert lane.loop.last is not None
     paths = tuple(c.partition(":")[0] for c in lane.loop.consent_wanted)
     asked = casting.player_for(state, lane, reviewer, reviewing=True) if lane.panel is None else None
-    if asked is not None and _is_author(state, lane, asked):
+    if asked is not None and casting.independence(asked, casting.authors(state, lane), state.task.agents) == "same":
         return record(Consented(paths, ALONE, allowed=False, commit=Commit(lane.loop.last.candidate), lane=lane.name))
     answers = panel.convene(state, lane, brief, (reviewer,), commit=lane.loop.last.candidate, purpose="consent")
     if isinstance(answers, Step):
@@ -96,10 +84,6 @@ def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) 
     allowed = turn.kind == "ok" and turn.claim.verdict == "pass" and _is_other(state, lane, ran)
     said = Consented(paths, called, allowed=allowed, commit=effect.commit, lane=lane.name)
     return record(said, TurnSetAside(effect.turn, "consent", lane=lane.name))
-
-
-def _is_author(state: State, lane: Lane, player: Player) -> bool:
-    return casting.independence(player, casting.authors(state, lane), state.task.agents) == "same"
 
 
 def _is_other(state: State, lane: Lane, player: Player) -> bool:

@@ -1,7 +1,7 @@
 """A panel: reviewers look at one tree, each on a disposable copy of its own, and are weighed together.
 
     convene   one turn for each seat, as many side by side as the task allows
-    counted   a turn that crashed, was limited or interrupted is set aside and made again
+    count     a turn that crashed, was limited or interrupted is set aside and made again
     answers   once every seat has one that counts, the workflow weighs them
 
 QA is a panel of one, a backlog's validators of four.
@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from flyball.core.loop import kernel
-from flyball.core.loop.step import NOTHING, Step, perform, record
+from flyball.core.loop.step import NOTHING, Step, record
 from flyball.core.loop.workflow import Brief
+from flyball.core.model.batch_events import SeatAnswered
 from flyball.core.model.effects import Recall, RunAgent
-from flyball.core.model.events import Fact, SeatAnswered
+from flyball.core.model.events import Fact
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, Panel, State
 from flyball.core.model.task import MAIN
@@ -41,7 +42,7 @@ def convene(
     panel = lane.panel or Panel()
     for key, effect in panel.turns.items():
         if key in panel.ended:
-            turn = kernel.counted(state, lane, effect, panel.ended[key])
+            turn = kernel.turn_that_counts(state, lane, effect, panel.ended[key])
             if isinstance(turn, Step):
                 return turn
             return record(SeatAnswered(effect.turn, effect.role, lane=lane.name), *read(effect, turn))
@@ -51,9 +52,7 @@ def convene(
     if missing and room > 0:
         copy = missing[0] if lane.name == MAIN else f"{lane.name}-{missing[0]}"
         wanted = kernel.spawn(state, lane, brief, role=missing[0], purpose=purpose, copy=copy, commit=commit)
-        if isinstance(wanted, RunAgent):
-            return perform(wanted)
-        if any(isinstance(effect, Recall) for effect in wanted.effects):
+        if any(isinstance(effect, RunAgent | Recall) for effect in wanted.effects):
             return wanted
         # A guard holds: those that may run do, and it is asked again when they have ended.
         return NOTHING if panel.turns else wanted

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.loop import learnings
+from flyball.core.memory.recalling import line
+from flyball.core.memory.settling import settle
+from flyball.core.model.events import Judged
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import open_items
 from flyball.core.text import listing, quantities
+from flyball.core.text.scrubbing import clean
 
 VERSION = 7
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
 listed = listing.listed
+LEARNINGS_SHOWN = 6
+PROPOSED_SHOWN = 8
+LEARNING_LENGTH = 198
 _PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
 _REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
 
@@ -32,6 +38,12 @@ _PURPOSES = {
         "and decide whether the change is right and weakens no test. Report `verdict` `pass` to allow it, `fail` to refuse."
     ),
 }
+
+_REVISING = "If one of them no longer holds, say so in your report: `invalidates` [{id, because}]."
+_CONTRADICTING = (
+    "Decide each: where the new decision is right, report `supersedes` [{id of the earlier, by: id of the new, because}];\n"
+    "where it is not, reject the work."
+)
 
 _REPORT = """## Report
 When you are finished, write a JSON object to the file named in $FLYBALL_REPORT_FILE, or end your answer with it in a block fenced as
@@ -57,7 +69,7 @@ def compose(
         listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
         _lesson(lane),
         listed("Guidance from a person", state.guidance),
-        learnings.told(state, lane),
+        _learnings(state, lane),
         _REPORT,
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
@@ -93,26 +105,19 @@ def _consent(lane: Lane) -> str:
     return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {lane.tests_accepted}."
 
 
-def measured(lane: Lane) -> str:
+def measured_section(lane: Lane) -> str:
     """What the last iteration was found to lack, for the role that goes on."""
     judged = lane.loop.judged
-    lines: list[str] = []
-    if judged is not None:
-        if judged.false_claim:
-            lines.append("You signalled that the stage is finished. It was measured, and it is not:")
-        elif judged.gate_1.held:
-            lines.append(
-                "The measurements of this stage hold. If you agree that it is finished, set `exit_signal` to true."
-            )
-        else:
-            lines.append("The last iteration was measured. Still missing:")
-        lines += [f"- {m}" for m in judged.gate_1.missing]
-        lines += [f"- your report was not taken as you wrote it: {p}" for p in judged.report_problems]
-        lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
-        if lane.loop.breaker.state == "HALF_OPEN":
-            lines.append(f"Nothing moved: {lane.loop.breaker.reason}. If it goes on like this, the loop stops here.")
-    lines += _tricks(lane.loop.last)
-    lines += _put_back(lane)
+    lines = _verdict(lane, judged) if judged is not None else []
+    if lane.loop.last is not None and lane.loop.last.tricks:
+        lines.append("Set aside, because it would make the gate say more than is true:")
+        lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in lane.loop.last.tricks]
+    if lane.put_back:
+        kept = (
+            "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
+        )
+        back = quantities.listed(lane.put_back, 20)
+        lines.append(f"These protected files were put back as they were accepted: {back}. {kept}")
     lines += _output(lane.loop.last or lane.loop.entry)
     if lane.last_interrupted:
         lines.append(
@@ -121,27 +126,23 @@ def measured(lane: Lane) -> str:
     return "## What was measured\n" + "\n".join(lines) if lines else ""
 
 
-def _tricks(measured: Measurement | None) -> list[str]:
-    if measured is None or not measured.tricks:
-        return []
-    return ["Set aside, because it would make the gate say more than is true:"] + [
-        f"- {t.kind}: {t.path}: {t.detail}" for t in measured.tricks
-    ]
-
-
-def _put_back(lane: Lane) -> list[str]:
-    if not lane.put_back:
-        return []
-    kept = "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
-    return [
-        f"These protected files were put back as they were accepted: {quantities.listed(lane.put_back, 20)}. {kept}"
-    ]
+def _verdict(lane: Lane, judged: Judged) -> list[str]:
+    if judged.false_claim:
+        first = "You signalled that the stage is finished. It was measured, and it is not:"
+    elif judged.gate_1.held:
+        first = "The measurements of this stage hold. If you agree that it is finished, set `exit_signal` to true."
+    else:
+        first = "The last iteration was measured. Still missing:"
+    lines = [first, *(f"- {m}" for m in judged.gate_1.missing)]
+    lines += [f"- your report was not taken as you wrote it: {p}" for p in judged.report_problems]
+    lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
+    if lane.loop.breaker.state == "HALF_OPEN":
+        lines.append(f"Nothing moved: {lane.loop.breaker.reason}. If it goes on like this, the loop stops here.")
+    return lines
 
 
 def _output(measured: Measurement | None) -> list[str]:
-    if measured is None:
-        return []
-    failed = next((g for g in measured.gates if not g.passed and g.output), None)
+    failed = measured.failed_gate if measured is not None else None
     if failed is None:
         return []
     return [f"End of the output of `{failed.command}`:", "```", failed.output[-OUTPUT_SHOWN:].strip("\n"), "```"]
@@ -152,3 +153,34 @@ def _lesson(lane: Lane) -> str:
     if "smaller-scope" in lane.loop.rungs:
         text += "\n\nWork on the first open point only and leave the rest for later turns."
     return text
+
+
+def _learnings(state: State, lane: Lane) -> str:
+    """The learnings that were recalled for the turn and, to who reviews, what is not accepted yet.
+
+    Where no recall was possible, the last ones of the task that stand are shown.
+    """
+    if lane.recalled is None or lane.recalled.problem:
+        own = settle({state.task.id: state.learnings}).values()
+        lines = tuple(line(each)[:LEARNING_LENGTH] for each in own if each.usable)[-LEARNINGS_SHOWN:]
+    else:
+        lines = tuple(each.line for each in lane.recalled.learnings)
+    parts = [listed("Learnings from this repository (the tree is the truth; `avoid` did not work)", lines)]
+    if lane.recall is not None and lane.recall.reviewing:
+        parts += [_REVISING if lines else "", _proposed_decisions(state), _contradictions(lane)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _proposed_decisions(state: State) -> str:
+    """The decisions of the work that is reviewed."""
+    facts = [each.fact for each in state.learnings.known.values() if each.standing == "proposed"]
+    lines = (clean(f"{fact.number} {fact.title}: {fact.choice}", LEARNING_LENGTH) for fact in facts[-PROPOSED_SHOWN:])
+    return listed("Decisions of this work, not accepted yet", tuple(lines))
+
+
+def _contradictions(lane: Lane) -> str:
+    found = lane.recalled.contradictions if lane.recalled is not None else ()
+    text = listed(
+        "Decisions that may contradict an earlier one", tuple(f"{each.told} ({each.subject})" for each in found)
+    )
+    return f"{text}\n{_CONTRADICTING}" if text else ""

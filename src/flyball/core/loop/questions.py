@@ -105,11 +105,10 @@ def tool_unusable(tool: GateResult) -> Question:
         Option("skip", "leave this stage unverified and go to the next; every report says so"),
         Option("abort", "end the task"),
     )
-    evidence = (f"command: {tool.command}", *tool.output.splitlines()[-12:])
-    return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(evidence), again=True)
+    return Question(TOOL_UNUSABLE, tool_failure(tool), options, detail="\n".join(tool.evidence), again=True)
 
 
-def rejected(state: State, lane: Lane, by: str) -> Question:
+def work_rejected(state: State, lane: Lane, by: str) -> Question:
     """What a person is asked after the last rejection, with the whole report of the reviewers."""
     checks = lane.loop.last.checks if lane.loop.last else ()
     lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
@@ -131,7 +130,7 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 
 def breaker_open(state: State, lane: Lane) -> Question:
     judged = lane.loop.judged
-    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_conflicting(state, lane, judged)) if judged else ()
+    seen = (judged.verdict.evidence, *judged.gate_1.missing, *_comparisons(state, lane, judged)) if judged else ()
     text = led_by_trick(lane, why_stopped(lane))
     return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
 
@@ -145,14 +144,13 @@ def why_stopped(lane: Lane) -> str:
     return f"{lane.stage} is blocked: {told[:BLOCKERS_SHOWN]}"
 
 
-def _conflicting(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
+def _comparisons(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
     """Where to see the two changes that undo each other."""
-    turns = [c.label for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted][
-        -3:
-    ]
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
-    return tuple(f"compare the two changes: flyball diff {state.task.id} {label}" for label in turns[:-1])
+    own = (c for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted)
+    turns = [c.label for c in own][-3:-1]
+    return tuple(f"compare the two changes: flyball diff {state.task.id} {label}" for label in turns)
 
 
 def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:

@@ -15,32 +15,23 @@ RELATED_ASKED = 32
 
 def recall_first(state: State, lane: Lane, *, reviewing: bool) -> Recall | None:
     """The recall the lane's next turn needs; none where the same was answered already since the stage began."""
-    wanted = _question(state, lane, reviewing=reviewing)
-    known = lane.recall
-    if known is not None and replace(known, id=wanted.id, at=None, attempt=1) == wanted:
-        return None
-    return wanted
-
-
-def _question(state: State, lane: Lane, *, reviewing: bool) -> Recall:
     item = next((each for each in state.items if each.id == lane.item), None)
     under_way = tuple(each for each in state.items if each.status == "in-progress")
     about = (item,) if item is not None else under_way or state.items
-    texts = (*(() if item is not None else (state.task.request,)), *(_text(each) for each in about))
-    return Recall(
+    texts = [] if item is not None else [state.task.request]
+    texts += [text for each in about for text in (each.text, *each.acceptance)]
+    wanted = Recall(
         lane.effect_id(f"recall/{lane.recalls + 1}"),
         lane=lane.name,
         words=" ".join(" ".join(texts).split())[:WORDS_ASKED],
         item=lane.item,
         files=_files(lane, about),
-        related=_related(state, item) if item is not None else (),
+        related=_related_items(state, item) if item is not None else (),
         learned=state.learned,
         reviewing=reviewing,
     )
-
-
-def _text(item: Item) -> str:
-    return " ".join((item.text, *item.acceptance))
+    known = lane.recall
+    return None if known and replace(known, id=wanted.id, at=None, attempt=1) == wanted else wanted
 
 
 def _files(lane: Lane, about: tuple[Item, ...]) -> tuple[str, ...]:
@@ -52,7 +43,7 @@ def _files(lane: Lane, about: tuple[Item, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *changed, *named)))[:FILES_ASKED]
 
 
-def _related(state: State, item: Item) -> tuple[str, ...]:
+def _related_items(state: State, item: Item) -> tuple[str, ...]:
     """The item, those of its group, and all it depends on."""
     items = {each.id: each for each in state.items}
     found = dict.fromkeys([item.id, *(i.id for i in state.items if item.group and i.group == item.group)])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flyball.core.loop import kernel
 from flyball.core.loop.commit_messages import message, subject
-from flyball.core.loop.step import Step, perform
+from flyball.core.loop.step import Step, halt, perform
 from flyball.core.model.effects import Deliver, OpenPullRequest, Save
+from flyball.core.model.events import TaskStopped
 from flyball.core.model.outcomes import Delivered, PullRequested, Saved, Undelivered
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
@@ -20,12 +20,12 @@ def ship(state: State, lane: Lane, passed: str) -> Step:
     delivery = EffectId(f"deliver/{visit}")
     done = lane.outcomes.get(delivery)
     if isinstance(done, Undelivered):
-        return kernel.stop("blocked", f"the branch could not be delivered: {done.detail}")
+        return halt(TaskStopped("blocked", f"the branch could not be delivered: {done.detail}"))
     if not isinstance(done, Delivered):
         return perform(Deliver(delivery, commit=lane.head, push=_is_pushed(state)))
     reason = _reason(lane, passed, done.branch)
     if not state.task.settings.pull_request:
-        return kernel.stop("done", reason)
+        return halt(TaskStopped("done", reason))
     requested = EffectId(f"pull-request/{visit}")
     said = lane.outcomes.get(requested)
     if not isinstance(said, PullRequested):
@@ -33,7 +33,7 @@ def ship(state: State, lane: Lane, passed: str) -> Step:
         return perform(OpenPullRequest(requested, branch=done.branch, into=into))
     # The work is done and measured whether or not somebody else's program could open a page for it.
     told = f"pull request {said.url}" if said.url else "no pull request was opened"
-    return kernel.stop("done", f"{reason}; {told}", *((said.detail,) if said.detail else ()))
+    return halt(TaskStopped("done", f"{reason}; {told}", (said.detail,) if said.detail else ()))
 
 
 def _is_pushed(state: State) -> bool:
@@ -43,6 +43,8 @@ def _is_pushed(state: State) -> bool:
 def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
     branch = state.prepared.branch if state.prepared else ""
     squash = state.task.settings.squash
+    # What the user has already: the commit the task started from, or the one it was delivered with before.
+    known = state.shipped or (state.prepared.base if state.prepared else Commit(""))
     label = f"report-{state.reports + 1}" if state.reports else "report"
     what = subject("", state.task.request) if squash else subject("docs", f"report on {state.task.request}")
     return Save(
@@ -53,13 +55,8 @@ def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
         accepted=True,
         closing=_reason(lane, passed, branch),
         undelivered=_is_pushed(state),
-        squash_onto=_before(state) if squash else Commit(""),
+        squash_onto=known if squash else Commit(""),
     )
-
-
-def _before(state: State) -> Commit:
-    """What the user has already: the commit the task started from, or the one it was delivered with before."""
-    return state.shipped or (state.prepared.base if state.prepared else Commit(""))
 
 
 def _reason(lane: Lane, passed: str, branch: str) -> str:

@@ -14,7 +14,7 @@ _TEST = re.compile(r"(?:test_)?(.+?)(?:[._-](?:test|spec)|_test|Tests?|Spec)?", 
 _SUFFIX = re.compile(r"(?:\.[A-Za-z0-9]+)+$")
 
 
-def undeclared(
+def undeclared_edits(
     declared: Sequence[str],
     changed: Iterable[tuple[str, str]],
     *,

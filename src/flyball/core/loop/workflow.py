@@ -35,14 +35,6 @@ class Demo(msgspec.Struct, frozen=True):
     answer: str = ""
 
 
-def _no_percent(_stage: str, _numbers: StageNumbers) -> int:
-    return 0
-
-
-def _no_overall(_stage: str, _iteration: int, _completed: Collection[str]) -> int:
-    return 0
-
-
 class Workflow(msgspec.Struct, frozen=True):
     """A name, its stages in order, what comes next in a lane, where a skipped stage leads, what its roles are told, and what
     becomes of feedback once it is done.
@@ -89,8 +81,8 @@ class Workflow(msgspec.Struct, frozen=True):
     takes_sessions: bool = False
     imports: bool = False
     objection: Callable[[Measurement], str] = lambda _measured: ""
-    percent: Callable[[str, StageNumbers], int] = _no_percent
-    overall: Callable[[str, int, Collection[str]], int] = _no_overall
+    percent: Callable[[str, StageNumbers], int] = lambda _stage, _numbers: 0
+    overall: Callable[[str, int, Collection[str]], int] = lambda _stage, _iteration, _completed: 0
     demo: Demo | None = None
     story: Callable[[Iterable[Fact]], Iterator[str]] | None = None
     unverified: Callable[[State], tuple[str, ...]] = lambda _state: ()

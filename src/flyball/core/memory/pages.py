@@ -28,7 +28,7 @@ def read_page(text: str) -> LearningRecorded | None:
         clean(head[3] or "", _LONGEST) or "untitled",
         _paragraph(sections.get("context", []) or sections.get("what happened", [])),
         _paragraph(sections.get("choice", []) or sections.get("what to avoid", [])),
-        tuple(point for point in _points(sections.get("alternatives rejected", []))),
+        tuple(_points(sections.get("alternatives rejected", []))),
         _paragraph(sections.get("consequences", [])),
         depends,
         invalid,

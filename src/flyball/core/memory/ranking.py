@@ -73,25 +73,25 @@ def text_of(entry: LearningEntry) -> tuple[str, ...]:
     return _known_words(" ".join((fact.title, fact.choice, fact.context[:_CONTEXT_COUNTED], fact.consequences)))
 
 
-def rank(entries: Iterable[LearningEntry], question: TurnSubject, weights: Weights = WEIGHTS) -> list[Ranked]:
+def rank(entries: Iterable[LearningEntry], question: TurnSubject, least: float = WEIGHTS.least) -> list[Ranked]:
     """Those that are worth showing, best first."""
     known = list(entries)
     texts = {entry.id: text_of(entry) for entry in known}
     by_words = word_scores(texts, question.words)
-    ranked = [_ranked(entry, by_words.get(entry.id, 0.0), question, weights) for entry in known]
+    ranked = [_score(entry, by_words.get(entry.id, 0.0), question) for entry in known]
     ranked.sort(key=lambda each: (-each.score, -each.entry.at.timestamp(), each.entry.id))
-    return [each for each in ranked if each.score >= weights.least]
+    return [each for each in ranked if each.score >= least]
 
 
-def _ranked(entry: LearningEntry, by_words: float, question: TurnSubject, weights: Weights) -> Ranked:
+def _score(entry: LearningEntry, by_words: float, question: TurnSubject) -> Ranked:
     shared = tuple(path for path in entry.fact.files if path in question.files)
     parts = {
-        f"shares {', '.join(shared[: weights.files_counted])}": weights.file * min(len(shared), weights.files_counted),
-        "same folder": 0.0 if shared or not _same_folder(entry, question) else weights.folder,
-        "same part of the work": weights.related if _is_related(entry, question) else 0.0,
-        "words": weights.words * by_words / (by_words + weights.half) if by_words > 0 else 0.0,
-        "recent": weights.recent * _freshness(entry.at, question.at, weights.half_life_days),
-        "anti-pattern": weights.anti_pattern if entry.fact.kind == "anti-pattern" else 0.0,
+        f"shares {', '.join(shared[: WEIGHTS.files_counted])}": WEIGHTS.file * min(len(shared), WEIGHTS.files_counted),
+        "same folder": 0.0 if shared or not _same_folder(entry, question) else WEIGHTS.folder,
+        "same part of the work": WEIGHTS.related if _is_related(entry, question) else 0.0,
+        "words": WEIGHTS.words * by_words / (by_words + WEIGHTS.half) if by_words > 0 else 0.0,
+        "recent": WEIGHTS.recent * _freshness(entry.at, question.at),
+        "anti-pattern": WEIGHTS.anti_pattern if entry.fact.kind == "anti-pattern" else 0.0,
     }
     told = ", ".join(f"{part} {worth:.1f}" for part, worth in parts.items() if worth >= 0.05)
     return Ranked(entry, round(sum(parts.values()), 3), told, shared)
@@ -110,9 +110,9 @@ def _is_related(entry: LearningEntry, question: TurnSubject) -> bool:
     return not entry.fact.item or not question.item or entry.fact.item in question.related
 
 
-def _freshness(at: datetime, now: datetime | None, half_life_days: float) -> float:
+def _freshness(at: datetime, now: datetime | None) -> float:
     days = max(0.0, (now - at).total_seconds() / 86400) if now is not None else 0.0
-    return float(0.5 ** (days / half_life_days))
+    return float(0.5 ** (days / WEIGHTS.half_life_days))
 
 
 def word_scores(texts: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, float]:
@@ -132,6 +132,6 @@ def word_scores(texts: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> di
     return scores
 
 
-def says_the_same(one: LearningEntry, other: LearningEntry, weights: Weights = WEIGHTS) -> bool:
+def says_the_same(one: LearningEntry, other: LearningEntry) -> bool:
     """Whether two learnings are one that was recorded twice."""
-    return one.fact.kind == other.fact.kind and overlap(text_of(one), text_of(other)) >= weights.same
+    return one.fact.kind == other.fact.kind and overlap(text_of(one), text_of(other)) >= WEIGHTS.same

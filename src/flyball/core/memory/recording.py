@@ -5,9 +5,9 @@ Code records them, from facts alone. What stood in the turn's prompt as a learni
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from msgspec.structs import asdict
 
-from flyball.core.claims.values import Claim, DesignDecision
+from flyball.core.claims.values import Claim
 from flyball.core.memory.recalling import CHOICE_KEPT, TITLE_KEPT
 from flyball.core.memory.settling import reference
 from flyball.core.memory.words import normalise
@@ -21,44 +21,34 @@ from flyball.core.text.scrubbing import clean
 
 MOST_FILES = 8
 _TITLE, _CONTEXT = 200, 1000
+_LONG_ENOUGH = 4
+"""Shorter choices ("yes") may answer different questions."""
 
 
 def decisions(
     state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, measured: Measurement | None = None
 ) -> tuple[LearningRecorded, ...]:
     """The decisions a turn reported that are new."""
-    known = _known(state, lane)
+    known = _known_sayings(state, lane)
     facts: list[LearningRecorded] = []
     for decision in turn.claim.decisions:
         said = _sayings(decision.title, decision.choice)
         if said & known:
             continue
         known |= said
-        facts.append(_decided(state.learned + len(facts) + 1, decision, lane, effect, measured))
+        learnt = LearningRecorded(
+            state.learned + len(facts) + 1,
+            "decision",
+            **asdict(decision),
+            item=effect.item or lane.item,
+            files=measured.changed[:MOST_FILES] if measured else (),
+            commit=Commit(measured.candidate) if measured else Commit(""),
+            source="report",
+            turn=effect.turn,
+            lane=lane.name,
+        )
+        facts.append(learnt)
     return tuple(facts)
-
-
-def _decided(
-    number: int, decision: DesignDecision, lane: Lane, effect: RunAgent, measured: Measurement | None
-) -> LearningRecorded:
-    return LearningRecorded(
-        number,
-        "decision",
-        decision.title,
-        decision.context,
-        decision.choice,
-        decision.alternatives,
-        decision.consequences,
-        decision.depends_on,
-        decision.invalidated_if,
-        item=effect.item or lane.item,
-        files=measured.changed[:MOST_FILES] if measured else (),
-        commit=Commit(measured.candidate) if measured else Commit(""),
-        supersedes=decision.supersedes,
-        source="report",
-        turn=effect.turn,
-        lane=lane.name,
-    )
 
 
 def anti_pattern(
@@ -112,14 +102,12 @@ def panel_revisions(state: State, lane: Lane) -> tuple[Fact, ...]:
     return tuple(fact for effect, turn in answers for fact in revisions(state, lane, effect, turn.claim))
 
 
-def _known(state: State, lane: Lane) -> set[str]:
+def _known_sayings(state: State, lane: Lane) -> set[str]:
     """What need not be recorded: what the prompt gave as learnings, and what the task has recorded and not undone."""
     given = lane.recalled.learnings if lane.recalled is not None else ()
-    said: set[str] = set().union(*(_sayings(each.title, each.choice) for each in given))
-    own: Iterable[LearningRecorded] = (
-        each.fact for each in state.learnings.known.values() if each.standing not in {"undone", "dropped"}
-    )
-    return said.union(*(_sayings(fact.title, fact.choice) for fact in own))
+    own = [each.fact for each in state.learnings.known.values() if each.standing not in {"undone", "dropped"}]
+    said = [(each.title, each.choice) for each in given] + [(fact.title, fact.choice) for fact in own]
+    return {saying for title, choice in said for saying in _sayings(title, choice)}
 
 
 def _sayings(title: str, choice: str) -> set[str]:
@@ -127,7 +115,3 @@ def _sayings(title: str, choice: str) -> set[str]:
     choice = clean(choice, CHOICE_KEPT)
     both, alone = normalise(f"{clean(title, TITLE_KEPT)} {choice}"), normalise(choice)
     return {both} | ({alone} if len(alone.split()) >= _LONG_ENOUGH else set())
-
-
-_LONG_ENOUGH = 4
-"""Shorter choices ("yes") may answer different questions."""

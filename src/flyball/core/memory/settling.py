@@ -51,13 +51,9 @@ def reference(task: str, text: str) -> str:
 
 def settle(tasks: Mapping[str, Learnings]) -> dict[str, LearningEntry]:
     """All learnings, oldest first."""
-    entries = {
-        entry.id: entry
-        for entry in sorted(
-            (_entry(task, each) for task, known in tasks.items() for each in known.known.values()),
-            key=lambda e: (e.at, e.task, e.fact.number),
-        )
-    }
+    found = [_entry(task, each) for task, known in tasks.items() for each in known.known.values()]
+    found.sort(key=lambda e: (e.at, e.task, e.fact.number))
+    entries = {entry.id: entry for entry in found}
     _supersede(entries)
     _revise(entries, tasks)
     return {key: replace(entry, check=_missing(entry, entries)) for key, entry in entries.items()}
@@ -87,7 +83,7 @@ def _replace(entries: dict[str, LearningEntry], old: str, new: LearningEntry, be
 
 
 def _revise(entries: dict[str, LearningEntry], tasks: Mapping[str, Learnings]) -> None:
-    said = [(revision.at, task, revision) for task, known in tasks.items() for revision in known.revisions]
+    said = [(at, task, revision) for task, known in tasks.items() for at, revision in known.revisions]
     for _, task, revision in sorted(said, key=lambda each: each[:2]):
         old = reference(task, revision.learning)
         new = entries.get(reference(task, revision.favours)) if revision.favours else None
@@ -103,15 +99,13 @@ def _revise(entries: dict[str, LearningEntry], tasks: Mapping[str, Learnings]) -
 
 def _missing(entry: LearningEntry, entries: Mapping[str, LearningEntry]) -> str:
     """What a learning depends on that is gone; one that is named by its title is found by it."""
-    gone = (_gone(entry, text, entries) for text in entry.fact.depends_on)
-    return "; ".join(f"{each.id} is {each.standing}" for each in gone if each is not None)
+    named = (
+        entries.get(reference(entry.task, text)) or _by_title(entry.task, text, entries.values())
+        for text in entry.fact.depends_on
+    )
+    return "; ".join(f"{each.id} is {each.standing}" for each in named if each is not None and each.standing in GONE)
 
 
-def _gone(entry: LearningEntry, text: str, entries: Mapping[str, LearningEntry]) -> LearningEntry | None:
-    found = entries.get(reference(entry.task, text)) or _titled(entry.task, text, entries.values())
-    return found if found is not None and found.standing in GONE else None
-
-
-def _titled(task: str, text: str, entries: Iterable[LearningEntry]) -> LearningEntry | None:
+def _by_title(task: str, text: str, entries: Iterable[LearningEntry]) -> LearningEntry | None:
     wanted = normalise(text)
     return next((e for e in entries if wanted and e.task == task and normalise(e.fact.title) == wanted), None)

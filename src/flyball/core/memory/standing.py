@@ -8,15 +8,15 @@ was undone. Given the same facts, or only those in `KINDS`, everybody comes to t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from flyball.core.model import events as ev
+from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Integrate, Prepare, PutBack, Restore, Save
-from flyball.core.model.learnings import KnownLearning, Learnings, Made, Revision, Standing
+from flyball.core.model.learnings import KnownLearning, Learnings, Made, Standing
 from flyball.core.model.outcomes import Integrated, Mended, Prepared, Restored, Saved
 from flyball.core.model.task import MAIN
 
@@ -36,18 +36,9 @@ def remember(learnings: Learnings, event: ev.Event) -> None:
         apply(learnings, event.at, event.fact)
 
 
-def remembered(events: Iterable[ev.Event], known: Learnings | None = None) -> Learnings:
-    """The learnings that events amount to, on top of those known."""
-    learnings = known or Learnings()
-    for event in events:
-        remember(learnings, event)
-    return learnings
-
-
-def _recorded(learnings: Learnings, at: datetime, fact: ev.LearningRecorded) -> None:
-    turn = fact.turn or learnings.turns.get(fact.lane, 0)
+def _on_recorded(learnings: Learnings, at: datetime, fact: ev.LearningRecorded) -> None:
     if not fact.turn:
-        fact = replace(fact, turn=turn)
+        fact = replace(fact, turn=learnings.turns.get(fact.lane, 0))
     certain = fact.kind == "anti-pattern" or fact.source in TOLD
     because = "told by a person" if fact.source in TOLD - {"default"} else ""
     learnings.known[fact.number] = KnownLearning(
@@ -61,12 +52,11 @@ def _recorded(learnings: Learnings, at: datetime, fact: ev.LearningRecorded) -> 
         learnings.live.pop(oldest, None)
 
 
-def _revised(learnings: Learnings, at: datetime, fact: ev.LearningRevised) -> None:
-    revision = Revision(fact.learning, fact.because, fact.by, at, fact.favours)
-    learnings.revisions = (*learnings.revisions, revision)[-(learnings.most or len(learnings.revisions) + 1) :]
+def _on_revised(learnings: Learnings, at: datetime, fact: ev.LearningRevised) -> None:
+    learnings.revisions = (*learnings.revisions, (at, fact))[-(learnings.most or len(learnings.revisions) + 1) :]
 
 
-def _spoke(learnings: Learnings, _at: datetime, fact: ev.PersonSpoke) -> None:
+def _on_person_spoke(learnings: Learnings, _at: datetime, fact: ev.PersonSpoke) -> None:
     """A person keeps or drops a learning by its number, in whatever state it is."""
     if fact.word not in {"keep", "drop"}:
         return
@@ -75,7 +65,7 @@ def _spoke(learnings: Learnings, _at: datetime, fact: ev.PersonSpoke) -> None:
     if said is None or known is None:
         return
     standing: Standing = "kept" if fact.word == "keep" else "dropped"
-    told = f"a person {'kept' if fact.word == 'keep' else 'dropped'} it"
+    told = f"a person {standing} it"
     because = f"{told}: {said[2].strip()}" if said[2] and said[2].strip() else told
     learnings.known[known.fact.number] = replace(known, standing=standing, because=because, person=True)
     learnings.live.pop(known.fact.number, None)
@@ -91,7 +81,7 @@ def _change(learnings: Learnings, which: Changes, standing: Standing, because: s
             del learnings.live[number]
 
 
-def _begun(learnings: Learnings, _at: datetime, fact: ev.Begun) -> None:
+def _on_begun(learnings: Learnings, _at: datetime, fact: ev.Begun) -> None:
     effect = fact.effect
     if isinstance(effect, Save) and effect.turn:
         learnings.turns[effect.lane] = max(learnings.turns.get(effect.lane, 0), effect.turn)
@@ -99,7 +89,7 @@ def _begun(learnings: Learnings, _at: datetime, fact: ev.Begun) -> None:
         learnings.under_way[effect.id] = effect
 
 
-def _ended(learnings: Learnings, _at: datetime, fact: ev.Ended) -> None:
+def _on_ended(learnings: Learnings, _at: datetime, fact: ev.Ended) -> None:
     effect = learnings.under_way.pop(fact.id, None)
     outcome = fact.outcome
     lane = effect.lane if effect is not None else MAIN
@@ -109,13 +99,13 @@ def _ended(learnings: Learnings, _at: datetime, fact: ev.Ended) -> None:
                 learnings.trees = (outcome.tree,)
                 _make(learnings, outcome.base, lane)
         case Saved() if outcome.accepted and lane == MAIN:
-            _accepted(learnings, outcome)
+            _accept(learnings, outcome)
         case Saved() | Mended():
             _make(learnings, outcome.commit, lane)
         case Integrated():
             _make(learnings, outcome.commit, MAIN)
         case Restored():
-            _restored(learnings, outcome, lane)
+            _take_back(learnings, outcome, lane)
 
 
 def _make(learnings: Learnings, commit: str, lane: str) -> None:
@@ -125,7 +115,7 @@ def _make(learnings: Learnings, commit: str, lane: str) -> None:
         del learnings.made[next(iter(learnings.made))]
 
 
-def _accepted(learnings: Learnings, saved: Saved) -> None:
+def _accept(learnings: Learnings, saved: Saved) -> None:
     """What stands on the task's branch is kept; a tree that was there before is a way back, and keeps nothing new."""
     learnings.accepted += 1
     back = saved.tree in learnings.trees[:-1] and saved.tree != learnings.trees[-1]
@@ -136,38 +126,34 @@ def _accepted(learnings: Learnings, saved: Saved) -> None:
     _make(learnings, saved.commit, MAIN)
 
 
-def _restored(learnings: Learnings, restored: Restored, lane: str) -> None:
+def _take_back(learnings: Learnings, restored: Restored, lane: str) -> None:
     """A lane's tree is an older one: what was decided after it is undone, and what was accepted after it is a proposal again.
 
     On the task's branch that takes the work of other lanes back, too, which was accepted after it.
     """
     made = learnings.made.get(restored.commit)
-    own = made is not None and made.lane == lane
-    turn = made.turn if made is not None and own else 0
+    turn = made.turn if made is not None and made.lane == lane else 0
     accepted = made.accepted if made is not None else 0
     told = f"the work was taken back to {restored.commit[:10]}"
-    standing = {"proposed", "kept"}
 
-    def of_lane(each: KnownLearning) -> bool:
-        return each.fact.lane == lane and each.fact.turn > turn and each.standing in standing
+    def decided_since(each: KnownLearning) -> bool:
+        return each.fact.lane == lane and each.fact.turn > turn and each.standing in {"proposed", "kept"}
 
-    def of_others(each: KnownLearning) -> bool:
-        return each.fact.lane != MAIN and each.standing == "kept" and each.checkpoint > accepted
+    def accepted_since(each: KnownLearning) -> bool:
+        return each.standing == "kept" and each.checkpoint > accepted
 
-    def reconsidered(each: KnownLearning) -> bool:
-        return each.fact.lane == lane and each.standing == "kept" and each.checkpoint > accepted
-
-    _change(learnings, of_lane, "undone", told)
+    _change(learnings, decided_since, "undone", told)
     if lane == MAIN:
-        _change(learnings, of_others, "undone", told)
-        _change(learnings, reconsidered, "proposed", f"its acceptance was undone: {told}")
+        _change(learnings, lambda each: each.fact.lane != MAIN and accepted_since(each), "undone", told)
+        because = f"its acceptance was undone: {told}"
+        _change(learnings, lambda each: each.fact.lane == MAIN and accepted_since(each), "proposed", because)
 
 
-def _judged(learnings: Learnings, _at: datetime, fact: ev.Judged) -> None:
+def _on_judged(learnings: Learnings, _at: datetime, fact: ev.Judged) -> None:
     learnings.turns[fact.lane] = max(learnings.turns.get(fact.lane, 0), fact.turn)
 
 
-def _moved(learnings: Learnings, _at: datetime, fact: ev.Moved) -> None:
+def _on_moved(learnings: Learnings, _at: datetime, fact: ev.Moved) -> None:
     """Work that a review rejects is no longer accepted, with all that was decided in this round of it."""
     if fact.rejected:
         first = learnings.round_turn
@@ -178,7 +164,7 @@ def _moved(learnings: Learnings, _at: datetime, fact: ev.Moved) -> None:
         _change(learnings, which, "proposed", "a review rejected the work it belongs to")
 
 
-def _item_changed(learnings: Learnings, _at: datetime, fact: ev.ItemChanged) -> None:
+def _on_item_changed(learnings: Learnings, _at: datetime, fact: ev.ItemChanged) -> None:
     """An item that is complete keeps its decisions; one that is worked on again has them as proposals, one that is to be begun
     anew has none.
     """
@@ -196,7 +182,7 @@ def _change_item(
     _change(learnings, lambda each: each.fact.item == item and each.standing == old, new, because)
 
 
-def _lane_opened(learnings: Learnings, _at: datetime, fact: ev.LaneOpened) -> None:
+def _on_lane_opened(learnings: Learnings, _at: datetime, fact: be.LaneOpened) -> None:
     """An item that is begun anew in a lane of its own: what an earlier attempt decided went with that attempt.
 
     A lane that starts from the earlier work goes on with what was decided there.
@@ -205,21 +191,21 @@ def _lane_opened(learnings: Learnings, _at: datetime, fact: ev.LaneOpened) -> No
         _change_item(learnings, fact.item, "proposed", "undone", f"{fact.item} was begun anew")
 
 
-def _reopened(learnings: Learnings, _at: datetime, _fact: ev.TaskReopened) -> None:
+def _on_reopened(learnings: Learnings, _at: datetime, _fact: ev.TaskReopened) -> None:
     learnings.round_turn = max(learnings.turns.values(), default=0)
 
 
 _TABLE: dict[type[ev.Fact], Callable[[Learnings, datetime, Any], None]] = {
-    ev.LearningRecorded: _recorded,
-    ev.LearningRevised: _revised,
-    ev.PersonSpoke: _spoke,
-    ev.Begun: _begun,
-    ev.Ended: _ended,
-    ev.Judged: _judged,
-    ev.Moved: _moved,
-    ev.ItemChanged: _item_changed,
-    ev.LaneOpened: _lane_opened,
-    ev.TaskReopened: _reopened,
+    ev.LearningRecorded: _on_recorded,
+    ev.LearningRevised: _on_revised,
+    ev.PersonSpoke: _on_person_spoke,
+    ev.Begun: _on_begun,
+    ev.Ended: _on_ended,
+    ev.Judged: _on_judged,
+    ev.Moved: _on_moved,
+    ev.ItemChanged: _on_item_changed,
+    be.LaneOpened: _on_lane_opened,
+    ev.TaskReopened: _on_reopened,
 }
 KINDS = tuple(str(kind.__struct_config__.tag) for kind in _TABLE)
 """The stored names of all facts that are looked at."""

@@ -62,14 +62,14 @@ def _is_inside(path: str) -> bool:
 
 def doubt(fact: LearningRecorded, tree: Tree, *, compare: bool = True) -> Doubt:
     """Look a learning up; `compare` also reads the files it is about, then and now."""
-    stale = _come_true(fact, tree) or _gone(fact, tree)
+    stale = _condition_met(fact, tree) or _missing_file(fact, tree)
     if stale or not compare:
         return Doubt(stale)
     changed = [path for path in fact.files[:FILES_COMPARED] if _is_rewritten(fact.commit, path, tree)]
     return Doubt(note=f"changed since: {', '.join(changed)}" if changed else "")
 
 
-def _come_true(fact: LearningRecorded, tree: Tree) -> str:
+def _condition_met(fact: LearningRecorded, tree: Tree) -> str:
     wanted = condition(fact.invalidated_if)
     if wanted is None:
         return ""
@@ -80,7 +80,7 @@ def _come_true(fact: LearningRecorded, tree: Tree) -> str:
     return f"path {wanted.path} {wanted.verb}" if there == (wanted.verb == "exists") else ""
 
 
-def _gone(fact: LearningRecorded, tree: Tree) -> str:
+def _missing_file(fact: LearningRecorded, tree: Tree) -> str:
     """A file the learning itself names is gone, or all it is about are; an anti-pattern tells of work that is not there."""
     if fact.kind == "anti-pattern" or not fact.files:
         return ""

@@ -1,16 +1,51 @@
-"""The facts of items that are worked on side by side: batches, what became of each piece of work, what goes back."""
+"""The facts of what happens side by side: lanes, seats of a panel, batches, what became of each piece of work, what goes back."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from flyball.core.advice.batch import BatchResult
+from flyball.core.advice.loop_page import PastRow
 from flyball.core.claims.findings import Finding
 from flyball.core.claims.values import Rejection
+from flyball.core.health.monitor import Verdict
+from flyball.core.health.observation import Observation
 from flyball.core.model.events import Fact
-from flyball.core.model.task import Commit
+from flyball.core.model.task import MAIN, Commit
 
 Why = Literal["review", "conflict", "gates", "failed", "undone"]
 """Why a subtask goes back: the review, a conflict, a gate that is red on the integrated tree, turns that came to nothing, a rollback."""
+
+
+class LaneOpened(Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
+    """A line of work begins, from `base`, for one item.
+
+    `start` is the commit its workspace begins with, where earlier work on the item stands on the base already. What was tried before
+    and what it taught go with it (`rungs`, `lesson`).
+    """
+
+    lane: str
+    stage: str
+    base: Commit
+    item: str = ""
+    start: Commit = Commit("")
+    rungs: tuple[str, ...] = ()
+    lesson: tuple[str, ...] = ()
+
+
+class LaneClosed(Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
+    """A line of work is over; what came of it is said."""
+
+    lane: str
+    reason: str
+
+
+class SeatAnswered(Fact, frozen=True, omit_defaults=True, tag="seat.answered"):
+    """A reviewer of a panel gave an answer that counts."""
+
+    turn: int
+    role: str
+    lane: str = MAIN
 
 
 class BatchBegun(Fact, frozen=True, omit_defaults=True, tag="batch.begun"):
@@ -110,3 +145,19 @@ class BatchesUndone(Fact, frozen=True, omit_defaults=True, tag="batches.undone")
     items: tuple[str, ...]
     to: str
     reason: str
+
+
+class BatchJudged(Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
+    """A loop that others drive told what came of a batch, and the monitor had its say; in no journal of a task."""
+
+    batch: BatchResult
+    observation: Observation
+    verdict: Verdict
+
+
+class HistoryImported(Fact, frozen=True, omit_defaults=True, tag="history.imported"):
+    """The history so far was read from a `loop-state.md` that flyball did not write; in no journal of a task."""
+
+    path: str
+    sha256: str
+    rows: tuple[PastRow, ...] = ()

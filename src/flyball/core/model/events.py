@@ -8,14 +8,12 @@ from typing import Generic, Literal
 import msgspec
 from typing_extensions import TypeVar
 
-from flyball.core.advice.batch import BatchResult
-from flyball.core.advice.loop_page import PastRow
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Breaker
 from flyball.core.health.monitor import Verdict
 from flyball.core.health.observation import Observation
 from flyball.core.model.effects import Effect, Question
-from flyball.core.model.measurement import Scalar
+from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Task
 
@@ -63,46 +61,6 @@ class Ended(Fact, Generic[Outcome_co], frozen=True, omit_defaults=True, tag="eff
     attempt: int = 1
 
 
-class LaneOpened(Fact, frozen=True, omit_defaults=True, tag="lane.opened"):
-    """A line of work begins, from `base`, for one item.
-
-    `start` is the commit its workspace begins with, where earlier work on the item stands on the base already. What was tried before
-    and what it taught go with it (`rungs`, `lesson`).
-    """
-
-    lane: str
-    stage: str
-    base: Commit
-    item: str = ""
-    start: Commit = Commit("")
-    rungs: tuple[str, ...] = ()
-    lesson: tuple[str, ...] = ()
-
-
-class LaneClosed(Fact, frozen=True, omit_defaults=True, tag="lane.closed"):
-    """A line of work is over; what came of it is said."""
-
-    lane: str
-    reason: str
-
-
-class SeatAnswered(Fact, frozen=True, omit_defaults=True, tag="seat.answered"):
-    """A reviewer of a panel gave an answer that counts."""
-
-    turn: int
-    role: str
-    lane: str = MAIN
-
-
-class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Gate 1: whether the measurements satisfy the stage, and what is missing."""
-
-    held: bool
-    condition: str
-    missing: tuple[str, ...] = ()
-    values: dict[str, Scalar] = {}
-
-
 class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     """One iteration was weighed: gates, progress, health, and what follows; a `batch` is a whole item, by its reviews."""
 
@@ -135,22 +93,6 @@ class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     lane: str = MAIN
 
 
-class BatchJudged(Fact, frozen=True, omit_defaults=True, tag="batch.judged"):
-    """A loop that others drive told what came of a batch, and the monitor had its say; in no journal of a task."""
-
-    batch: BatchResult
-    observation: Observation
-    verdict: Verdict
-
-
-class HistoryImported(Fact, frozen=True, omit_defaults=True, tag="history.imported"):
-    """The history so far was read from a `loop-state.md` that flyball did not write; in no journal of a task."""
-
-    path: str
-    sha256: str
-    rows: tuple[PastRow, ...] = ()
-
-
 class TurnSetAside(Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
     """A turn that is no iteration: limited, crashed, interrupted, or one that planned."""
 
@@ -162,10 +104,7 @@ class TurnSetAside(Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
 
 
 class Moved(Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
-    """A lane is in another stage now; `accepts_tests` when the tests that its head holds are protected from then on.
-
-    `completed` is that of a whole item.
-    """
+    """A lane is in another stage now, `completed` with a whole item; `accepts_tests`: those its head holds are protected from then on."""
 
     stage: str
     previous: str
@@ -334,10 +273,7 @@ class TaskReopened(Fact, frozen=True, omit_defaults=True, tag="task.reopened"):
 
 
 class WorkspaceRemoved(Fact, frozen=True, omit_defaults=True, tag="workspace.removed"):
-    """The task's checkout is gone, with what set-up had installed there: `cleaned` away, or `found` missing.
-
-    It is made again, from what was saved, when the task goes on.
-    """
+    """The task's checkout is gone, `cleaned` away or `found` missing; it is made again, from what was saved, when the task goes on."""
 
     by: Literal["cleaned", "found"]
     parts: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from flyball.core.model.effects import Effect
-from flyball.core.model.events import LearningRecorded
+from flyball.core.model.events import LearningRecorded, LearningRevised
 from flyball.core.model.task import EffectId
 
 Standing = Literal["proposed", "kept", "superseded", "stale", "undone", "dropped"]
@@ -28,16 +28,6 @@ class KnownLearning(msgspec.Struct, frozen=True):
     person: bool = False
 
 
-class Revision(msgspec.Struct, frozen=True):
-    """A reviewer's word about a learning of any task: it is superseded by `favours`, or it no longer holds."""
-
-    learning: str
-    because: str
-    by: str
-    at: datetime
-    favours: str = ""
-
-
 class Made(msgspec.Struct, frozen=True):
     """Where a commit comes from: the lane, the last turn before it, and how many checkpoints had been accepted with it."""
 
@@ -54,7 +44,7 @@ class Learnings(msgspec.Struct):
 
     known: dict[int, KnownLearning] = {}
     live: dict[int, None] = {}
-    revisions: tuple[Revision, ...] = ()
+    revisions: tuple[tuple[datetime, LearningRevised], ...] = ()
     made: dict[str, Made] = {}
     under_way: dict[EffectId, Effect] = {}
     turns: dict[str, int] = {}
@@ -73,7 +63,3 @@ class Learnings(msgspec.Struct):
             under_way=self.under_way.copy(),
             turns=self.turns.copy(),
         )
-
-    def proposed(self) -> tuple[KnownLearning, ...]:
-        """Decisions of work that is not accepted yet."""
-        return tuple(each for each in self.known.values() if each.standing == "proposed")

@@ -34,6 +34,11 @@ class GateResult(msgspec.Struct, frozen=True, omit_defaults=True):
     output: str = ""
     log: str = ""
 
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What was run and how its output ends, for the person who is to mend it."""
+        return (f"command: {self.command}", *self.output.splitlines()[-12:])
+
 
 TrickKind = Literal[
     "test-deleted",
@@ -81,6 +86,15 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     status: Literal["pass", "fail", "n/a"]
     blocking: bool
     detail: str = ""
+
+
+class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Gate 1: whether the measurements satisfy the stage, and what is missing."""
+
+    held: bool
+    condition: str
+    missing: tuple[str, ...] = ()
+    values: dict[str, Scalar] = {}
 
 
 class Files(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -168,6 +182,11 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     def caught(self) -> tuple[Trick, ...]:
         """The tricks that keep the gate from holding."""
         return tuple(trick for trick in self.tricks if not trick.harmless)
+
+    @property
+    def failed_gate(self) -> GateResult | None:
+        """The first gate that did not pass and said something."""
+        return next((g for g in self.gates if not g.passed and g.output), None)
 
     @property
     def broken(self) -> str:

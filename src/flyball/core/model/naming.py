@@ -69,7 +69,7 @@ def slug(request: str) -> str:
     if len(telling) < FEWEST_WORDS:
         fillers = [word for word in words if word in _STOP_WORDS][: FEWEST_WORDS - len(telling)]
         telling = [word for word in words if word in telling or word in fillers]
-    return _fitted(telling[:MOST_WORDS]) or NAMELESS
+    return _join_within_limit(telling[:MOST_WORDS]) or NAMELESS
 
 
 def task_id(number: int, slug: str) -> TaskId:
@@ -107,12 +107,12 @@ def resolve(words: str, tasks: Sequence[TaskName]) -> Match | Several | None:
     for name in (words.strip().lower(), whole, core):
         exact = [task for task in tasks if name == task.id or _is_number(name, task)]
         if exact:
-            return _found(exact, "id")
+            return _match(exact, "id")
     for name in (whole, core):
         parts = _with_part(name, tasks)
         if parts:
-            return _found(parts, "part")
-    return _found(_described(said, tasks), "words")
+            return _match(parts, "part")
+    return _match(_best_described(said, tasks), "words")
 
 
 def _core(said: list[str]) -> list[str]:
@@ -121,7 +121,7 @@ def _core(said: list[str]) -> list[str]:
     return said[naming[0] : naming[-1] + 1] if naming else said
 
 
-def _found(tasks: Sequence[TaskName], by: Literal["id", "part", "words"]) -> Match | Several | None:
+def _match(tasks: Sequence[TaskName], by: Literal["id", "part", "words"]) -> Match | Several | None:
     if not tasks:
         return None
     return Match(tasks[0], by) if len(tasks) == 1 else Several(tuple(tasks))
@@ -140,7 +140,7 @@ def _with_part(part: str, tasks: Sequence[TaskName]) -> list[TaskName]:
     return whole or [task for task in tasks if part in task.id]
 
 
-def _described(said: list[str], tasks: Sequence[TaskName]) -> list[TaskName]:
+def _best_described(said: list[str], tasks: Sequence[TaskName]) -> list[TaskName]:
     """Tasks with the most of the given keywords, if those are more than half."""
     given = list(dict.fromkeys(said))
     keywords = [word for word in given if word not in _AROUND] or given
@@ -161,7 +161,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(ascii_text)
 
 
-def _fitted(words: list[str]) -> str:
+def _join_within_limit(words: list[str]) -> str:
     """The words joined, within the limit: the last go first, then the longest are cut."""
     while len("-".join(words)) > MAX_SLUG and len(words) > FEWEST_WORDS:
         words = words[:-1]

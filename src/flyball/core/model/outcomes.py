@@ -9,7 +9,6 @@ import msgspec
 
 from flyball.core.claims.claims import Claim
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.recalled import Contradiction, RecalledLearning
 from flyball.core.model.task import Commit
 
 TurnKind = Literal[
@@ -109,6 +108,28 @@ class TurnEnded(Outcome, frozen=True, omit_defaults=True, tag="turn.ended"):
     final_message: str = ""
     stray_processes: int = 0
     model: str = ""
+
+
+class RecalledLearning(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One learning as a prompt shows it in `line`; `score` and `why` say what it was chosen for, `files` which of its files the turn shares."""
+
+    id: str
+    kind: Literal["decision", "anti-pattern"]
+    title: str
+    choice: str
+    line: str
+    score: float
+    why: str
+    files: tuple[str, ...] = ()
+
+
+class Contradiction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A decision that is not accepted yet, and an earlier one on the same subject that says something else; `subject` is what they share."""
+
+    new: str
+    old: str
+    told: str
+    subject: str
 
 
 class Recalled(Outcome, frozen=True, omit_defaults=True, tag="recalled"):

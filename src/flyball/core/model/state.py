@@ -22,22 +22,12 @@ from msgspec.structs import replace
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.health.observation import History
+from flyball.core.model import outcomes as oc
 from flyball.core.model.batches import Batches
 from flyball.core.model.effects import Effect, Question, Recall, RunAgent
 from flyball.core.model.events import Held, Judged, LimitHit, TaskStopped
 from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Measurement, Trick
-from flyball.core.model.outcomes import (
-    NOTHING_USED,
-    Failed,
-    Interrupted,
-    Outcome,
-    Prepared,
-    Recalled,
-    Saved,
-    TurnEnded,
-    Usage,
-)
 from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item, Player, Task
 
 RECENT_LEARNINGS = 24
@@ -100,8 +90,8 @@ class Turn(msgspec.Struct):
     """One agent run and what was made of it."""
 
     effect: RunAgent
-    ended: TurnEnded | Interrupted | None = None
-    saved: Saved | None = None
+    ended: oc.TurnEnded | oc.Interrupted | None = None
+    saved: oc.Saved | None = None
     measured: Measurement | None = None
 
 
@@ -109,8 +99,8 @@ class Panel(msgspec.Struct):
     """Reviewers of one tree: their turns under way or not yet read, and the answers that count, by role."""
 
     turns: dict[EffectId, RunAgent] = {}
-    ended: dict[EffectId, TurnEnded | Interrupted] = {}
-    answers: dict[str, tuple[RunAgent, TurnEnded]] = {}
+    ended: dict[EffectId, oc.TurnEnded | oc.Interrupted] = {}
+    answers: dict[str, tuple[RunAgent, oc.TurnEnded]] = {}
 
 
 class Loop(msgspec.Struct):
@@ -173,7 +163,7 @@ class Lane(msgspec.Struct):
     refused: tuple[str, ...] = ()
     context: int = 1
     sessions: dict[str, str] = {}
-    session_usage: dict[str, Usage] = {}
+    session_usage: dict[str, oc.Usage] = {}
     crashes: int = 0
     crashed_at: datetime | None = None
     crash_detail: str = ""
@@ -185,11 +175,11 @@ class Lane(msgspec.Struct):
     asks: int = 0
     restores: int = 0
     recall: Recall | None = None
-    recalled: Recalled | None = None
+    recalled: oc.Recalled | None = None
     recalls: int = 0
-    outcomes: dict[EffectId, Outcome] = {}
+    outcomes: dict[EffectId, oc.Outcome] = {}
     attempts: dict[EffectId, int] = {}
-    failed: tuple[EffectId, Failed] | None = None
+    failed: tuple[EffectId, oc.Failed] | None = None
     loop: Loop = msgspec.field(default_factory=Loop)
     turn: Turn | None = None
     panel: Panel | None = None
@@ -238,7 +228,7 @@ class State(msgspec.Struct):
     items: tuple[Item, ...] = ()
     items_confirmed: bool = False
     items_own: bool = False
-    prepared: Prepared | None = None
+    prepared: oc.Prepared | None = None
     removed: bool = False
     removals: int = 0
     baseline: Measurement | None = None
@@ -253,11 +243,11 @@ class State(msgspec.Struct):
     window: Window | None = None
     limits: dict[str, LimitHit] = {}
     questions: dict[EffectId, Asked] = {}
-    usage: Usage = NOTHING_USED
+    usage: oc.Usage = oc.NOTHING_USED
     known_usd: float = 0.0
     unpriced: int = 0
     turns_without_tokens: int = 0
-    dearest_turn: Usage = NOTHING_USED
+    dearest_turn: oc.Usage = oc.NOTHING_USED
     pausing: bool = False
     aborting: bool = False
     shipped: Commit = Commit("")

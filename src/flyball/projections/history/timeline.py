@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.model import events as ev
+from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
 from flyball.core.model.measurement import Counts
 from flyball.core.model.outcomes import Measured, Outcome, TurnEnded
@@ -131,7 +131,7 @@ class Timeline:
     def _started(self, at: datetime, _fact: ev.SessionStarted) -> None:
         self.sittings.append(Sitting(at, at))
 
-    def _lane(self, at: datetime, fact: ev.LaneOpened) -> None:
+    def _lane(self, at: datetime, fact: be.LaneOpened) -> None:
         self.openings.append(LaneOpening(at, fact.lane, fact.item, fact.base))
         self._item[fact.lane] = fact.item
 
@@ -212,7 +212,7 @@ class Timeline:
     _facts: ClassVar[dict[type, Callable[[Timeline, datetime, Any], None]]] = {
         ev.TaskOpened: _opened,
         ev.SessionStarted: _started,
-        ev.LaneOpened: _lane,
+        be.LaneOpened: _lane,
         ev.Begun: _begun,
         ev.Ended: _ended,
         ev.Judged: _judged,

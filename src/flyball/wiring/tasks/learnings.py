@@ -93,7 +93,7 @@ def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[Learni
 def _ranked(entries: Iterable[LearningEntry], text: str, files: Sequence[str]) -> list[Ranked]:
     """Every learning with its score, whatever its state: the least score leaves none out."""
     question = TurnSubject("", words(text), tuple(files), at=system_clock.now())
-    return rank(entries, question, replace(WEIGHTS, least=float("-inf")))
+    return rank(entries, question, least=float("-inf"))
 
 
 def _listed(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningListed:

@@ -9,7 +9,6 @@ from flyball.core.loop.kernel import Stage
 from flyball.core.loop.role import WORKING, Role
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.effects import Measure
 from flyball.core.model.events import Fact, Moved, TaskReopened
 from flyball.core.model.state import Lane, Record, State
 
@@ -39,14 +38,16 @@ def _noted(state: State, fact: Noted) -> None:
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     context = (prompts.request(state), prompts.criteria(state))
-    return prompts.compose(state, lane, role, purpose, text=TEXT, context=context, measured=prompts.measured(lane))
+    return prompts.compose(
+        state, lane, role, purpose, text=TEXT, context=context, measured=prompts.measured_section(lane)
+    )
 
 
 WRITE = Stage("WRITE", "writer", "green", gates.green, brief, product=True)
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:
@@ -57,11 +58,7 @@ def next_step(state: State, lane: Lane) -> Step:
         return shipping.ship(state, lane, "gates passed")
     if lane.loop.exiting:
         return _written(state, lane)
-    measured = kernel.work(state, lane, WRITE)
-    if isinstance(measured, Step):
-        growing = (replace(e, tests_may_grow=True) if isinstance(e, Measure) else e for e in measured.effects)
-        return measured._replace(effects=tuple(growing))
-    return record(*kernel.evaluate(state, lane, WRITE, measured))
+    return kernel.iterate(state, lane, WRITE, lambda wanted: replace(wanted, tests_may_grow=True))
 
 
 def _written(state: State, lane: Lane) -> Step:

@@ -9,9 +9,9 @@ import pytest
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, parts, simulated
 
 from flyball.core.claims.claims import Claim, Rejection
-from flyball.core.model.batch_events import BatchEnded, BatchReviewed, SubtaskIntegrated
+from flyball.core.model.batch_events import BatchEnded, BatchReviewed, LaneOpened, SubtaskIntegrated
 from flyball.core.model.effects import Effect, Integrate, RunAgent
-from flyball.core.model.events import Begun, Ended, Fact, ItemChanged, LaneOpened, PersonSpoke, SessionStarted
+from flyball.core.model.events import Begun, Ended, Fact, ItemChanged, PersonSpoke, SessionStarted
 from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, Task

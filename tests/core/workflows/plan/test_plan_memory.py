@@ -2,11 +2,11 @@
 
 import msgspec
 import pytest
+from tests.core.memory.folding import learnings_of
 from tests.core.workflows.plan.world import Team, simulated
 
 from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding, Rejection
 from flyball.core.memory.settling import settle
-from flyball.core.memory.standing import remembered
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import ItemChanged, LearningRecorded, LearningRevised
 from flyball.core.model.learnings import KnownLearning, Learnings
@@ -44,7 +44,7 @@ def learnt(simulator: Simulator) -> list[LearningRecorded]:
 
 
 def states(simulator: Simulator) -> list[str]:
-    return [each.standing for each in remembered(simulator.events).known.values()]
+    return [each.standing for each in learnings_of(simulator.events).known.values()]
 
 
 def reviews(simulator: Simulator) -> list[str]:
@@ -65,7 +65,7 @@ def test_a_decision_stands_in_its_batchs_review_as_proposed_and_is_kept_when_its
     assert "001-it-works/1 Rows of the order file" in later.prompt, "2.3 depends on 2.1"
     assert "Rows of the order file" not in beside.prompt
     ticked = [n for n, e in enumerate(simulator.events) if e.fact == ItemChanged("2.1", "completed")]
-    assert remembered(simulator.events[: ticked[0]]).known[1].standing == "proposed"
+    assert learnings_of(simulator.events[: ticked[0]]).known[1].standing == "proposed"
 
 
 @pytest.mark.req("O40", "O38")
@@ -128,5 +128,5 @@ def test_a_batch_that_contradicts_an_earlier_decision_is_put_to_the_reviewer_who
     (fact,) = simulator.of(LearningRevised)
     assert isinstance(fact, LearningRevised)
     assert (fact.learning, fact.favours, fact.by) == ("009-old/1", "001-it-works/1", "reviewer")
-    settled = settle({**world.others, "001-it-works": remembered(simulator.events)})
+    settled = settle({**world.others, "001-it-works": learnings_of(simulator.events)})
     assert (settled["009-old/1"].standing, settled["009-old/1"].by) == ("superseded", "001-it-works/1")

@@ -4,15 +4,13 @@ import pytest
 from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_task, ids, simulated
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
-from flyball.core.loop.batches.undoing import undo
-from flyball.core.model.batch_events import BatchBegun, BatchReviewed, SubtaskReturned
+from flyball.core.loop.batches.settling import undo
+from flyball.core.model.batch_events import BatchBegun, BatchReviewed, LaneClosed, LaneOpened, SubtaskReturned
 from flyball.core.model.effects import Ask, Effect, Integrate, OpenLane, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
     Event,
     ItemChanged,
-    LaneClosed,
-    LaneOpened,
     LearningRecorded,
     Moved,
     PersonSpoke,

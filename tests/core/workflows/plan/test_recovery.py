@@ -7,9 +7,16 @@ from msgspec.structs import replace
 from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Rejection
-from flyball.core.model.batch_events import BatchBegun, BatchesUndone, BatchSettled, SubtaskDeferred, SubtaskReturned
+from flyball.core.model.batch_events import (
+    BatchBegun,
+    BatchesUndone,
+    BatchSettled,
+    LaneOpened,
+    SubtaskDeferred,
+    SubtaskReturned,
+)
 from flyball.core.model.effects import RunAgent, Save
-from flyball.core.model.events import Begun, ItemChanged, Judged, LaneOpened, LearningRecorded, Moved, PersonSpoke
+from flyball.core.model.events import Begun, ItemChanged, Judged, LearningRecorded, Moved, PersonSpoke
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec, Item, Task

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.core.memory.folding import learnings_of
 
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
-from flyball.core.memory.standing import remembered
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Event, GateVerdict, LearningRecorded
-from flyball.core.model.measurement import Check, GateResult, Measurement, Trick
+from flyball.core.model.events import Event, LearningRecorded
+from flyball.core.model.measurement import Check, GateResult, GateVerdict, Measurement, Trick
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Gate, Item, Source, Task
@@ -130,7 +130,7 @@ def test_findings_guidance_learnings_and_the_lesson_of_an_ended_context_are_ther
     text = told(
         findings=(Finding("major", "it leaks", file="calc.py"),),
         guidance=("be quick",),
-        learnings=remembered(
+        learnings=learnings_of(
             Event(n, START, 1, fact)
             for n, fact in enumerate(
                 (*learnt, LearningRecorded(9, "anti-pattern", "QA rejected", context="it leaked")), 1

@@ -10,8 +10,18 @@ from flyball.core.health.breaker import CLOSED
 from flyball.core.health.monitor import Observation
 from flyball.core.health.verdict import Confidence, Cure, Health, Trend, Verdict
 from flyball.core.loop import gates
-from flyball.core.model.events import GateVerdict, Judged
-from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality, Trick
+from flyball.core.model.events import Judged
+from flyball.core.model.measurement import (
+    Check,
+    Counts,
+    Files,
+    GateResult,
+    GateVerdict,
+    Measurement,
+    NewTest,
+    Quality,
+    Trick,
+)
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, open_items
 from flyball.core.workflows.tdd import gates as tdd_gates

@@ -8,7 +8,7 @@ from tests.core.workflows.track.test_track_simulated import Team, a_track, edits
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.evaluation.plan_page import read_plan
-from flyball.core.loop.batches.undoing import undo
+from flyball.core.loop.batches.settling import undo
 from flyball.core.model.effects import Integrate
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate

@@ -55,7 +55,9 @@ def next_batch(state: State) -> tuple[Item, ...]:
         return (alone,)
     chosen: list[Item] = []
     for item in found:
-        if len(chosen) < (state.task.settings.parallel or PARALLEL) and not any(overlap(item, each) for each in chosen):
+        if len(chosen) < (state.task.settings.parallel or PARALLEL) and not any(
+            may_overlap(item, each) for each in chosen
+        ):
             chosen.append(item)
     return tuple(chosen)
 
@@ -65,7 +67,7 @@ def _runs_alone(state: State, item: Item) -> bool:
     return work is not None and (work.rounds >= ROUNDS or "smaller-scope" in work.rungs)
 
 
-def overlap(one: Item, other: Item) -> bool:
+def may_overlap(one: Item, other: Item) -> bool:
     """Whether two subtasks may touch the same file; what names no file touches all of them."""
     if not one.files or not other.files:
         return True
@@ -85,7 +87,7 @@ def is_parked(state: State, lane: Lane) -> bool:
     return any(key not in state.open or state.task.settings.attended for key in unanswered)
 
 
-def is_dropped(state: State, lane: Lane) -> str:
+def why_dropped(state: State, lane: Lane) -> str:
     """Why a lane is to be closed without its work, or an empty string."""
     if lane.item in state.batches.left_out:
         return "left out by a person"

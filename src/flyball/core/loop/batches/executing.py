@@ -8,9 +8,9 @@ from flyball.core.loop import questions
 from flyball.core.loop.batches import choosing, monitoring
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
-from flyball.core.model.batch_events import BatchBegun, BatchEnded
+from flyball.core.model.batch_events import BatchBegun, BatchEnded, LaneOpened
 from flyball.core.model.effects import Integrate
-from flyball.core.model.events import Fact, ItemChanged, LaneOpened, Moved, TaskStopped
+from flyball.core.model.events import Fact, ItemChanged, Moved, TaskStopped
 from flyball.core.model.outcomes import Integrated
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Item
@@ -33,34 +33,36 @@ def execute(rules: BatchRules, state: State, lane: Lane) -> Step:
         return record(Moved(stage, lane.stage, "nothing is left to do here"))
     chosen = choosing.next_batch(state)
     if not chosen and not lanes and known.parked:
-        return questions.put(state, lane, monitoring.parked(state))
+        return questions.put(state, lane, monitoring.parked_question(state))
     if not chosen:
-        return NOTHING if lanes else halt(_nothing_ready(state))
-    return _carried(state, lane, chosen) or record(*_begun(state, lane, chosen))
+        left = choosing.open_subtasks(state)
+        waiting = (f"{item.id} waits for {', '.join(choosing.waits_for(state, item)) or 'a person'}" for item in left)
+        return NOTHING if lanes else halt(TaskStopped("blocked", "no subtask is ready", tuple(waiting)))
+    return _carry_over(state, lane, chosen) or record(*_begin(state, lane, chosen))
 
 
-def _carried(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Step | None:
+def _carry_over(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Step | None:
     """Earlier work on a subtask is brought onto the tip before its lane begins with it."""
     for item in chosen:
-        work, key = state.batches.rework.get(item.id), _carry(state, item)
+        work, key = state.batches.rework.get(item.id), _carry_id(state, item)
         if work is not None and work.commit and key not in lane.outcomes:
             text = f"{item.id}: work that was sent back"
             return perform(Integrate(key, commit=work.commit, base=work.base, onto=state.main.head, message=text))
     return None
 
 
-def _carry(state: State, item: Item) -> EffectId:
+def _carry_id(state: State, item: Item) -> EffectId:
     return EffectId(f"carry/{state.batches.number + 1}-{item.id}")
 
 
 def _is_at_work(rules: BatchRules, state: State, lane: Lane) -> bool:
     """Whether something is still to come of a lane without a person's word: turns, or that it is closed."""
-    if choosing.is_dropped(state, lane):
+    if choosing.why_dropped(state, lane):
         return True
     return lane.stage != rules.reviewing and not choosing.is_parked(state, lane)
 
 
-def _begun(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Iterator[Fact]:
+def _begin(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Iterator[Fact]:
     """Each lane starts from the tip as it is now, with what was learnt from earlier attempts."""
     known, tip = state.batches, state.main.head
     yield BatchBegun(known.number + 1, tuple(item.id for item in chosen))
@@ -71,14 +73,7 @@ def _begun(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Iterator[Fact]
         if work is None:
             yield LaneOpened(item.id, lane.stage, tip, item.id)
             continue
-        carried = lane.outcomes.get(_carry(state, item))
+        carried = lane.outcomes.get(_carry_id(state, item))
         start = carried.commit if isinstance(carried, Integrated) else Commit("")
-        yield LaneOpened(
-            item.id, lane.stage, tip, item.id, start, work.rungs, work.reasons[:LESSON] if work.rungs else ()
-        )
-
-
-def _nothing_ready(state: State) -> TaskStopped:
-    left = choosing.open_subtasks(state)
-    waiting = [f"{item.id} waits for {', '.join(choosing.waits_for(state, item)) or 'a person'}" for item in left]
-    return TaskStopped("blocked", "no subtask is ready", tuple(waiting))
+        lesson = work.reasons[:LESSON] if work.rungs else ()
+        yield LaneOpened(item.id, lane.stage, tip, item.id, start, work.rungs, lesson)

@@ -5,8 +5,6 @@ The branch does not move here. What is approved after something that was rejecte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from msgspec.structs import replace
 
 from flyball.core.loop import gates, kernel, questions
@@ -16,13 +14,12 @@ from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message, subject
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, perform, record
-from flyball.core.loop.undeclared import undeclared
+from flyball.core.loop.undeclared import undeclared_edits
 from flyball.core.memory.recording import panel_revisions
 from flyball.core.model.batch_events import BatchReviewed, SubtaskIntegrated
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Integrate, Option, Question
-from flyball.core.model.events import Fact, Moved, UndeclaredEditsFound
-from flyball.core.model.measurement import Measurement
+from flyball.core.model.events import Fact, Moved
 from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate
 from flyball.core.model.state import Lane, State
@@ -117,17 +114,22 @@ def _gate(
     missing = gates.doubts(measured.measurement) + gates.not_all_passing(measured.measurement)
     if not missing:
         return _take(rules, state, lane, merged, item, name)
-    told = "\n".join((*missing[: gates.SHOWN], *_output(measured.measurement)))
-    return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, told, name))
+    lines = missing[: gates.SHOWN]
+    failed = measured.measurement.failed_gate
+    if failed is not None:
+        lines += [f"end of the output of `{failed.command}`:", failed.output[-OUTPUT_SHOWN:].strip()]
+    return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, "\n".join(lines), name))
 
 
 def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item: Item, measured: str) -> Step:
     """A piece on the candidate tip, with what it changed beside its files; the next batch knows that. What goes for good is asked about."""
     others = {each.item: choosing.find(state.items, each.item).files for each in choosing.subtask_lanes(state)}
     others.pop(item.id, None)
-    found = undeclared(item.files, merged.changed, item=item.id, sources=rules.kept(state), others=others)
+    found = undeclared_edits(item.files, merged.changed, item=item.id, sources=rules.kept(state), others=others)
     found = replace(found, dropped=tuple(dict.fromkeys((*found.dropped, *merged.dropped))))
-    taken = tuple(_taken(found, merged, measured))
+    outside = (*found.also_changed, *found.deleted, *found.protected)
+    piece = SubtaskIntegrated(item.id, "integrated", merged.commit, merged.tree, measured=measured, outside=outside)
+    taken: tuple[Fact, ...] = (found, piece) if outside or found.dropped else (piece,)
     if not found.deleted:
         return record(*taken)
 
@@ -145,15 +147,3 @@ def _deletion(item: Item, paths: tuple[str, ...]) -> Question:
     options = (Option("delete", "the files go"), Option("keep", "the files stay; the subtask goes back"))
     text = f"{item.id} deletes {plural(len(paths), 'file')} that it had not declared: {listed(paths, 3)}"
     return Question(f"deletes-{item.id}", text, options, default="delete", detail="\n".join(paths[:60]))
-
-
-def _taken(found: UndeclaredEditsFound, merged: Integrated, measured: str) -> Iterator[Fact]:
-    outside = (*found.also_changed, *found.deleted, *found.protected)
-    if outside or found.dropped:
-        yield found
-    yield SubtaskIntegrated(found.item, "integrated", merged.commit, merged.tree, measured=measured, outside=outside)
-
-
-def _output(measured: Measurement) -> Iterable[str]:
-    failed = next((gate for gate in measured.gates if not gate.passed and gate.output), None)
-    return (f"end of the output of `{failed.command}`:", failed.output[-OUTPUT_SHOWN:].strip()) if failed else ()

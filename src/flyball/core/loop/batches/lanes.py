@@ -6,17 +6,14 @@ import re
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.health.monitor import Health
-from flyball.core.loop import gates, kernel, opening, questions
+from flyball.core.loop import kernel, opening, questions
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.rules import BatchRules
-from flyball.core.loop.gates import Weighed
 from flyball.core.loop.step import NOTHING, Step, perform, record
-from flyball.core.model.batch_events import SubtaskDeferred, SubtaskFailed
-from flyball.core.model.effects import CloseLane, Effect, Measure, OpenLane
-from flyball.core.model.events import LaneClosed, Moved
-from flyball.core.model.measurement import Measurement
+from flyball.core.model.batch_events import LaneClosed, SubtaskDeferred, SubtaskFailed
+from flyball.core.model.effects import CloseLane, Measure, OpenLane
+from flyball.core.model.events import Moved
 from flyball.core.model.outcomes import WorkspaceClosed
 from flyball.core.model.state import Lane, State
 from flyball.core.text.manifests import may_share_environment
@@ -27,20 +24,11 @@ CRASHES = 3
 REPLAN = "re-plan"
 
 
-def worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
-    """As for every green tree; but a tree that is what it was before is no work."""
-    weighed = gates.green(state, lane, measured, claim)
-    if not measured.unchanged:
-        return weighed
-    missing = (*weighed.gate.missing[: gates.SHOWN - 1], "no relevant change")
-    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
-
-
 def step(rules: BatchRules, state: State, lane: Lane) -> Step:
     """What comes next in a subtask's lane."""
     if state.baseline is None or state.removed:
         return NOTHING
-    dropped = choosing.is_dropped(state, lane)
+    dropped = choosing.why_dropped(state, lane)
     if dropped and lane.turn is None:
         return _close(state, lane, dropped)
     if lane.stage == rules.reviewing:
@@ -53,10 +41,10 @@ def step(rules: BatchRules, state: State, lane: Lane) -> Step:
         return questions.put(state, lane, lane.to_ask[0])
     if lane.loop.consent_wanted:
         return opening.consent(state, lane, rules.brief, rules.consenting, f"the {rules.consenting}")
-    return (_given_up(rules, state, lane) if lane.turn is None else None) or _work(rules, state, lane)
+    return (_give_up(rules, state, lane) if lane.turn is None else None) or _work(rules, state, lane)
 
 
-def _given_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
+def _give_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
     """What a lane that does not move is ended with; None where it goes on, or a person is asked."""
     if lane.crashes >= CRASHES:
         told = f"the agent crashed {plural(lane.crashes, 'time')} in a row: {lane.crash_detail}"
@@ -65,7 +53,7 @@ def _given_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
     if lane.loop.breaker.state != "OPEN" or judged is None or lane.loop.reset:
         return None
     if judged.verdict.health is Health.BLOCKED:
-        return _deferred(state, lane, tuple(b.description for b in judged.verdict.blockers if b.type == "dependency"))
+        return _defer(state, lane, tuple(b.description for b in judged.verdict.blockers if b.type == "dependency"))
     work = state.batches.rework.get(lane.item)
     if not rules.replans(state) or (work is not None and REPLAN in work.rungs):
         return None
@@ -73,7 +61,7 @@ def _given_up(rules: BatchRules, state: State, lane: Lane) -> Step | None:
     return record(SubtaskFailed(lane.item, why, spent=True))
 
 
-def _deferred(state: State, lane: Lane, blockers: tuple[str, ...]) -> Step | None:
+def _defer(state: State, lane: Lane, blockers: tuple[str, ...]) -> Step | None:
     """A dependency that another open subtask will provide is resolved by the order of work."""
     words = {word.strip(".") for text in blockers for word in re.findall(r"[\w.~@-]+", text)}
     others = [item for item in choosing.open_subtasks(state) if item.id != lane.item]
@@ -99,18 +87,13 @@ def _work(rules: BatchRules, state: State, lane: Lane) -> Step:
         saved = kernel.accept(state, lane, stage)
         done = Moved(rules.reviewing, lane.stage, kernel.why_left(lane), lane=lane.name)
         return saved if isinstance(saved, Step) else record(done)
-    measured = kernel.work(state, lane, stage)
-    if isinstance(measured, Step):
-        return measured._replace(effects=tuple(_narrowed(rules, state, lane, effect) for effect in measured.effects))
-    return record(*kernel.evaluate(state, lane, stage, measured))
 
+    def narrow(wanted: Measure) -> Measure:
+        """What is measured in a lane is its own subtask's work."""
+        items = (choosing.find(state.items, lane.item),)
+        return replace(wanted, items=items, tests_may_grow=True, kept=rules.kept(state))
 
-def _narrowed(rules: BatchRules, state: State, lane: Lane, effect: Effect) -> Effect:
-    """What is measured in a lane is its own subtask's work."""
-    if not isinstance(effect, Measure):
-        return effect
-    items = (choosing.find(state.items, lane.item),)
-    return replace(effect, items=items, tests_may_grow=True, kept=rules.kept(state))
+    return kernel.iterate(state, lane, stage, narrow)
 
 
 def _close(state: State, lane: Lane, reason: str) -> Step:

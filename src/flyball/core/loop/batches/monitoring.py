@@ -19,7 +19,8 @@ from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import Step, record
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Question
-from flyball.core.model.events import GateVerdict, Judged, Moved
+from flyball.core.model.events import Judged, Moved
+from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.state import Lane, State
 
 RUNGS = ("fresh-context", "other-agent", "smaller-scope", REPLAN)
@@ -34,19 +35,16 @@ def monitor(rules: BatchRules, state: State, lane: Lane) -> Step:
     if judged is None:
         return record(judge(rules, state, lane, batch))
     if state.batches.spent and not _may_park(state, batch, judged):
-        return questions.put(state, lane, _spent(state, judged))
+        return questions.put(state, lane, _spent_question(state, judged))
     return record(Moved(rules.settling, lane.stage, judged.verdict.evidence))
 
 
 def _may_park(state: State, batch: Batch, judged: Judged) -> bool:
     """Whether what is stalled can wait for a person while something else is ready."""
-    done = {each.item for each in batch.taken}
-    others = [
-        item for item in open_subtasks(state) if item.id not in {*judged.observation.batch, *state.batches.parked}
-    ]
-    waiting = {*judged.observation.batch, *state.batches.parked} - done
-    free = [item for item in others if not waiting.intersection(item.depends_on)]
-    return judged.verdict.health is Health.STALLED and bool(free)
+    stalled = {*judged.observation.batch, *state.batches.parked}
+    waiting = stalled - {each.item for each in batch.taken}
+    others = (item for item in open_subtasks(state) if item.id not in stalled)
+    return judged.verdict.health is Health.STALLED and any(waiting.isdisjoint(item.depends_on) for item in others)
 
 
 def result_of(state: State, batch: Batch) -> BatchResult:
@@ -103,22 +101,17 @@ def remedy(rules: BatchRules, state: State, result: BatchResult, verdict: Verdic
     """What is tried next; the verdict says STOP where nothing is left."""
     spent = [gone.detail for gone in state.batches.failures.values() if gone.spent]
     if spent and rules.replans(state):
+        cure = Cure.ASK if verdict.health is Health.BLOCKED else Cure.FRESH_CONTEXT
         told = spent[0].partition("\n")[0]
-        return change_cure(verdict, _fresh(verdict), f"every remedy inside the lane was tried: {told}"), REPLAN
-    if verdict.cure is Cure.CONTINUE or verdict.cure in {Cure.STOP, Cure.ASK}:
+        return change_cure(verdict, cure, f"every remedy inside the lane was tried: {told}"), REPLAN
+    if verdict.cure in {Cure.CONTINUE, Cure.STOP, Cure.ASK}:
         return verdict, ""
-    rung = _rolled_back(state, verdict) if verdict.health in _ROLLED_BACK else _next_rung(rules, state, result)
+    rolls_back = verdict.health in {Health.REGRESSING, Health.FLIP_FLOPPING}
+    rung = _rollback(state, verdict) if rolls_back else _next_rung(rules, state, result)
     return (verdict, rung) if rung else (change_cure(verdict, Cure.STOP, "every remedy was tried"), "")
 
 
-_ROLLED_BACK = {Health.REGRESSING, Health.FLIP_FLOPPING}
-
-
-def _fresh(verdict: Verdict) -> Cure:
-    return Cure.ASK if verdict.health is Health.BLOCKED else Cure.FRESH_CONTEXT
-
-
-def _rolled_back(state: State, verdict: Verdict) -> str:
+def _rollback(state: State, verdict: Verdict) -> str:
     """A regressing batch is dropped, at most twice; a flip-flop takes back two, once."""
     used = state.batches.recoveries.get(verdict.health, 0)
     if verdict.health is Health.REGRESSING:
@@ -128,10 +121,9 @@ def _rolled_back(state: State, verdict: Verdict) -> str:
 
 def _next_rung(rules: BatchRules, state: State, result: BatchResult) -> str:
     """The first remedy that was not tried with any of the subtasks that failed."""
-    failed = [state.batches.rework.get(each.id) for each in result.failed]
-    tried = {rung for work in failed if work is not None for rung in work.rungs}
-    possible = (rung for rung in RUNGS if rung not in tried)
-    return next((rung for rung in possible if _is_possible(rules, state, rung)), "")
+    rework = state.batches.rework
+    tried = {rung for each in result.failed if each.id in rework for rung in rework[each.id].rungs}
+    return next((rung for rung in RUNGS if rung not in tried and _is_possible(rules, state, rung)), "")
 
 
 def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
@@ -141,30 +133,26 @@ def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
     return any(state.task.settings.choice(role).fallback for role in roles)
 
 
-def _spent(state: State, judged: Judged) -> Question:
+def _spent_question(state: State, judged: Judged) -> Question:
     """What a person is asked when no remedy is left, with the whole story."""
     text = f"The plan does not move: {judged.verdict.health}: {judged.verdict.evidence}"
-    story = [*judged.gate_1.missing, *_sent_back(state)]
+    story = [*judged.gate_1.missing, *_rework_lines(state)]
     story += [f"{health}: {times} of {RECOVERIES} recoveries" for health, times in state.batches.recoveries.items()]
     if judged.verdict.health is Health.FLIP_FLOPPING:
-        story += _both_sides(state, judged)
+        # Where to see the changes that undo each other: the last trees of the subtasks that reversed.
+        own = (c for c in state.checkpoints if c.lane in judged.observation.batch and c.label.startswith("turn-"))
+        turns = [c.label for c in own][-2:]
+        story += [f"compare the changes: flyball diff {state.task.id} {label}" for label in turns]
     return Question("batches-stalled", text, questions.FOUR_CHOICES, detail="\n".join(story))
 
 
-def _sent_back(state: State) -> Iterator[str]:
+def _rework_lines(state: State) -> Iterator[str]:
     for item, work in state.batches.rework.items():
         tried = f"; tried: {', '.join(work.rungs)}" if work.rungs else ""
         yield f"{item} was sent back ({work.why}): {'; '.join(work.reasons)}{tried}"
 
 
-def parked(state: State) -> Question:
+def parked_question(state: State) -> Question:
     """What a person is asked when only subtasks are left for which every remedy was tried."""
     text = f"Every remedy was tried with {', '.join(state.batches.parked)}, and nothing else is ready: STALLED"
-    return Question("subtasks-parked", text, questions.FOUR_CHOICES, detail="\n".join(_sent_back(state)))
-
-
-def _both_sides(state: State, judged: Judged) -> list[str]:
-    """Where to see the changes that undo each other: the last trees of the subtasks that reversed."""
-    ids = set(judged.observation.batch)
-    turns = [c.label for c in state.checkpoints if c.lane in ids and c.label.startswith("turn-")]
-    return [f"compare the changes: flyball diff {state.task.id} {label}" for label in turns[-2:]]
+    return Question("subtasks-parked", text, questions.FOUR_CHOICES, detail="\n".join(_rework_lines(state)))

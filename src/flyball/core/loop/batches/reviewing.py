@@ -27,7 +27,8 @@ def review_by(
     Silence is no approval and no reason to send work back: the review is made again, and at last a person is asked.
     """
     if state.batches.unread >= UNREAD:
-        return questions.put(state, lane, _silent(state, lane, role))
+        text = f"{lane.stage}: the {role} was asked {plural(state.batches.unread, 'time')} and gave no verdict."
+        return questions.put(state, lane, Question("no-verdict", text, questions.FOUR_CHOICES))
     answers = panel.convene(state, lane, brief, (role,), commit=commit, purpose=purpose)
     if isinstance(answers, Step):
         return answers
@@ -38,20 +39,14 @@ def review_by(
     return record(ReviewUnread(effect.turn, role))
 
 
-def _silent(state: State, lane: Lane, role: str) -> Question:
-    told = plural(state.batches.unread, "time")
-    text = f"{lane.stage}: the {role} was asked {told} and gave no verdict."
-    return Question("no-verdict", text, questions.FOUR_CHOICES)
-
-
 def weigh(state: State, batch: Batch, number: int, claim: Claim) -> BatchReviewed:
     """A reviewer's word on each subtask. What it names counts; a verdict alone is on all; a blocking finding is on whose file it is."""
     reviewed = [each.item for each in batch.taken]
     why = {each.id: each.reason or claim.summary or "the review rejected it" for each in claim.rejected}
     for finding in (f for f in claim.findings if f.severity in BLOCKING):
-        for item in _meant(state, reviewed, finding, set(why)):
+        for item in _subtasks_of(state, reviewed, finding, set(why)):
             why[item] = f"{why[item]}; {finding.message}" if item in why else finding.message
-    for item in _unnamed(reviewed, claim, set(why)):
+    for item in _rejected_by_verdict(reviewed, claim, set(why)):
         why.setdefault(item, claim.summary or "the review did not approve it")
     done = [item.id for item in state.items if item.status == "completed"]
     return BatchReviewed(
@@ -63,7 +58,7 @@ def weigh(state: State, batch: Batch, number: int, claim: Claim) -> BatchReviewe
     )
 
 
-def _unnamed(reviewed: list[str], claim: Claim, named: set[str]) -> list[str]:
+def _rejected_by_verdict(reviewed: list[str], claim: Claim, named: set[str]) -> list[str]:
     """What a verdict turns down without naming it: all but the approved; a list of approvals without a verdict means the rest is not."""
     silent = [item for item in reviewed if item not in claim.approved]
     if claim.verdict == "fail" and not named:
@@ -71,7 +66,7 @@ def _unnamed(reviewed: list[str], claim: Claim, named: set[str]) -> list[str]:
     return silent if not claim.verdict and claim.approved else []
 
 
-def _meant(state: State, reviewed: list[str], finding: Finding, rejected: set[str]) -> list[str]:
+def _subtasks_of(state: State, reviewed: list[str], finding: Finding, rejected: set[str]) -> list[str]:
     """The subtasks a blocking finding is on: those whose files it names, else those that are rejected anyway, else all."""
     files = {item: choosing.find(state.items, item).files for item in reviewed}
     owners = [item for item in reviewed if finding.file and is_declared(finding.file, files[item])]

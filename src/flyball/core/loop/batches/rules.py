@@ -14,14 +14,6 @@ from flyball.core.model.batches import Batch
 from flyball.core.model.state import Lane, State
 
 
-def _nothing(_state: State) -> tuple[str, ...]:
-    return ()
-
-
-def _never(_state: State) -> bool:
-    return False
-
-
 class BatchRules(msgspec.Struct, frozen=True):
     """Stages, roles and prompts of a workflow that works in batches.
 
@@ -39,5 +31,5 @@ class BatchRules(msgspec.Struct, frozen=True):
     stage_of: Callable[[State, Lane], Stage]
     judge: Callable[[State, Lane, Batch], Step | BatchReviewed]
     following: Callable[[State], str]
-    kept: Callable[[State], tuple[str, ...]] = _nothing
-    replans: Callable[[State], bool] = _never
+    kept: Callable[[State], tuple[str, ...]] = lambda _state: ()
+    replans: Callable[[State], bool] = lambda _state: False

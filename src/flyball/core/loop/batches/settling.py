@@ -16,10 +16,10 @@ from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.memory.recording import anti_pattern
-from flyball.core.model.batch_events import BatchesUndone, BatchSettled, SubtaskReturned
+from flyball.core.model.batch_events import BatchesUndone, BatchSettled, LaneClosed, SubtaskReturned
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning
 from flyball.core.model.effects import CloseLane, Save
-from flyball.core.model.events import Fact, ItemChanged, LaneClosed, LearningRecorded, LearningSource, Moved
+from flyball.core.model.events import Fact, ItemChanged, LearningRecorded, LearningSource, Moved
 from flyball.core.model.outcomes import Saved, WorkspaceClosed
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
@@ -43,23 +43,23 @@ def settle(rules: BatchRules, state: State, lane: Lane) -> Step:
     wanted = _save(state, batch)
     if wanted is not None and not isinstance(lane.outcomes.get(wanted.id), Saved):
         return perform(wanted)
-    return _closed(state, batch) or record(*_settled(rules, state, lane, batch))
+    return _close_lanes(state, batch) or record(*_outcome(rules, state, lane, batch))
 
 
-def _accepted(state: State, batch: Batch) -> tuple[str, ...]:
+def _accepted_items(state: State, batch: Batch) -> tuple[str, ...]:
     return () if state.batches.rung.startswith("rollback") else tuple(each.item for each in batch.taken)
 
 
-def _undone(state: State) -> tuple[AcceptedBatch, ...]:
+def _undone_batches(state: State) -> tuple[AcceptedBatch, ...]:
     return state.batches.accepted[-BATCHES_BACK:] if state.batches.rung == ROLLBACK_TWO else ()
 
 
 def _save(state: State, batch: Batch) -> Save | None:
     """The batch as one checkpoint, or the tree from before the batches that are undone."""
-    if _undone(state):
+    if _undone_batches(state):
         return _revert(state, batch)
     pieces = [each for each in batch.taken if each.result == "integrated"]
-    if not pieces or not _accepted(state, batch):
+    if not pieces or not _accepted_items(state, batch):
         return None
     item = choosing.find(state.items, pieces[-1].item)
     return Save(
@@ -75,7 +75,7 @@ def _save(state: State, batch: Batch) -> Save | None:
 def _revert(state: State, batch: Batch) -> Save:
     """The branch goes on with the older tree, so that no commit of it is lost."""
     back, label = _before(state), f"rollback-{batch.number}"
-    undone = [choosing.find(state.items, item) for gone in _undone(state) for item in gone.items]
+    undone = [choosing.find(state.items, item) for gone in _undone_batches(state) for item in gone.items]
     return Save(
         EffectId(f"accept/{label}"),
         label=label,
@@ -88,14 +88,14 @@ def _revert(state: State, batch: Batch) -> Save:
 
 def _before(state: State) -> AcceptedBatch:
     """What the branch held before the batches that are undone."""
-    left = state.batches.accepted[: -len(_undone(state))]
+    left = state.batches.accepted[: -len(_undone_batches(state))]
     if left:
         return left[-1]
     assert state.prepared is not None
     return AcceptedBatch("start", (), state.prepared.base, state.prepared.tree)
 
 
-def _closed(state: State, batch: Batch) -> Step | None:
+def _close_lanes(state: State, batch: Batch) -> Step | None:
     """Give back the workspaces of the batch, all at once."""
     lanes = [state.lanes[item] for item in batch.attempted]
     closing = {lane.name: lane.effect_id(f"close/{batch.number}") for lane in lanes}
@@ -103,14 +103,16 @@ def _closed(state: State, batch: Batch) -> Step | None:
     return perform(*(CloseLane(closing[name], lane=name) for name in left)) if left else None
 
 
-def _settled(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Iterator[Fact]:
-    accepted, undone, name = _accepted(state, batch), _undone(state), integrating.label(state, batch)
+def _outcome(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Iterator[Fact]:
+    """What became of each subtask of the batch, and where the task's own lane goes on."""
+    accepted, undone, name = _accepted_items(state, batch), _undone_batches(state), integrating.label(state, batch)
     gone = tuple(item for each in undone for item in each.items)
     returning = _returning(state, batch, accepted, gone)
-    changes = [*(ItemChanged(item, "completed") for item in accepted), *(ItemChanged(i, "not-started") for i in gone)]
-    changes += [ItemChanged(i, "in-progress") for i in returning if i not in {*gone, *batch.attempted}]
+    changes = [ItemChanged(item, "completed") for item in accepted]
+    changes += [ItemChanged(item, "not-started") for item in gone]
+    changes += [ItemChanged(item, "in-progress") for item in returning if item not in {*gone, *batch.attempted}]
     yield from changes
-    yield from _sent_back(state, batch, returning)
+    yield from _return_subtasks(state, batch, returning)
     yield from (LaneClosed(item, "accepted" if item in accepted else "sent back") for item in batch.attempted)
     if undone:
         labels = tuple(each.label for each in undone)
@@ -130,22 +132,15 @@ def _returning(state: State, batch: Batch, accepted: tuple[str, ...], gone: tupl
     return {**dict.fromkeys(gone, Returning("undone", told)), **dropped, **batch.returning, **failed}
 
 
-def _sent_back(state: State, batch: Batch, returning: dict[str, Returning]) -> Iterator[Fact]:
+def _return_subtasks(state: State, batch: Batch, returning: dict[str, Returning]) -> Iterator[Fact]:
     """Why each goes back, for whoever takes it up, and what it teaches. A remedy starts without the work that failed."""
     rung = "" if state.batches.rung.startswith("rollback") else state.batches.rung
     for after, (item, back) in enumerate(returning.items()):
-        goes_on = back.why == "review" and not rung and item in batch.attempted
-        work = state.lanes[item] if goes_on else None
-        yield SubtaskReturned(
-            item,
-            back.why,
-            back.reasons,
-            back.detail,
-            work.head if work else Commit(""),
-            work.base if work else Commit(""),
-            rung,
-            parked=state.batches.spent,
-        )
+        head = base = Commit("")
+        if back.why == "review" and not rung and item in batch.attempted:
+            head, base = state.lanes[item].head, state.lanes[item].base
+        parked = state.batches.spent
+        yield SubtaskReturned(item, back.why, back.reasons, back.detail, head, base, rung, parked)
         yield _lesson(state, item, back, after)
 
 
@@ -157,3 +152,17 @@ def _lesson(state: State, item: str, back: Returning, after: int) -> LearningRec
     files = (proven.changed if proven is not None else ()) or choosing.find(state.items, item).files
     said = "; ".join(back.reasons)
     return anti_pattern(state, state.main, source, f"{title} {item}", said, after=after, item=item, files=files)
+
+
+def undo(state: State, labels: frozenset[str], to: str) -> tuple[Fact, ...]:
+    """The facts of a person's rollback to the checkpoint `to`, after which those in `labels` no longer stand: their subtasks are open again."""
+    gone = [batch for batch in state.batches.accepted if batch.label in labels]
+    items = tuple(item for batch in gone for item in batch.items)
+    if not items:
+        return ()
+    told = f"rolled back to {to} by a person"
+    return (
+        *(ItemChanged(item, "not-started") for item in items),
+        *(SubtaskReturned(item, "undone", (told,)) for item in items),
+        BatchesUndone(tuple(batch.label for batch in gone), items, to, told),
+    )

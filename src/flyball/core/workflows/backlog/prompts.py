@@ -68,7 +68,7 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         purpose,
         text=ROLES.get(role, ""),
         context=_context(state, lane),
-        measured=prompts.measured(lane) if role == "implementer" else _measured(lane),
+        measured=prompts.measured_section(lane) if role == "implementer" else _measured(lane),
     )
 
 

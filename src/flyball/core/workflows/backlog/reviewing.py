@@ -17,7 +17,8 @@ from flyball.core.health.monitor import Cure, follow
 from flyball.core.health.observation import Observation
 from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Fact, GateVerdict, Judged
+from flyball.core.model.events import Fact, Judged
+from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit

@@ -6,6 +6,8 @@ written to them by effects that name what they want to be true, so that a crash 
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
@@ -16,7 +18,7 @@ from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
-from flyball.core.model.effects import Effect, Measure, Restore, RunAgent, Save
+from flyball.core.model.effects import Measure, Restore, RunAgent, Save
 from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Edited, Saved, TurnEnded
@@ -59,12 +61,8 @@ _COMMIT_TYPES = {
 
 def _weigh(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """As for every green tree; but an issue is work, and what is accepted already is the work of nobody."""
-    weighed = gates.green(state, lane, measured, claim)
-    if not measured.unchanged:
-        return weighed
     unchanged = f"No relevant change for {lane.item}. If it is already fixed, set its status in the file"
-    gate = replace(weighed.gate, held=False, missing=(*weighed.gate.missing[: gates.SHOWN - 1], unchanged))
-    return replace(weighed, gate=gate)
+    return gates.green_work(state, lane, measured, claim, unchanged)
 
 
 IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=True)
@@ -72,7 +70,7 @@ IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=Tr
 
 def next_step(state: State, lane: Lane) -> Step:
     """What comes next for a backlog task."""
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:
@@ -155,22 +153,17 @@ def _implement(state: State, lane: Lane) -> Step:
     known = _seen(state, lane.item)
     if lane.turn is None and isinstance(known, Step):
         return known
-    measured = kernel.work(state, lane, IMPLEMENT)
-    if isinstance(measured, Step):
-        return measured._replace(effects=tuple(_narrowed(state, lane, effect) for effect in measured.effects))
-    return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
+    return kernel.iterate(state, lane, IMPLEMENT, partial(_narrow, state, lane))
 
 
-def _narrowed(state: State, lane: Lane, effect: Effect) -> Effect:
+def _narrow(state: State, lane: Lane, wanted: Measure) -> Measure:
     """What is measured is this issue's work: no other issue exempts a path, nor one that a validator wrote.
 
     The backlog itself is not the agent's.
     """
-    if not isinstance(effect, Measure):
-        return effect
     items = tuple(item for item in state.items if item.id == lane.item)
     own = items if lane.item not in record_of(state).created else ()
-    return replace(effect, items=items, kept=(cycles.folder(state),), tests_may_grow=True, asked=own)
+    return replace(wanted, items=items, kept=(cycles.folder(state),), tests_may_grow=True, asked=own)
 
 
 def _validate(state: State, lane: Lane) -> Step:
@@ -273,7 +266,7 @@ def _decided(state: State, lane: Lane, said: Evaluated) -> Step:
 def _finished(state: State, lane: Lane, said: Evaluated) -> Step:
     done = len(record_of(state).completed)
     if not done:
-        return kernel.stop("done", said.reason)
+        return halt(TaskStopped("done", said.reason))
     return shipping.ship(state, lane, f"{plural(done, 'issue')} completed; gates and validators passed")
 
 

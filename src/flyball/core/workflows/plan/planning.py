@@ -102,7 +102,7 @@ def plan(state: State, lane: Lane) -> Step:
         return questions.put(state, lane, _rejected_question(state))
     if known.clarified >= CLARIFICATIONS:
         return questions.put(state, lane, _unclear_question(state))
-    return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
+    return kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan")
 
 
 def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | str:

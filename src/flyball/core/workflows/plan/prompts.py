@@ -102,7 +102,7 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         purpose,
         text=_FINAL if final else ROLES.get(role, ""),
         context=tuple(_CONTEXTS[role](state, lane)) if role in _CONTEXTS else (prompts.request(state),),
-        measured="" if role in {PLANNER, PLAN_REVIEWER, REVIEWER} else prompts.measured(lane),
+        measured="" if role in {PLANNER, PLAN_REVIEWER, REVIEWER} else prompts.measured_section(lane),
     )
 
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
-from flyball.core.loop import opening, questions
+from flyball.core.loop import gates, opening, questions
 from flyball.core.loop.batches import choosing, executing, integrating, lanes, monitoring, settling
 from flyball.core.loop.batches.reviewing import review_by, weigh
 from flyball.core.loop.batches.rules import BatchRules
-from flyball.core.loop.batches.undoing import undo
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step
@@ -44,7 +43,7 @@ def _stage_of(state: State, lane: Lane) -> Stage:
     item = choosing.find(state.items, lane.item)
     first = SCAFFOLDER if item.kind == choosing.SCAFFOLD else IMPLEMENTER
     role = FIXER if lane.item in state.batches.rework else first
-    return Stage(lane.stage, role, "green", lanes.worked, brief, product=True)
+    return Stage(lane.stage, role, "green", gates.green_work, brief, product=True)
 
 
 def _judge(state: State, lane: Lane, batch: Batch) -> Step | BatchReviewed:
@@ -97,7 +96,7 @@ def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a subtask's."""
     if lane.name != MAIN:
         return lanes.step(RULES, state, lane)
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:
@@ -161,7 +160,7 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=finishing.reopen,
     rolled_back_to="GATHER",
-    undo=undo,
+    undo=settling.undo,
     record=EMPTY,
     folds=FOLDS,
     ended=ENDED,

@@ -41,5 +41,5 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         purpose,
         text=ROLES.get(role, ""),
         context=(prompts.request(state), prompts.criteria(state)),
-        measured=prompts.measured(lane),
+        measured=prompts.measured_section(lane),
     )

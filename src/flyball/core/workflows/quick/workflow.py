@@ -9,16 +9,12 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at
-from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.effects import Measure
 from flyball.core.model.events import ItemsSet, Moved
-from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
 from flyball.core.workflows.quick.percentages import overall_percent, stage_percent
@@ -28,22 +24,13 @@ IMPLEMENTER, REVIEWER = "implementer", "reviewer"
 REJECTIONS = 3
 
 
-def _worked(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
-    """As for every green tree; but a tree that is what it was before is no work."""
-    weighed = gates.green(state, lane, measured, claim)
-    if not measured.unchanged:
-        return weighed
-    missing = (*weighed.gate.missing[: gates.SHOWN - 1], "no relevant change")
-    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
-
-
-IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", _worked, brief, product=True)
+IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", gates.green_work, brief, product=True)
 REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.review, brief)
 
 
 def next_step(state: State, lane: Lane) -> Step:
     """What comes next for a quick task."""
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if not state.items:
@@ -60,11 +47,7 @@ def _implement(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
         saved = kernel.accept(state, lane, IMPLEMENT)
         return saved if isinstance(saved, Step) else record(Moved("REVIEW", "IMPLEMENT", kernel.why_left(lane)))
-    measured = kernel.work(state, lane, IMPLEMENT)
-    if isinstance(measured, Step):
-        growing = (replace(e, tests_may_grow=True) if isinstance(e, Measure) else e for e in measured.effects)
-        return measured._replace(effects=tuple(growing))
-    return record(*kernel.evaluate(state, lane, IMPLEMENT, measured))
+    return kernel.iterate(state, lane, IMPLEMENT, lambda wanted: replace(wanted, tests_may_grow=True))
 
 
 def _review(state: State, lane: Lane) -> Step:
@@ -73,7 +56,7 @@ def _review(state: State, lane: Lane) -> Step:
         return record(Moved("SHIP", "REVIEW", kernel.why_left(lane)))
     if lane.loop.judged is not None and lane.loop.judged.rejected:
         return _rejected(state, lane)
-    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
         return answers
@@ -87,7 +70,7 @@ def _rejected(state: State, lane: Lane) -> Step:
     if lane.rejections < REJECTIONS or lane.loop.reset:
         why = "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"
         return record(Moved("IMPLEMENT", "REVIEW", why, rejected=True))
-    return questions.put(state, lane, questions.rejected(state, lane, "Review"))
+    return questions.put(state, lane, questions.work_rejected(state, lane, "Review"))
 
 
 def _ship(state: State, lane: Lane) -> Step:

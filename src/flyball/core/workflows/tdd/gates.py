@@ -21,7 +21,7 @@ def red(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weigh
     items = open_items(state.items)
     sound = [t for t in measured.new_tests if _fails_rightly(t)]
     covered = covered_criteria(items, sound)
-    missing = gates.doubts(measured) + gates.broken(measured)
+    missing = gates.doubts(measured) + gates.broken_gates(measured)
     named = covered_criteria(items, measured.new_tests)
     missing += [_unsound(t) for t in measured.new_tests if not _fails_rightly(t)]
     missing += [f"no new test names {i.id}: {i.text}" for i in items if i.id not in named]

@@ -84,7 +84,7 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         purpose,
         text=ROLES.get(role, ""),
         context=(prompts.request(state), prompts.criteria(state)),
-        measured="\n\n".join(p for p in (prompts.measured(lane), _checks(lane) if role == "qa" else "") if p),
+        measured="\n\n".join(p for p in (prompts.measured_section(lane), _checks(lane) if role == "qa" else "") if p),
     )
 
 

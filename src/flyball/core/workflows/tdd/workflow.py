@@ -11,9 +11,9 @@ from flyball.core.health.monitor import Cure, change_cure
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step, perform, record
+from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TurnSetAside
+from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskStopped, TurnSetAside
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
@@ -62,12 +62,12 @@ def next_step(state: State, lane: Lane) -> Step:
         return shipping.ship(state, lane, "gates passed")
     if lane.stage == "QA":
         return _review(state, lane)
-    return _work(state, lane)
+    return kernel.iterate(state, lane, STAGES[lane.stage])
 
 
 def _opening(state: State, lane: Lane) -> Step | None:
     """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state, checks=True) or _require_countable_failures(state)
+    first = opening.prepare(state, checks=True) or _require_countable_failures(state)
     if first is None and not state.items:
         return _plan_criteria(state, lane)
     return first
@@ -83,7 +83,7 @@ def _require_countable_failures(state: State) -> Step | None:
     gate = state.baseline.uncounted_failure
     gates_run = (gate,) if gate and not state.baseline.unseen else state.baseline.gates
     output = gate.output.splitlines()[-12:] if gate and not state.baseline.unseen else ()
-    return kernel.stop("blocked", reason, *(f"command: {each.command}" for each in gates_run), *output)
+    return halt(TaskStopped("blocked", reason, (*(f"command: {each.command}" for each in gates_run), *output)))
 
 
 def _asking(state: State, lane: Lane) -> Step | None:
@@ -107,7 +107,7 @@ def confirmed(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
 def _plan_criteria(state: State, lane: Lane) -> Step:
     """One planner turn writes the acceptance criteria; without an answer the request itself is the criterion."""
     if lane.turn is None:
-        return kernel.begin(kernel.spawn(state, lane, brief, role="planner", purpose="criteria"))
+        return kernel.spawn(state, lane, brief, role="planner", purpose="criteria")
     number = lane.turn.effect.turn
     turn = kernel.ended_turn(state, lane)
     if isinstance(turn, Step):
@@ -124,14 +124,6 @@ def _plan_criteria(state: State, lane: Lane) -> Step:
         ItemsSet((Item("AC-1", request),), "request"),
         TurnSetAside(number, "planned", "no criteria in the planner's report"),
     )
-
-
-def _work(state: State, lane: Lane) -> Step:
-    stage = STAGES[lane.stage]
-    measured = kernel.work(state, lane, stage)
-    if isinstance(measured, Step):
-        return measured
-    return record(*kernel.evaluate(state, lane, stage, measured))
 
 
 def _leave(state: State, lane: Lane) -> Step:
@@ -159,7 +151,7 @@ def _review(state: State, lane: Lane) -> Step:
         return perform(kernel.measure(state, lane, stage, name, lane.head))
     if measured.measurement.unusable:
         return questions.put(state, lane, questions.tool_unusable(measured.measurement.unusable))
-    asking = kernel.unsignalled(state, lane) if lane.panel is None else None
+    asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
         return answers
@@ -178,7 +170,7 @@ def _rejected_for_good(state: State, lane: Lane) -> Step:
     """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
     if lane.loop.reset:
         return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
-    return questions.put(state, lane, questions.rejected(state, lane, "QA"))
+    return questions.put(state, lane, questions.work_rejected(state, lane, "QA"))
 
 
 def _skipped(_state: State, lane: Lane) -> Moved:

@@ -5,7 +5,7 @@ Nobody reviews a batch: the evaluators judge the whole. Boxes are written after 
 
 from __future__ import annotations
 
-from flyball.core.loop.batches import choosing, executing, lanes
+from flyball.core.loop.batches import choosing, executing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step
@@ -38,7 +38,7 @@ RULES = BatchRules(
     settling="CHECKPOINT",
     consenting=PLAN_EVALUATOR,
     brief=brief,
-    stage_of=lambda _state, lane: Stage(lane.stage, EXECUTOR, "green", lanes.worked, brief, product=True),
+    stage_of=lambda _state, lane: Stage(lane.stage, EXECUTOR, "green", gates.green_work, brief, product=True),
     judge=_accept_all,
     following=following,
     kept=pages.protected_paths,

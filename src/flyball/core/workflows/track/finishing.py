@@ -13,7 +13,7 @@ from flyball.core.loop.feedback import wishes
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, record
-from flyball.core.model.effects import Measure, Question
+from flyball.core.model.effects import Question
 from flyball.core.model.events import ItemsSet, Moved, TaskReopened
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
@@ -84,12 +84,8 @@ def fix(state: State, lane: Lane) -> Step:
 
 def _work(state: State, lane: Lane, stage: Stage) -> Step:
     """Work on the task's own lane; the track's documents are measured as they were accepted, whatever was made of them."""
-    measured = kernel.work(state, lane, stage)
-    if not isinstance(measured, Step):
-        return record(*kernel.evaluate(state, lane, stage, measured))
     kept = pages.protected_paths(state)
-    told = (replace(e, tests_may_grow=True, kept=kept) if isinstance(e, Measure) else e for e in measured.effects)
-    return measured._replace(effects=tuple(told))
+    return kernel.iterate(state, lane, stage, lambda wanted: replace(wanted, tests_may_grow=True, kept=kept))
 
 
 def fix_line(key: str, action: FixAction) -> str:

@@ -53,7 +53,7 @@ def plan(state: State, lane: Lane) -> Step:
         return record(Moved("EVALUATE_PLAN", lane.stage, f"version {known.version} of the plan"))
     if known.revisions >= (found.max_plan_revisions or REVISIONS):
         return questions.put(state, lane, _rejected_question(state))
-    return kernel.begin(kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan"))
+    return kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan")
 
 
 def _read(state: State, number: int, turn: TurnEnded, found: TrackRead) -> tuple[Fact, ...]:

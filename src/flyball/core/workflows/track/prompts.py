@@ -86,7 +86,7 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         purpose,
         text=ROLES.get(role, ""),
         context=tuple(part for part in _CONTEXTS.get(role, _specification)(state, lane) if part),
-        measured="" if role in {PLANNER, PLAN_EVALUATOR, *EVALUATORS} else prompts.measured(lane),
+        measured="" if role in {PLANNER, PLAN_EVALUATOR, *EVALUATORS} else prompts.measured_section(lane),
     )
 
 

@@ -57,7 +57,7 @@ def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a task of the plan's."""
     if lane.name != MAIN:
         return lanes.step(executing.RULES, state, lane)
-    first = opening.opened(state)
+    first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.loop.authorised import asked
+from flyball.core.loop.authorised import authorised_changes
 from flyball.core.model.events import ItemsSet, PersonSpoke, QuestionClosed
 from flyball.core.model.task import EffectId, Item
 from flyball.measures.tampering.protected import exempt
@@ -16,7 +16,7 @@ def story(request: str = "Teach calc to multiply", items: tuple[Item, ...] = ())
 
 
 def opens(told: Story, path: str = "conftest.py") -> bool:
-    return exempt(path, asked(told.state))
+    return exempt(path, authorised_changes(told.state))
 
 
 @pytest.mark.req("C42")
