@@ -6,7 +6,7 @@ from flyball.measures.found import Found, changed_tests, measure_changed_files
 from flyball.measures.gates.running import expects_report
 from flyball.measures.red.reasons import Project
 from flyball.measures.red.red import accepted_outcomes, new_tests, without_vacuous
-from flyball.measures.red.uncounted import NewTests, by_criterion, read_new, weighed, whole_file
+from flyball.measures.red.uncounted import NewTests, by_criterion, judge_new_tests, read_new, whole_file
 from flyball.measures.tampering.protected import Protection, changed_paths
 
 
@@ -42,7 +42,7 @@ def _red_uncounted(examination: Examination, trial: Trial) -> Found:
     """New tests as their source has them; the gates must fail with them and pass without."""
     request, workspace = examination.request, examination.workspace
     new = _new_in_source(examination)
-    fresh = weighed(
+    fresh = judge_new_tests(
         new,
         passed=trial.round.passed,
         text=trial.round.text,

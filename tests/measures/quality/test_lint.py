@@ -37,7 +37,7 @@ def test_what_eslint_says_of_its_findings_in_all_is_no_finding() -> None:
     summed = (
         "\n✖ 1 problem (1 error, 0 warnings)\n  1 error and 0 warnings potentially fixable with the `--fix` option.\n"
     )
-    assert len(lint.found(PRINTED["eslint"].format(n=3) + summed)) == 1
+    assert len(lint.findings(PRINTED["eslint"].format(n=3) + summed)) == 1
 
 
 @pytest.mark.req("C7")

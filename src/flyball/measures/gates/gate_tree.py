@@ -83,7 +83,8 @@ class GateTree:
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
         """Run the setup command, from empty, when asked to or when what it read changed since; a result only if it failed."""
         command = self._settings.setup
-        if not command or (not always and self._is_set_up()):
+        installed = read_installed(self._mark) if command and not always else None
+        if not command or (installed and installed.is_current(self.directory, self._settings)):
             return None
         self._discard_environments()
         with setup_recording(self.directory, self._settings) as recording:
@@ -105,10 +106,6 @@ class GateTree:
             broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),
         )  # fmt: skip
 
-    def _is_set_up(self) -> bool:
-        installed = read_installed(self._mark)
-        return installed is not None and installed.is_current(self.directory, self._settings)
-
     def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """When each of some files was last written."""
         found = {}
@@ -126,10 +123,10 @@ class GateTree:
         Nothing is asked for where the sandbox mounts them read-only.
         """
         if self._known is None:
-            self._known = self._taken()
+            self._known = self._take_fingerprint()
         return self._known
 
-    def _taken(self) -> Fingerprint:
+    def _take_fingerprint(self) -> Fingerprint:
         found: Fingerprint = {}
         if self._settings.sandbox != "none":
             return found
@@ -152,7 +149,7 @@ class GateTree:
 
     def environment_changes(self, before: Fingerprint) -> tuple[Trick, ...]:
         """What a run wrote into the environment: such an environment is not used again. What it cached there is discarded."""
-        after = self._taken()
+        after = self._take_fingerprint()
         for path in [path for path in after if path not in before and CACHES & set(Path(path).parts)]:
             (self.directory / path).unlink(missing_ok=True)
             del after[path]
@@ -160,7 +157,8 @@ class GateTree:
         changed = _differing(before, after)
         if not changed:
             return ()
-        return (Trick("environment-changed", changed[0], f"the code under test wrote into {self._renewed(changed)}"),)
+        self._discard_environments()
+        return (Trick("environment-changed", changed[0], f"the code under test wrote into {self._fate(changed)}"),)
 
     def changed_since(self, before: Fingerprint | None) -> tuple[str, ...]:
         """A sentence where an environment is not as the last measurement left it: agents, too, write where no sandbox is."""
@@ -168,17 +166,18 @@ class GateTree:
         changed = [path for path in _differing(before or {}, after) if not CACHES & set(Path(path).parts)]
         if not changed:
             return ()
-        return (f"{changed[0]} has changed since the last measurement: somebody wrote into {self._renewed(changed)}",)
-
-    def _renewed(self, changed: Sequence[str]) -> str:
-        """The environment in words, and what becomes of it: what set-up has installed is discarded."""
         self._discard_environments()
+        return (f"{changed[0]} has changed since the last measurement: somebody wrote into {self._fate(changed)}",)
+
+    def _fate(self, changed: Sequence[str]) -> str:
+        """The environment in words, and what becomes of it."""
         own = self._settings.setup and not any(path.startswith("/") for path in changed)
         shown = ", ".join(changed[1:4])
         kept = "it is built anew" if own else "it is yours and no set-up makes it, so it stays as it is now"
         return f"the environment{f' (also {shown})' if shown else ''}; {kept}"
 
     def _discard_environments(self) -> None:
+        """Remove what set-up has installed; an environment of the user's stays."""
         self._mark.unlink(missing_ok=True)
         self._known = None
         for folder in self._environments():

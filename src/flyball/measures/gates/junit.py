@@ -88,8 +88,8 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     if sum(file.lstat().st_size for file in files) > LARGEST:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
     try:
-        found_in = [case for file in files for case in _reported(_parsed(file))]
-        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in found_in))
+        reported = [case for file in files for case in _testcases(file)]
+        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in reported))
     except ReportUnreadable:
         raise
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
@@ -100,14 +100,6 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         if before is None or _WORST_FIRST.index(case.outcome) < _WORST_FIRST.index(before.outcome):
             found[case.id] = case
     return found
-
-
-def _parsed(file: Path) -> Any:
-    raw = file.read_bytes()
-    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
-    _look_at_shape(raw)
-    return junitparser.JUnitXml.fromstring(raw)
 
 
 def _legal(text: str) -> str:
@@ -155,8 +147,13 @@ def _reports(path: Path) -> list[Path]:
     return sorted(files)
 
 
-def _reported(root: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
+def _testcases(file: Path) -> Iterator[tuple[Any, tuple[str, ...]]]:
     """Every test of the report in its order, wherever it stands, with the names of the suites around it."""
+    raw = file.read_bytes()
+    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
+    _look_at_shape(raw)
+    root = junitparser.JUnitXml.fromstring(raw)
     # junitparser itself finds the tests of suites only.
     waiting: list[tuple[Any, tuple[str, ...]]] = [(root._elem, ())]  # noqa: SLF001 - it has no other way to the elements
     while waiting:

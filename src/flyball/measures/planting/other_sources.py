@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from flyball.measures.planting.script_checks import asserting, wrapper
+from flyball.measures.sources import is_script
 
-_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CALL = re.compile(r"(?<![\w$])(?:test|it)((?:\s*\.\s*\w+)*)\s*(?=[(`<])")
 _NO_TEST = frozenset(
     "skip todo fixme failing fails describe suite step extend use beforeEach afterEach beforeAll afterAll before after".split()
@@ -16,8 +16,7 @@ _NO_TEST = frozenset(
 _TWICE_CALLED = frozenset({"each", "for", "skipIf", "runIf"})
 """What is called with a table or a condition, and gives what is called with the test."""
 _NAME = re.compile(r"""\s*(["'`])(?P<name>(?:\\.|(?!\1).)*)\1""", re.DOTALL)
-_GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{[ \t]*$", re.MULTILINE)
-_GO_LINE = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{(?=[^\n])", re.MULTILINE)
+_GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{", re.MULTILINE)
 _REGEX_AFTER = re.compile(r"(?:^|[(,=:\[!&|?{};+\-*%~^<>\n]|\breturn|\btypeof|\bcase)\s*$")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
@@ -33,21 +32,14 @@ Language = Literal["script", "go", ""]
 
 
 def language(path: str) -> Language:
-    return "go" if path.endswith(".go") else "script" if _SCRIPT.fullmatch(path) else ""
+    return "go" if path.endswith(".go") else "script" if is_script(path) else ""
 
 
 def sites(path: str, text: str) -> tuple[DeclaredTest, ...]:
     """The tests a source declares, in its order."""
     if language(path) == "go":
-        return tuple(
-            DeclaredTest(m["name"], ((m.start(), m.end()),)) for m in sorted(_in_go(text), key=lambda m: m.start())
-        )
+        return tuple(DeclaredTest(found["name"], (found.span(),)) for found in _GO.finditer(text))
     return tuple(_in_script(text))
-
-
-def _in_go(text: str) -> Iterator[re.Match[str]]:
-    yield from _GO.finditer(text)
-    yield from _GO_LINE.finditer(text)
 
 
 def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool = False) -> str:
@@ -64,7 +56,7 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
     for site, mark in marks.items():
         for start, end in site.arguments:
             if language(path) == "go":
-                found = _GO.match(text, start) or _GO_LINE.match(text, start)
+                found = _GO.match(text, start)
                 name = found["t"] if found else "t"
                 added.append(
                     (end, 0, f' defer {name}.Fatal("{mark}");' if mark else f" if {name} != nil {{ return }};")
@@ -126,7 +118,7 @@ class _Code:
         at = depth = 0
         inside: list[tuple[int, int]] = []
         while at < len(self._text):
-            letter, end = self._text[at], _skipped(self._text, at)
+            letter, end = self._text[at], _end_of_words(self._text, at)
             if end is None and (letter == "`" or (letter == "}" and inside and inside[-1][1] == depth)):
                 start = at if letter == "`" else inside.pop()[0]
                 end = _template(self._text, at + 1)
@@ -195,7 +187,7 @@ def _template(text: str, at: int) -> int:
     return len(text)
 
 
-def _skipped(text: str, at: int) -> int | None:
+def _end_of_words(text: str, at: int) -> int | None:
     """The end of the comment, string or regular expression that begins here, if one does."""
     if text.startswith("//", at):
         end = text.find("\n", at)

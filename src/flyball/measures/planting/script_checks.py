@@ -63,11 +63,8 @@ def _names(listed: str) -> Iterator[str]:
 def wrapper(path: str, text: str) -> str:
     """The functions that planted tests are put in; they ask each check of the source for something false."""
     typed = re.search(r"\.[cm]?tsx?$", path) is not None
-    words = (
-        {"any": ": any", "this": "this: any, ", "many": ": any[]"}
-        if typed
-        else dict.fromkeys(("any", "this", "many"), "")
-    )
+    words = {"any": ": any", "this": "this: any, ", "many": ": any[]"}
+    words = words if typed else dict.fromkeys(words, "")
     return _WRAPPER.format(**words, probes=", ".join(_probes(text, typed=typed)))
 
 
@@ -77,8 +74,6 @@ def _probes(text: str, *, typed: bool) -> Iterator[str]:
     callees = sorted({callee for _, _, callee in asserting(text)})
     for callee in (c for c in callees if not c.startswith("expect") and not c.startswith(("t.", "this."))):
         yield f'"{callee}": {given} => ({callee}{cast})(a, b)'
-    if "expect" in callees:
-        for matcher in sorted(
-            {found["matcher"] for found in _MATCHER.finditer(text) if not _WRITES.search(found["matcher"])}
-        ):
-            yield f'"{matcher}": {given} => (expect(a){cast}).{matcher}(b)'
+    matchers = {found["matcher"] for found in _MATCHER.finditer(text)} if "expect" in callees else set()
+    for matcher in sorted(each for each in matchers if not _WRITES.search(each)):
+        yield f'"{matcher}": {given} => (expect(a){cast}).{matcher}(b)'

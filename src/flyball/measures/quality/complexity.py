@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.core.model.measurement import Quality
 from flyball.core.model.task import CodeLimits, Commit
-from flyball.measures.sources import is_code, looks_like_test
+from flyball.measures.sources import is_code, looks_like_test, text_of
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 
@@ -74,8 +74,7 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
         if len(source) > LARGEST or lizard.get_reader_for(path) is None:
             unmeasured.append(path)
             continue
-        text = source.decode("utf-8", "replace")
-        before = (workspace.read_file(base, path) or b"").decode("utf-8", "replace")
+        text, before = text_of(source), text_of(workspace.read_file(base, path))
         found, known = _functions(path, text), _functions(path, before)
         if found is None:
             unmeasured.append(path)
@@ -100,7 +99,7 @@ def trouble(workspace: Trees, commit: Commit) -> str:
             continue
         source = workspace.read_file(commit, path) or b""
         if source.strip() and len(source) <= LARGEST:
-            tried[ending] = path if _functions(path, source.decode("utf-8", "replace")) is None else ""
+            tried[ending] = path if _functions(path, text_of(source)) is None else ""
     failed = [path for path in tried.values() if path]
     return f"its reader fails on {', '.join(failed)}" if failed and len(failed) == len(tried) else ""
 
@@ -109,10 +108,9 @@ def trouble(workspace: Trees, commit: Commit) -> str:
 def _functions(path: str, text: str) -> tuple[Function, ...] | None:
     """A file's functions, None where the library fails on it; most files are the same from one measurement to the next."""
     lines = text.splitlines()
-    analysed: Any = None
     try:
         with redirect_stderr(io.StringIO()):
-            analysed = lizard.analyze_file.analyze_source_code(path, _PASSED_OVER.sub("remark", text))
+            analysed: Any = lizard.analyze_file.analyze_source_code(path, _PASSED_OVER.sub("remark", text))
     except Exception:  # noqa: BLE001 - its readers raise whatever an odd source makes them raise
         return None
     return tuple(
@@ -178,7 +176,7 @@ def _stood(number: str, function: Function, code: ChangedCode) -> bool:
 
 def duplicated_lines(texts: Iterable[str]) -> int:
     """Lines that stand in a run of equal lines somewhere else, too; blank lines and comments do not count."""
-    seen: dict[tuple[str, ...], tuple[int, int]] = {}
+    seen: set[tuple[str, ...]] = set()
     duplicated: set[tuple[int, int]] = set()
     for number, text in enumerate(texts):
         lines = _solid(text)
@@ -186,8 +184,7 @@ def duplicated_lines(texts: Iterable[str]) -> int:
             window = tuple(lines[at : at + DUPLICATE_LINES])
             if window in seen:
                 duplicated |= {(number, at + step) for step in range(DUPLICATE_LINES)}
-            else:
-                seen[window] = (number, at)
+            seen.add(window)
     return len(duplicated)
 
 

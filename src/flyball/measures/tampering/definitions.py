@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.tampering.weakening import CHANGED, Function, compare_function
+from flyball.measures.sources import Function
+from flyball.measures.tampering.weakening import CHANGED, compare_function
 
 Definitions = Mapping[str, tuple[ast.stmt, ...]]
 
@@ -13,17 +14,15 @@ def definitions(module: ast.Module | None) -> Definitions:
     """The statements at a module's top that give each name its meaning, in their order."""
     found: dict[str, tuple[ast.stmt, ...]] = {}
     for node in module.body if module else ():
-        for name in dict.fromkeys(_bound(node)):
+        for name in dict.fromkeys(_bound_names(node)):
             found[name] = (*found.get(name, ()), node)
     return found
 
 
-def _bound(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-        return
-    for each in ast.walk(node):
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+def _bound_names(node: ast.stmt) -> Iterator[str]:
+    inside = [node] if isinstance(node, Function | ast.ClassDef) else ast.walk(node)
+    for each in inside:
+        if isinstance(each, Function | ast.ClassDef):
             yield each.name
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             yield each.id
@@ -67,8 +66,7 @@ def _functions(name: str, defined: Definitions) -> dict[str, Function]:
     found: dict[str, Function] = {}
     for node in defined[name]:
         if isinstance(node, ast.ClassDef):
-            inside = (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
-            found |= {f"{name}.{each.name}": each for each in inside}
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found |= {f"{name}.{each.name}": each for each in node.body if isinstance(each, Function)}
+        elif isinstance(node, Function):
             found[name] = node
     return found
