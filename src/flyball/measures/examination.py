@@ -14,7 +14,7 @@ from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Case, Outcome, TreeIndex
-from flyball.measures.gates.running import Bench, GateRun, Round, runs_pytest
+from flyball.measures.gates.running import GateRun, Round, run_gate, runs_pytest
 from flyball.measures.planting.plan import Sources, muted_files
 from flyball.measures.planting.proof import PlantingGround, prove
 from flyball.measures.sources import is_code, looks_like_test
@@ -47,48 +47,26 @@ class Trial(msgspec.Struct, frozen=True):
         return self.round.passed and not (self.failing or self.missing or self.newly_skipped or doubted)
 
 
-class Examination:
+class Examination(msgspec.Struct):
     """Holds what every kind of measurement needs."""
 
-    def __init__(
-        self,
-        request: Measure,
-        settings: Settings,
-        workspace: Trees,
-        commands: Commands,
-        tree: GateTree,
-        expectations: Expectations,
-        nonce: Callable[[], str],
-        proven: dict[str, tuple[str, ...]],
-    ) -> None:
-        self.request = request
-        self.settings = settings
-        self.workspace = workspace
-        self.commands = commands
-        self.tree = tree
-        self.expectations = expectations
-        self._nonce = nonce
-        self._proven = proven
-        self._bench = Bench(
-            commands,
-            tree.directory,
-            expectations.known,
-            baseline=request.kind == "baseline",
-            exits=request.failed_exits,
-        )
-        self._sha = ""
-        self._written: list[Trick] = []
-        self._alone: dict[tuple[str, str], bool] = {}
-        self._laid: tuple[str, int] | None = None
-        self.index = TreeIndex(())
-
-    @property
-    def tree_in_use(self) -> str:
-        return self._sha
+    request: Measure
+    settings: Settings
+    workspace: Trees
+    commands: Commands
+    tree: GateTree
+    expectations: Expectations
+    nonce: Callable[[], str]
+    proven: dict[str, tuple[str, ...]]
+    tree_in_use: str = ""
+    index: TreeIndex = TreeIndex(())
+    _written: list[Trick] = []
+    _alone: dict[tuple[str, str], bool] = {}
+    _laid: tuple[str, int] | None = None
 
     def use(self, sha: str) -> None:
         """Take a tree for the rounds that follow."""
-        self._sha = sha
+        self.tree_in_use = sha
         self.index = TreeIndex(self.workspace.list_files(Commit(sha)))
 
     def use_protected(self, protection: Protection) -> str:
@@ -129,13 +107,13 @@ class Examination:
         return replace(trial, round=Round(tuple(runs)), notes=tuple(note for run in runs for note in run.notes))
 
     def _ends_with_0(self, gate: Gate, failing: list[Case]) -> bool:
-        if (self._sha, gate.name) not in self._alone:
+        if (self.tree_in_use, gate.name) not in self._alone:
             self.lay()
             muted = muted_files(failing, Sources(self.tree.directory, self.index.files))
             ends = self._run_planted(gate, muted).result.exit_code == 0
             ends = ends or self._run_planted(gate, muted, on_base=True).result.exit_code != 0
-            self._alone[self._sha, gate.name] = ends
-        return self._alone[self._sha, gate.name]
+            self._alone[self.tree_in_use, gate.name] = ends
+        return self._alone[self.tree_in_use, gate.name]
 
     def trial_with(self, probe: Probe) -> Round:
         """Every gate once, each with a planted file in its tree, and nothing said of what that means."""
@@ -166,15 +144,24 @@ class Examination:
 
     def lay(self) -> None:
         """Lay the tree again unless nothing has run in it since."""
-        laid = (self._sha, self.commands.started)
+        laid = (self.tree_in_use, self.commands.started)
         if self._laid != laid:
-            self.tree.lay(self._sha)
+            self.tree.lay(self.tree_in_use)
             self._laid = laid
 
     def _run(self, gate: Gate, *, options: str = "") -> GateRun:
         """Run a gate on the tree that lies there and see to it that the environment is as it was."""
         before = self.tree.fingerprint()
-        run = self._bench.run(gate, self.index, options=options)
+        run = run_gate(
+            gate,
+            self.index,
+            self.commands,
+            self.tree.directory,
+            known=self.expectations.known,
+            before=self.request.failed_exits.get(gate.name),
+            baseline=self.request.kind == "baseline",
+            options=options,
+        )
         if changes := self.tree.environment_changes(before):
             self._written += changes
             self.tree.set_up(self.commands, always=True)
@@ -206,31 +193,31 @@ class Examination:
 
     def canaries(self, gates: Round) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
         """Plant failures in accepted tests and see that gates report them; a tree that was seen to is not tried again."""
-        if self._sha in self._proven:
-            return (), self._proven[self._sha]
+        if self.tree_in_use in self.proven:
+            return (), self.proven[self.tree_in_use]
         self.lay()
-        changed = changed_paths(self.workspace, self.request.base, Commit(self._sha))
+        changed = changed_paths(self.workspace, self.request.base, Commit(self.tree_in_use))
         ran = tuple(zip(self.settings.gates, gates.runs, strict=True))
         ground = PlantingGround(
             tree=self.tree.directory,
             files=self.index.files,
             changed=frozenset(changed),
             run=self._run_planted,
-            nonce=self._nonce,
+            nonce=self.nonce,
             environments=self.settings.environment_folders,
             baseline=self.request.kind == "baseline",
         )
         tricks, notes = prove(ran, ground)
         tricks += tuple(trick for gate, run in ran for trick in self._script_canary(gate, run, changed))
         if not tricks:
-            self._proven[self._sha] = notes
+            self.proven[self.tree_in_use] = notes
         return tricks, notes
 
     def _run_planted(
         self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False
     ) -> GateRun:
         """A gate once with some files as given; what they are on the base only where the base has them."""
-        in_use = self._sha
+        in_use = self.tree_in_use
         if on_base:
             self.use(self.workspace.tree_of(self.request.base))
         self.lay()

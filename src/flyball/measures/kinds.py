@@ -11,15 +11,57 @@ from flyball.measures.baseline import baseline
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests, measure_changed_files
 from flyball.measures.gates.junit import Outcome
-from flyball.measures.new_tests import red
+from flyball.measures.gates.running import expects_report
 from flyball.measures.quality import qa
 from flyball.measures.quality.complexity import ChangedCode, changed_code, measure_quality
 from flyball.measures.quality.diagrams import Diagrams
 from flyball.measures.quality.lint import run_lint
+from flyball.measures.red.red import accepted_outcomes, new_tests
+from flyball.measures.red.uncounted import new_in_source, red_uncounted
 from flyball.measures.sources import is_loaded_unasked, looks_like_test, source_tests
 from flyball.measures.tampering.protected import Protection
 
 Kind = Callable[[Examination, Protection], Found]
+
+
+def red(examination: Examination, _protection: Protection) -> Found:
+    """New tests and why they fail; old tests once more without the new ones."""
+    request = examination.request
+    trial = examination.trial()
+    cases = trial.round.cases
+    if not any(run.result.broken or run.result.counts for run in trial.round.runs) and not any(
+        expects_report(gate.command) for gate in examination.settings.gates
+    ):
+        return red_uncounted(examination, trial)
+    fresh = new_tests(
+        cases,
+        examination.expectations.baseline,
+        tree=examination.tree.directory,
+        files=examination.index.files,
+        items=request.items,
+        declared=[t for f in new_in_source(examination) if not f.file.endswith(".py") for t in f.tests],
+        text=trial.round.text,
+    )
+    broken = () if any(run.result.broken for run in trial.round.runs) else _old_tests_broken(examination)
+    return Found(
+        trial,
+        accepted_outcomes(cases, fresh, examination.expectations.baseline),
+        new_tests=fresh,
+        old_tests_broken=broken,
+        files=measure_changed_files(examination),
+    )
+
+
+def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
+    request, workspace = examination.request, examination.workspace
+    reverted = changed_tests(examination, request.base, request.candidate)
+    sha = workspace.overlay(request.candidate, dict.fromkeys(reverted, request.base))
+    if sha == workspace.tree_of(request.base):
+        return ()
+    examination.use(sha)
+    outcomes = examination.trial().outcomes
+    wanted = (i for i, outcome in examination.expectations.baseline.items() if outcome == "passing")
+    return tuple(sorted(i for i in wanted if outcomes.get(i) != "passing"))
 
 
 def green(examination: Examination, protection: Protection) -> Found:
@@ -31,26 +73,18 @@ def green(examination: Examination, protection: Protection) -> Found:
     request = examination.request
     examined = bool(request.rejected) and request.checks
     checks, tools = _checks(examination, code, numbers, first, clean=clean) if examined else ((), ())
+    found = Found(first, files=files, quality=numbers, checks=checks, tools=tools)
     if not clean:
-        return Found(first, files=files, quality=numbers, checks=checks, tools=tools)
+        return found
     second = examination.trial()
     every = sorted({**first.outcomes, **second.outcomes})
     flaky = tuple(i for i in every if first.outcomes.get(i) != second.outcomes.get(i))
     if not second.green or flaky:
-        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers, checks=checks, tools=tools)
+        return replace(found, trial=second, green_runs=1, flaky=flaky)
     tricks, notes = examination.canaries(second.round)
     vacuous = () if tricks else _passing_on_rejected(examination, second.outcomes)
-    return Found(
-        second,
-        green_runs=0 if tricks else 2,
-        tricks=tricks,
-        notes=notes,
-        files=files,
-        quality=numbers,
-        checks=checks,
-        tools=tools,
-        passing_on_rejected=vacuous,
-    )
+    runs = 0 if tricks else 2
+    return replace(found, trial=second, green_runs=runs, tricks=tricks, notes=notes, passing_on_rejected=vacuous)
 
 
 def measure_unaided(examination: Examination, protection: Protection, found: Found) -> Found:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -34,7 +33,6 @@ from flyball.measures.tampering.tests_by_report import held_by_file
 from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
-Kept = TypeVar("Kept")
 SHOWN = 200
 FILES_NAMED = 16
 """Ids in a measurement; the whole sets are kept as blobs."""
@@ -137,8 +135,8 @@ class TreeMeasurer:
         is_baseline = request.kind == "baseline"
         known = frozenset(trial.failing) if is_baseline else examination.expectations.known
         failing = () if is_baseline else trial.failing
-        marked = conflict_markers(request, workspace)
-        tricks = () if is_baseline else _once((*protection.tricks, *trial.tricks, *found.tricks, *marked))
+        every = (*protection.tricks, *trial.tricks, *found.tricks, *conflict_markers(request, workspace))
+        tricks = () if is_baseline else tuple(dict.fromkeys(every))
         failed = bool(failing) or not trial.round.passed
         put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
         # The candidate's tree without what tricks did to protected files.
@@ -167,7 +165,7 @@ class TreeMeasurer:
             checks=found.checks,
             tools=found.tools,
             signature=signature(trial.round.text, failing) if failed else None,
-            notes=_once((*protection.notes, *trial.notes, *found.notes)),
+            notes=tuple(dict.fromkeys((*protection.notes, *trial.notes, *found.notes))),
             commands_s=round(examination.commands.seconds, 3),
             unseen=found.unseen,
             unchanged=not is_baseline and not changed,
@@ -224,7 +222,3 @@ def _gates(found: Found, tricks: tuple[Trick, ...]) -> Iterable[GateResult]:
         if found.broken and not result.broken:
             result = replace(result, passed=False, broken=found.broken)
         yield result
-
-
-def _once(values: Iterable[Kept]) -> tuple[Kept, ...]:
-    return tuple(dict.fromkeys(values))

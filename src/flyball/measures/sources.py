@@ -1,4 +1,4 @@
-"""Which files are tests, which tests a source declares, and whether a report has one of them; nothing is run."""
+"""Which files are tests, which tests a source declares and which criteria these name, without running anything."""
 
 import ast
 import re
@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 import msgspec
+
+from flyball.core.model.task import Item
+from flyball.core.text.criteria import Criterion, names_criterion
 
 _FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs", "testdata", "__snapshots__"})
 _PYTHON = re.compile(r"(test_.*|.*_tests?|tests?)\.py")
@@ -40,6 +43,9 @@ LARGEST = 2 * 1024 * 1024
 """Bytes of a source that is still parsed."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Defined = Function | ast.ClassDef
+Read = Callable[[str], bytes | None]
+"""Gives the content of a file of some tree, None where it has none."""
 
 
 class SourceTest(msgspec.Struct, frozen=True):
@@ -75,7 +81,7 @@ def is_test_file(path: str, *sources: bytes | None) -> bool:
     return not held or any(source_tests(source, path) != () for source in held)
 
 
-def is_loaded_unasked(path: str, read: Callable[[str], bytes | None], tests: Iterable[str]) -> bool:
+def is_loaded_unasked(path: str, read: Read, tests: Iterable[str]) -> bool:
     """Whether a runner loads a new file though none of the `tests` names it: a test, a package around tests, a script among them."""
     place = PurePosixPath(path)
     if place.name == "__init__.py":
@@ -122,6 +128,21 @@ def imports(source: bytes) -> set[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module.partition(".")[0])
+    return found
+
+
+def top_names(body: Iterable[ast.stmt]) -> set[str]:
+    """The names a module or class body binds."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, Defined):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            found |= top_names(node.body)
     return found
 
 
@@ -193,3 +214,15 @@ def is_reported(declared: str, reported: Iterable[str]) -> bool:
     name = _PLACEHOLDER.sub(".*?", re.escape(declared.partition("::")[2].strip("`")))
     wanted = re.compile(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", re.DOTALL)
     return any(wanted.search(each) for each in reported)
+
+
+def named_criteria(words: str, items: Iterable[Item]) -> tuple[str, ...]:
+    return tuple(item.id for item in items if names_item(words, item))
+
+
+def names_item(words: str, item: Item) -> bool:
+    """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
+    if re.fullmatch(r"AC-[0-9]+", item.id):
+        return names_criterion(words, Criterion(item.id, item.text, 0))
+    spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
+    return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))

@@ -53,7 +53,8 @@ class TreeIndex:
 
     def __init__(self, files: Iterable[str]) -> None:
         self.files = frozenset(files)
-        self._real = {_legal(f): f for f in self.files}
+        # As a report can have a name: pytest writes that of a test file as it is, control characters and all.
+        self._real = {_ILLEGAL.sub(_SIGN, f): f for f in self.files}
         self._dotted = {
             f.removesuffix(".py").replace("/", "."): real for f, real in self._real.items() if f.endswith(".py")
         }
@@ -100,11 +101,6 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         if before is None or _WORST_FIRST.index(case.outcome) < _WORST_FIRST.index(before.outcome):
             found[case.id] = case
     return found
-
-
-def _legal(text: str) -> str:
-    """A name as a report can have it: pytest writes that of a test file as it is, control characters and all."""
-    return _ILLEGAL.sub(_SIGN, text)
 
 
 def _look_at_shape(raw: bytes) -> None:

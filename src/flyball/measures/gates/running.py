@@ -85,45 +85,36 @@ def expects_report(command: str) -> bool:
     return "{junit}" in command or runs_pytest(command)
 
 
-class Bench:
-    """Runs gates in a directory; `known` are the tests that failed before the task began, `exits` how gates ended with them.
+def run_gate(
+    gate: Gate,
+    index: TreeIndex,
+    commands: Commands,
+    directory: Path,
+    *,
+    known: frozenset[str],
+    before: int | None,
+    baseline: bool,
+    options: str = "",
+) -> GateRun:
+    """Run one gate on the tree in a directory; `options` are added to every pytest the command starts.
 
-    Only at the `baseline` is a gate without a single test broken: later it is a candidate that took its tests away.
+    `known` are the tests that failed before the task began, `before` is how the gate ended with them. Only at the `baseline`
+    is a gate without a single test broken: later it is a candidate that took its tests away.
     """
-
-    def __init__(
-        self,
-        commands: Commands,
-        directory: Path,
-        known: Iterable[str],
-        *,
-        baseline: bool,
-        exits: Mapping[str, int],
-    ) -> None:
-        self._baseline = baseline
-        self._exits = exits
-        self._commands = commands
-        self._directory = directory
-        self._known = frozenset(known)
-
-    def run(self, gate: Gate, index: TreeIndex, *, options: str = "") -> GateRun:
-        """Run one gate; `options` are added to every pytest the command starts."""
-        folder = self._commands.fresh_folder(gate.name)
-        reports = folder / "report"
-        reports.mkdir()
-        report = reports / "junit.xml"
-        place = shlex.quote(str(report))
-        command = _OWN_REPORT.sub(lambda _: f"--junitxml={place}", gate.command).replace("{junit}", place)
-        lines = reports / "coverage.xml"
-        command = command.replace(coverage.PLACEHOLDER, shlex.quote(str(lines)))
-        wanted = f"--junitxml={place} -o junit_family=xunit1 --continue-on-collection-errors"
-        ran = self._commands.run(
-            command, tree=self._directory, folder=folder, timeout_s=gate.timeout_s,
-            variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
-        )  # fmt: skip
-        run = _judge(gate, ran, report, index, self._known, self._exits.get(gate.name))
-        run = _with_coverage(run, gate, lines, index)
-        return _without_tests(run, index) if self._baseline else run
+    folder = commands.fresh_folder(gate.name)
+    reports = folder / "report"
+    reports.mkdir()
+    report, lines = reports / "junit.xml", reports / "coverage.xml"
+    place = shlex.quote(str(report))
+    command = _OWN_REPORT.sub(lambda _: f"--junitxml={place}", gate.command).replace("{junit}", place)
+    command = command.replace(coverage.PLACEHOLDER, shlex.quote(str(lines)))
+    wanted = f"--junitxml={place} -o junit_family=xunit1 --continue-on-collection-errors"
+    ran = commands.run(
+        command, tree=directory, folder=folder, timeout_s=gate.timeout_s,
+        variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
+    )  # fmt: skip
+    run = _with_coverage(_judge(gate, ran, report, index, known, before), gate, lines, index)
+    return _without_tests(run, index) if baseline else run
 
 
 def _with_coverage(run: GateRun, gate: Gate, report: Path, index: TreeIndex) -> GateRun:

@@ -1,4 +1,4 @@
-"""Plants failures in sources of JavaScript, TypeScript and Go, found by a scanner that knows strings and comments."""
+"""Plants failures in sources of JavaScript, TypeScript and Go, and has assertions of scripts tell that they are come to."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,6 @@ from typing import Literal
 
 import msgspec
 
-from flyball.measures.planting.script_checks import asserting, wrapper
 from flyball.measures.sources import is_script
 
 _CALL = re.compile(r"(?<![\w$])(?:test|it)((?:\s*\.\s*\w+)*)\s*(?=[(`<])")
@@ -19,6 +18,44 @@ _NAME = re.compile(r"""\s*(["'`])(?P<name>(?:\\.|(?!\1).)*)\1""", re.DOTALL)
 _GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{", re.MULTILINE)
 _REGEX_AFTER = re.compile(r"(?:^|[(,=:\[!&|?{};+\-*%~^<>\n]|\breturn|\btypeof|\bcase)\s*$")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
+_ASSERTING = re.compile(
+    r"(?<![\w$.])(?P<callee>(?:t\.|this\.)?(?:assert|expect|should)(?:\.(?!assertions\b|hasAssertions\b|extend\b)\w+)*)(?=\s*\()"
+)
+_IMPORTED = re.compile(
+    r"""(?:import\s*\{(?P<names>[^}]*)\}\s*from|(?:const|let|var)\s*\{(?P<given>[^}]*)\}\s*=\s*require\s*\()\s*["'](?:node:)?assert(?:/strict)?["']"""
+)
+_MATCHER = re.compile(r"\)\s*(?:\.\s*(?:not|resolves|rejects)\s*)*\.\s*(?P<matcher>to[A-Z]\w*|to(?:\.\w+)+)\s*\(")
+_WRITES = re.compile(r"Snapshot|toHaveScreenshot")
+"""Matchers that keep what they are given."""
+_NEEDS_MORE = re.compile(
+    r"(?:assert|expect)\.(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching|closeTo|poll|soft)"
+)
+"""Members that assert nothing by themselves."""
+
+_WRAPPER = """
+;var _flyballNoted{any} = 0;
+function _flyballSeen(check{any}){any} {{ _flyballNoted += 1; return check; }}
+function _flyballPlanted(given{any}, mark{any}, own{any}){any} {{
+  if (typeof given !== "function") return given;
+  if (!mark) return function () {{}};
+  return async function ({this}...rest{many}) {{
+    const since = _flyballNoted;
+    let whole = true;
+    try {{ await given.apply(this, rest); }} catch {{ whole = false; }}
+    let wrong = "";
+    if (whole && own && _flyballNoted === since) wrong = "none of its assertions is run";
+    const probes{any} = {{{probes}}};
+    for (const name of Object.keys(probes)) {{
+      let fails = false;
+      for (const [a, b] of [["x", 0], [0, 0], [null, null], [undefined, "a"]]) {{
+        try {{ await probes[name](a, b); }} catch {{ fails = true; }}
+      }}
+      if (whole && !fails && !wrong) wrong = name + " does not fail when it is asked for something false";
+    }}
+    throw new Error((wrong ? "h" : "x") + mark + " " + wrong);
+  }};
+}}
+"""
 
 
 class DeclaredTest(msgspec.Struct, frozen=True):
@@ -50,7 +87,7 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
     added: list[tuple[int, int, str]] = []
     script = language(path) == "script"
     solid = _Code(text).solid if script else bytearray()
-    noted = [each for each in asserting(text) if solid[each[0]]] if script and not plainly else []
+    noted = [each for each in _asserting(text) if solid[each[0]]] if script and not plainly else []
     for start, end, _ in noted:
         added += [(start, len(text), "_flyballSeen("), (end, -len(text), ")")]
     for site, mark in marks.items():
@@ -72,7 +109,7 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
         parts += [text[at:place], new]
         at = place
     planted = "".join((*parts, text[at:]))
-    return planted + wrapper(path, "" if plainly else text) if script else planted
+    return planted + _wrapper(path, "" if plainly else text) if script else planted
 
 
 def _in_script(text: str) -> Iterator[DeclaredTest]:
@@ -202,3 +239,39 @@ def _end_of_words(text: str, at: int) -> int | None:
         found = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*").match(text, at)
         return found.end() if found else None
     return None
+
+
+def _asserting(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where a source calls what it asserts by: the name it does so with, of which the rest is a member, and the whole."""
+    names = {n for found in _IMPORTED.finditer(text) for n in _names(found["names"] or found["given"])}
+    bare = re.compile(rf"(?<![\w$.])(?P<callee>{'|'.join(map(re.escape, sorted(names)))})(?=\s*\()") if names else None
+    for pattern in (_ASSERTING, bare):
+        for found in pattern.finditer(text) if pattern else ():
+            if not _NEEDS_MORE.match(found["callee"]) and not found["callee"].startswith("should"):
+                yield found.start(), found.start() + len(found["callee"].partition(".")[0]), found["callee"]
+
+
+def _names(listed: str) -> Iterator[str]:
+    for each in listed.split(","):
+        words = re.findall(r"[\w$]+", each)
+        if words and words[0] not in {"AssertionError", "default"}:
+            yield words[-1]
+
+
+def _wrapper(path: str, text: str) -> str:
+    """The functions that planted tests are put in; they ask each check of the source for something false."""
+    typed = re.search(r"\.[cm]?tsx?$", path) is not None
+    words = {"any": ": any", "this": "this: any, ", "many": ": any[]"}
+    words = words if typed else dict.fromkeys(words, "")
+    return _WRAPPER.format(**words, probes=", ".join(_probes(text, typed=typed)))
+
+
+def _probes(text: str, *, typed: bool) -> Iterator[str]:
+    given = "(a: any, b: any)" if typed else "(a, b)"
+    cast = " as any" if typed else ""
+    callees = sorted({callee for _, _, callee in _asserting(text)})
+    for callee in (c for c in callees if not c.startswith("expect") and not c.startswith(("t.", "this."))):
+        yield f'"{callee}": {given} => ({callee}{cast})(a, b)'
+    matchers = {found["matcher"] for found in _MATCHER.finditer(text)} if "expect" in callees else set()
+    for matcher in sorted(each for each in matchers if not _WRITES.search(each)):
+        yield f'"{matcher}": {given} => (expect(a){cast}).{matcher}(b)'

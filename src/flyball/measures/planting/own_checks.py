@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType
 
 from flyball.measures.planting import planted_support
-from flyball.measures.sources import Function, called_name
+from flyball.measures.sources import Defined, Function, called_name
 from flyball.measures.tampering.weakening import checks, is_check_call
 
 SUPPORT = inspect.getsource(planted_support).partition("# planted from here\n")[2]
@@ -78,15 +78,12 @@ class _Functions(ast.NodeTransformer):
     def __init__(self, last: frozenset[int]) -> None:
         self._last = last
 
-    def _visit(self, node: Function) -> Function:
+    def visit_FunctionDef(self, node: Function) -> Function:
         node.body = [_Noting(self._last).visit(statement) for statement in node.body]
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Function:
-        return self._visit(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Function:
-        return self._visit(node)
+    def visit_AsyncFunctionDef(self, node: Function) -> Function:
+        return self.visit_FunctionDef(node)
 
 
 class _Noting(ast.NodeTransformer):
@@ -117,13 +114,9 @@ def _probes(node: Function, *, has_others: bool) -> Iterator[str]:
     """How each check of a test can be asked for something false, as source."""
     for each in ast.walk(node):
         if isinstance(each, ast.With | ast.AsyncWith):
-            calls = [item.context_expr for item in each.items]
-            yield from (
-                probe
-                for call in calls
-                if isinstance(call, ast.Call) and called_name(call) in _EXPECTS
-                for probe in _expecting(call)
-            )
+            calls = [item.context_expr for item in each.items if isinstance(item.context_expr, ast.Call)]
+            for call in calls:
+                yield from _expecting(call) if called_name(call) in _EXPECTS else ()
         elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and _is_dotted(each.value.func):
             yield from _probes_of_call(each.value, has_others=has_others)
         elif isinstance(each, ast.Call) and called_name(each) == "approx" and _is_dotted(each.func):
@@ -160,11 +153,7 @@ def _builtins_used(node: Function, defined: frozenset[str]) -> set[str]:
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
     bound |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
-    bound |= {each.name for each in ast.walk(node) if isinstance(each, Function | ast.ClassDef)}
-    bound |= {
-        (a.asname or a.name).partition(".")[0]
-        for each in ast.walk(node)
-        if isinstance(each, ast.Import | ast.ImportFrom)
-        for a in each.names
-    }
+    bound |= {each.name for each in ast.walk(node) if isinstance(each, Defined)}
+    imported = [each for each in ast.walk(node) if isinstance(each, ast.alias)]
+    bound |= {(each.asname or each.name).partition(".")[0] for each in imported}
     return ({each.id for each in names} & _BUILTINS) - bound - defined

@@ -34,13 +34,6 @@ class Target(msgspec.Struct, frozen=True):
         return f"{self.file}::{self.name}" if self.name else self.file
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """The tests to be made to fail, and the files the task changed of which none could be."""
-
-    targets: tuple[Target, ...]
-    unplanted: tuple[str, ...] = ()
-
-
 class Sources:
     """The sources of a tree, read once."""
 
@@ -81,8 +74,10 @@ def hollow_mark(mark: str) -> str:
     return "h" + mark[1:]
 
 
-def plan_by_report(cases: Mapping[str, Case], changed: Collection[str], sources: Sources) -> Plan:
-    """For a gate whose report says which tests passed, and in which files."""
+def targets_by_report(
+    cases: Mapping[str, Case], changed: Collection[str], sources: Sources
+) -> tuple[tuple[Target, ...], tuple[str, ...]]:
+    """For a gate whose report says which tests passed and where: those to fail, and changed files of which none can."""
     passing = _ids_by_test(case for case in cases.values() if case.outcome == "passing")
     found: list[Target] = []
     for file, names in sorted(passing.items()):
@@ -92,7 +87,7 @@ def plan_by_report(cases: Mapping[str, Case], changed: Collection[str], sources:
     for file in _other_test_files(sources, passing):
         found += _targets_in_other_language(file, ids, sources, old=file not in changed)
     reached = {target.file for target in found}
-    return Plan(tuple(found), tuple(f for f in sorted(passing) if f in changed and f not in reached))
+    return tuple(found), tuple(f for f in sorted(passing) if f in changed and f not in reached)
 
 
 def muted_files(cases: Iterable[Case], sources: Sources) -> dict[str, bytes]:
@@ -161,7 +156,7 @@ def _targets_in_other_language(file: str, ids: Iterable[str], sources: Sources, 
     return found
 
 
-def plan_by_source(changed: Collection[str], sources: Sources) -> Plan:
+def targets_by_source(changed: Collection[str], sources: Sources) -> tuple[Target, ...]:
     """For a gate that counts nothing: the tests as their sources have them; an old file is stood for by its first one."""
     found: list[Target] = []
     for file in sorted(f for f in sources.files if looks_like_test(f)):
@@ -172,7 +167,7 @@ def plan_by_source(changed: Collection[str], sources: Sources) -> Plan:
             written = other_sources.sites(file, text_of(sources.read(file)))
             each = [Target(file, s.name, ((file, str(n)),), old=old) for n, s in enumerate(written)]
         found += each[:1] if old else each
-    return Plan(tuple(found))
+    return tuple(found)
 
 
 def _tests(module: ast.Module | None) -> list[str]:

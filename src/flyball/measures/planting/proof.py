@@ -19,9 +19,9 @@ from flyball.measures.planting.plan import (
     Target,
     hollow_mark,
     mark_of,
-    plan_by_report,
-    plan_by_source,
     planted_files,
+    targets_by_report,
+    targets_by_source,
 )
 from flyball.measures.planting.python_source import Style
 from flyball.measures.sources import text_of
@@ -82,14 +82,14 @@ class _Counted:
         self._ground = ground
         self._pytest = runs_pytest(gate.command) or "{junit}" not in gate.command
         self._sources = Sources(ground.tree, ground.files)
-        self._plan = plan_by_report(run.cases, ground.changed, self._sources)
+        self._targets, self._unplanted = targets_by_report(run.cases, ground.changed, self._sources)
         self._nonce = ground.nonce()
         self._proven = 0
         self._notes: list[str] = []
         self._said: list[str] = []
 
     def prove(self) -> origins.Found:
-        name, targets = self._gate.name, self._plan.targets
+        name, targets = self._gate.name, self._targets
         if not targets:
             return (), (f"{name}: no failure could be planted in its tests, so its report is believed as it is",)
         packages = origins.own_packages(self._ground.files, self._ground.tree)
@@ -156,8 +156,8 @@ class _Counted:
         if self._ground.baseline and self._proven:
             odd = list(left)
         notes = [*self._notes, *([_remark_on(self._gate, odd)] if odd else [])]
-        if self._plan.unplanted:
-            notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._plan.unplanted, 5)}")
+        if self._unplanted:
+            notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._unplanted, 5)}")
         return notes
 
 
@@ -215,15 +215,15 @@ def _carries(case: Case, marks: set[str]) -> bool:
 def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) -> list[Trick]:
     """Where nothing is counted a gate must turn red; which tests fail is known where Python's own runner says so."""
     sources = Sources(ground.tree, ground.files)
-    plan = plan_by_source(ground.changed, sources)
-    if not any(not target.old for target in plan.targets):
+    targets = targets_by_source(ground.changed, sources)
+    if all(target.old for target in targets):
         return []
     nonce = ground.nonce()
     packages = origins.own_packages(ground.files, ground.tree)
-    files = planted_files(plan.targets, sources, nonce, "around", partial(origins.teller, packages=packages))
+    files = planted_files(targets, sources, nonce, "around", partial(origins.teller, packages=packages))
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
-        new = sorted({target.file for target in plan.targets if not target.old})
+        new = sorted({target.file for target in targets if not target.old})
         told = f"failures planted in {listed(new, 5)} do not turn any gate red"
         return [Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do")]
     own = [(gate, run) for gate, run in runs if _UNITTEST.search(gate.command) and not run.result.broken]
@@ -235,7 +235,7 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
         for trick in origins.judge(text_of(_log(run)), gate.name, packages, ground.environments)[0]
         if trick.kind == "report-forged"
     ]
-    return [*taken, *(trick for gate, run in own for trick in _tricks_by_log(gate, run, plan.targets, nonce))]
+    return [*taken, *(trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce))]
 
 
 def _log(run: GateRun) -> bytes:

@@ -65,24 +65,20 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
     for path in changed_paths(workspace, base, candidate):
         if not is_code(path) or looks_like_test(path):
             continue
-        if len(sources) + len(unmeasured) >= MOST_FILES:
-            unmeasured.append(path)
-            continue
-        source = workspace.read_file(candidate, path)
+        too_many = len(sources) + len(unmeasured) >= MOST_FILES
+        source = b"" if too_many else workspace.read_file(candidate, path)
         if source is None:
             continue
-        if len(source) > LARGEST or lizard.get_reader_for(path) is None:
-            unmeasured.append(path)
-            continue
-        text, before = text_of(source), text_of(workspace.read_file(base, path))
-        found, known = _functions(path, text), _functions(path, before)
+        readable = not too_many and len(source) <= LARGEST and lizard.get_reader_for(path) is not None
+        found = _functions(path, text_of(source)) if readable else None
         if found is None:
             unmeasured.append(path)
             continue
-        sources[path], texts[path] = text, before
-        old = {function.body for function in known or ()}
+        sources[path], texts[path] = text_of(source), text_of(workspace.read_file(base, path))
+        known = _functions(path, texts[path]) or ()
+        old = {function.body for function in known}
         every += found
-        earlier += known or ()
+        earlier += known
         changed += [function for function in found if function.body not in old]
     return ChangedCode(sources, tuple(every), tuple(changed), tuple(unmeasured), tuple(earlier), texts)
 

@@ -13,9 +13,7 @@ from flyball.core.text.quantities import listed, plural
 from flyball.measures.quality.complexity import ChangedCode, excesses
 from flyball.measures.quality.documents import is_changelog, is_decision_record, is_readme
 from flyball.measures.quality.lint import LintRun
-from flyball.measures.red.reasons import Defined, top_names
-from flyball.measures.red.red import names_item
-from flyball.measures.sources import looks_like_test, parse, source_tests, text_of
+from flyball.measures.sources import Defined, looks_like_test, names_item, parse, source_tests, text_of, top_names
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 
@@ -57,15 +55,12 @@ class Evidence(msgspec.Struct, frozen=True):
 
 def checks(given: Evidence) -> tuple[Check, ...]:
     """All eleven, in the order of their settings."""
-    return tuple(_check(name, look, given) for name, look in _LOOKS.items())
-
-
-def _check(name: str, look: Callable[[Evidence], Verdict], given: Evidence) -> Check:
-    blocking = name in BLOCKING
-    if getattr(given.settings.qa, name) == "off":
-        return Check(name, "n/a", blocking, "switched off: not verified")
-    verdict, detail = look(given)
-    return Check(name, "n/a" if verdict is None else "pass" if verdict else "fail", blocking, detail)
+    found = []
+    for name, look in _LOOKS.items():
+        off = getattr(given.settings.qa, name) == "off"
+        verdict, detail = (None, "switched off: not verified") if off else look(given)
+        found.append(Check(name, "n/a" if verdict is None else "pass" if verdict else "fail", name in BLOCKING, detail))
+    return tuple(found)
 
 
 def _criteria_covered(given: Evidence) -> Verdict:

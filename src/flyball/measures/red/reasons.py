@@ -3,12 +3,13 @@
 import ast
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Literal
 
 from flyball.measures.gates.junit import Case
-from flyball.measures.sources import LARGEST, SCRIPT_ENDINGS, Function, is_code, looks_like_test, parse
+from flyball.measures.sources import LARGEST, SCRIPT_ENDINGS, Function, is_code, looks_like_test, parse, top_names
 
 Reason = Literal["assertion", "missing-name", "error"]
 
@@ -35,8 +36,6 @@ _PLAIN_FAILURE = re.compile(r"^--- FAIL: |^\s*`.*' failed", re.MULTILINE)
 """Go and bats have no assertions: a test fails when it says so, or when one of its commands does."""
 _PANIC = re.compile(r"^panic: |[Ss]yntax error", re.MULTILINE)
 
-Defined = Function | ast.ClassDef
-
 
 class Project:
     """What the product code of a tree defines, read without running it."""
@@ -44,16 +43,13 @@ class Project:
     def __init__(self, tree: Path, files: Iterable[str]) -> None:
         self._tree = tree
         self._files = tuple(f for f in files if is_code(f) and not looks_like_test(f))
-        self._modules: dict[str, ast.Module] | None = None
 
-    @property
+    @cached_property
     def modules(self) -> dict[str, ast.Module]:
         """Syntax trees of the Python product code by path."""
-        if self._modules is None:
-            paths = {f: self._tree / f for f in self._files if f.endswith(".py")}
-            there = {f: path for f, path in paths.items() if path.is_file() and not path.is_symlink()}
-            self._modules = {f: module for f, path in there.items() if (module := parse(path.read_bytes()))}
-        return self._modules
+        paths = {f: self._tree / f for f in self._files if f.endswith(".py")}
+        there = {f: path for f, path in paths.items() if path.is_file() and not path.is_symlink()}
+        return {f: module for f, path in there.items() if (module := parse(path.read_bytes()))}
 
     def text(self, file: str) -> str | None:
         """A file of the tree as text; None where there is none, or no small one."""
@@ -85,21 +81,6 @@ class Project:
                     if keyword in {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}:
                         return True
         return False
-
-
-def top_names(body: Iterable[ast.stmt]) -> set[str]:
-    """The names a module or class body binds."""
-    found: set[str] = set()
-    for node in body:
-        if isinstance(node, Defined):
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            found |= top_names(node.body)
-    return found
 
 
 def reason(case: Case, project: Project) -> tuple[Reason, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
@@ -12,10 +11,9 @@ from msgspec.structs import replace
 
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Item
-from flyball.core.text.criteria import Criterion, names_criterion
 from flyball.measures.gates.junit import Case, Outcome
 from flyball.measures.red.reasons import Project, missing_import, reason
-from flyball.measures.sources import SourceTest, declared_tests, is_reported, is_script, parse
+from flyball.measures.sources import SourceTest, declared_tests, is_reported, is_script, named_criteria, parse
 from flyball.measures.tampering.weakening import is_always_true, tests_defined
 
 _HARMLESS = frozenset({"print", "len", "str", "int", "float", "bool", "repr", "list", "dict", "set", "tuple", "range"})
@@ -185,18 +183,6 @@ def _of_unloaded_file(
     return [
         NewTest(test.id, case.file, "uncollected", why, detail, named_criteria(test.words, items)) for test in fresh
     ]
-
-
-def named_criteria(words: str, items: Iterable[Item]) -> tuple[str, ...]:
-    return tuple(item.id for item in items if names_item(words, item))
-
-
-def names_item(words: str, item: Item) -> bool:
-    """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
-    if re.fullmatch(r"AC-[0-9]+", item.id):
-        return names_criterion(words, Criterion(item.id, item.text, 0))
-    spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
-    return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))
 
 
 def accepted_outcomes(

@@ -14,10 +14,21 @@ from msgspec.structs import replace
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import decode
+from flyball.measures.examination import Examination, Trial
+from flyball.measures.found import Found, changed_tests, measure_changed_files
 from flyball.measures.gates.junit import Case, TreeIndex
 from flyball.measures.red.reasons import Project, reason
-from flyball.measures.red.red import named_criteria, names_item
-from flyball.measures.sources import LARGEST, SourceTest, declared_tests, is_countable, parse
+from flyball.measures.red.red import without_vacuous
+from flyball.measures.sources import (
+    LARGEST,
+    SourceTest,
+    declared_tests,
+    is_countable,
+    named_criteria,
+    names_item,
+    parse,
+)
+from flyball.measures.tampering.protected import changed_paths
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.MULTILINE)
 _RULE = re.compile(r"^={70}$", re.MULTILINE)
@@ -39,6 +50,62 @@ class NewTests(msgspec.Struct, frozen=True):
     words: str = ""
 
 
+def red_uncounted(examination: Examination, trial: Trial) -> Found:
+    """New tests as their source has them; the gates must fail with them and pass without."""
+    request, workspace = examination.request, examination.workspace
+    new = new_in_source(examination)
+    fresh = judge_new_tests(
+        new,
+        passed=trial.round.passed,
+        text=trial.round.text,
+        index=examination.index,
+        project=Project(examination.tree.directory, examination.index.files),
+        items=request.items,
+    )
+    fresh = without_vacuous(fresh, examination.tree.directory)
+    fresh += _whole_files(examination, trial, new)
+    sha = workspace.overlay(request.candidate, {file.file: request.base for file in new})
+    failing: tuple[str, ...] = ()
+    if sha != workspace.tree_of(request.base):
+        examination.use(sha)
+        runs = examination.trial().round.runs
+        failing = tuple(f"{r.result.name} fails without the new tests, too" for r in runs if not r.result.passed)
+    return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=measure_changed_files(examination))
+
+
+def _whole_files(examination: Examination, trial: Trial, new: list[NewTests]) -> tuple[NewTest, ...]:
+    """New test files that are a test as a whole: each criterion's own must turn the gates red without the others'."""
+    request, workspace = examination.request, examination.workspace
+    whole = [file for file in new if file.words]
+    named = {item.id: tuple(file.file for file in whole if names_item(file.words, item)) for item in request.items}
+    groups = {criterion: files for criterion, files in named.items() if files}
+    every = {file for files in groups.values() for file in files} | {file.file for file in new if file.tests}
+    rounds = {frozenset(every): trial.round}
+    found = []
+    for criterion, files in groups.items():
+        alone = frozenset(files)
+        if trial.round.passed:
+            rounds[alone] = trial.round
+        elif alone not in rounds:
+            without = dict.fromkeys(sorted(every - alone), request.base)
+            examination.use(workspace.overlay(request.candidate, without))
+            rounds[alone] = examination.trial().round
+        ended = rounds[alone]
+        project = Project(examination.tree.directory, examination.index.files)
+        test = NewTest(f"{files[0]}::{criterion}", files[0], "passing", detail=_PASSES, criteria=(criterion,))
+        found.append(test if ended.passed else _as_failing(test, ended.text, project))
+    return tuple(found)
+
+
+def new_in_source(examination: Examination) -> list[NewTests]:
+    """Changed test files, and Rust's other files, with the tests each has gained."""
+    request, workspace = examination.request, examination.workspace
+    tests = changed_tests(examination, request.base, request.candidate)
+    paths = (p for p in changed_paths(workspace, request.base, request.candidate) if p in tests or p.endswith(".rs"))
+    read = (read_new(p, workspace.read_file(request.base, p), workspace.read_file(request.candidate, p)) for p in paths)
+    return [file for file in read if file.tests or file.file in tests]
+
+
 def read_new(path: str, before: bytes | None, after: bytes | None) -> NewTests:
     """The tests a file has gained."""
     old = {test.id for test in declared_tests(path, before or b"")}
@@ -48,19 +115,6 @@ def read_new(path: str, before: bytes | None, after: bytes | None) -> NewTests:
         return NewTests(path, found, invalid=after is not None and parse(after) is None)
     whole = before is None and after is not None and not is_countable(path)
     return NewTests(path, found, skipped, words=f"{path}\n{decode((after or b'')[:LARGEST])}" if whole else "")
-
-
-def by_criterion(files: Iterable[NewTests], items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
-    """The new files that are tests as a whole, by the criteria each names in its name or text."""
-    whole = [file for file in files if file.words]
-    named = {item.id: tuple(file.file for file in whole if names_item(file.words, item)) for item in items}
-    return {criterion: found for criterion, found in named.items() if found}
-
-
-def whole_file(criterion: str, files: tuple[str, ...], *, passed: bool, text: str, project: Project) -> NewTest:
-    """The test a criterion has in whole files, by how the gates ended with these and no other new tests."""
-    new = NewTest(f"{files[0]}::{criterion}", files[0], "passing", detail=_PASSES, criteria=(criterion,))
-    return new if passed else _as_failing(new, text, project)
 
 
 def judge_new_tests(

@@ -1,13 +1,13 @@
 """Modules outside the tests that accepted tests assert through: what they are is told from how tests use them."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import msgspec
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.sources import called_name, parse
+from flyball.measures.sources import Read, called_name, parse
 from flyball.measures.tampering import checking
 from flyball.measures.tampering.definitions import Definitions, compare, definitions, same, used_by
 
@@ -23,7 +23,7 @@ class Suite(msgspec.Struct, frozen=True):
     files: frozenset[str]
     tests: frozenset[str]
     written: frozenset[str]
-    read: Callable[[str], bytes | None]
+    read: Read
 
 
 class KnownNames(msgspec.Struct, frozen=True):

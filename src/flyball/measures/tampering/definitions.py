@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.sources import Function
+from flyball.measures.sources import Defined, Function
 from flyball.measures.tampering.weakening import CHANGED, compare_function
 
 Definitions = Mapping[str, tuple[ast.stmt, ...]]
@@ -20,9 +20,9 @@ def definitions(module: ast.Module | None) -> Definitions:
 
 
 def _bound_names(node: ast.stmt) -> Iterator[str]:
-    inside = [node] if isinstance(node, Function | ast.ClassDef) else ast.walk(node)
+    inside = [node] if isinstance(node, Defined) else ast.walk(node)
     for each in inside:
-        if isinstance(each, Function | ast.ClassDef):
+        if isinstance(each, Defined):
             yield each.name
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             yield each.id

@@ -11,11 +11,11 @@ from posixpath import normpath
 
 import msgspec
 
-from flyball.measures.sources import SCRIPT_ENDINGS, imports, looks_like_test, text_of
+from flyball.measures.sources import SCRIPT_ENDINGS, Read, imports, looks_like_test, text_of
 from flyball.measures.tampering import gate_parts
 from flyball.measures.tampering.command_reading import CODE, Reference, references
-from flyball.measures.tampering.gate_parts import TOOLS, Read, is_part
-from flyball.measures.tampering.program_reading import imported_files, language, started_by
+from flyball.measures.tampering.gate_parts import TOOLS, is_part
+from flyball.measures.tampering.program_reading import TEXTS, imported_files, language, started_by
 from flyball.measures.tampering.sections import is_sectioned
 
 _BUILDERS = {
@@ -44,7 +44,6 @@ _KEYS = re.compile(
     r"""\b(?:setupFiles\w*|globalSetup|globalTeardown|testEnvironment|testRunner|runner|reporters?|transform|resolver|snapshot\w*"""
     r"""|require|import|loader|presets?|plugins|extends|testSequencer|processor|setup)\b["']?\s*[:=]\s*(\[[^\]]*\]|\{[^}]*\}|[^,\n]*)"""
 )
-_TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
 _ENDINGS = (*SCRIPT_ENDINGS, ".rb", ".php", ".lua")
 _COMMANDS_OF_TOX = re.compile(r"^(?:commands\w*|set_?env)\s*=((?:.*\n(?:[ \t]+.*\n?)*))", re.MULTILINE)
 
@@ -114,8 +113,8 @@ def _files_referred_to(
                 continue
             part = linter or how == "configures" or (how == "loads" and not by_test)
             if how == "executes" and not part:
-                product = gate_parts.is_product(path, files, read)
-                part = reports or not (product or (by_test and not is_part(path, read)))
+                examined = by_test and not is_part(path, read)
+                part = reports or not (examined or gate_parts.is_product(path, files, read))
             if part or is_part(path, read):
                 yield path
 
@@ -210,7 +209,7 @@ def _package_scripts(text: str, commands: str) -> str:
 def _in_keys(text: str, folder: str, files: frozenset[str]) -> Iterator[str]:
     """The files that settings of a runner have it load."""
     for value in _KEYS.findall(text):
-        for word in _TEXTS.findall(value) or [value.strip(" -")]:
+        for word in TEXTS.findall(value) or [value.strip(" -")]:
             found = _script_files(word.replace("<rootDir>", "."), folder, files)
             yield from (each for each in found if not is_sectioned(each))
 

@@ -2,10 +2,10 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from flyball.measures.sources import parse, text_of
+from flyball.measures.sources import Read, parse, text_of
 
 CONFIGURATION = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"})
 _VALUE = r"\s*=(.*?)(?=^\s*[A-Za-z_]\w*\s*=|^\s*\[+[A-Za-z]|\Z)"
@@ -15,8 +15,6 @@ _NAMED = re.compile(r"(?<![\w-])-p(?:[\s=\"',]|\\\n)*(?!no:)([A-Za-z_][\w.]*)")
 _VARIABLE = re.compile(r"\bPYTEST_PLUGINS=[\"']?([\w.,]+)")
 _PUBLISHED = re.compile(r"pytest11.*?(?=^\s*\[|\Z)", re.DOTALL | re.MULTILINE)
 _MODULE = re.compile(r"=\s*[\"']?([A-Za-z_][\w.]*)")
-
-Read = Callable[[str], bytes | None]
 
 
 def plugin_files(commands: str, scripts: Iterable[str], files: frozenset[str], read: Read) -> frozenset[str]:

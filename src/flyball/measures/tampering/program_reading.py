@@ -24,7 +24,7 @@ _STARTED_BY_SCRIPT = re.compile(
 )
 _LOADED = re.compile(r"""\b(?P<how>load|do|dofile|source|require\w*|include\w*)\b[\s(]*["'](?P<path>[^"'\n]+)["']""")
 _SYSTEM = re.compile(r"""\b(?:system|exec|spawn|shell_exec|passthru|qx|os\.execute)\b[\s({]*["']([^"'\n]+)["']""")
-_TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
+TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
 _SHEBANG = re.compile(r"#!.*?\b(python|node|ruby|perl|php|lua)")
 _OTHER = re.compile(r".*\.(?:rb|pl|pm|t|php|lua|R|tcl)")
 
@@ -47,7 +47,7 @@ def started_by(text: str, kind: str) -> Iterator[Reference]:
         yield from _started_by_python(parse(text.encode()))
     elif kind == "script":
         for call in _STARTED_BY_SCRIPT.finditer(text):
-            words = " ".join(_TEXTS.findall(call["given"]))
+            words = " ".join(TEXTS.findall(call["given"]))
             used = bool(re.search(r"=|\breturn\b|\($", call["before"].rpartition(";")[2]))
             yield from _as_examined(references(words)) if used else references(words)
     else:

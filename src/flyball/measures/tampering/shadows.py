@@ -5,12 +5,12 @@ A program that a gate or lint command starts looks first in folders of its own, 
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.sources import imports, looks_like_test, text_of
+from flyball.measures.sources import Read, imports, looks_like_test, text_of
 
 _STANDARD = frozenset(name.casefold() for name in sys.stdlib_module_names)
 _STARTING = frozenset({"sitecustomize", "usercustomize"})
@@ -22,7 +22,6 @@ _BETWEEN = re.compile(r"[;&|()\n`{}]+")
 _OPTION = re.compile(r"-([bBdEhiIOPqRsStuvVx]*)(?:([cmWX])(.*))?")
 _MODULE = re.compile(r"(\w+)(?:\.[^/]*)?\.(?:py|so|pyd)|(\w+)/__init__\.[^/]+")
 
-Read = Callable[[str], bytes | None]
 Roots = Mapping[str, frozenset[str]]
 """By folder, the names of modules that must come from elsewhere."""
 

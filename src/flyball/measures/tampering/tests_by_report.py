@@ -1,7 +1,6 @@
 """Accepted tests, and what tests assert through, in files whose names do not say so: the runner's reports say where they are."""
 
-import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import PurePosixPath
@@ -9,7 +8,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.sources import Function, is_code, looks_like_test, parse, text_of
+from flyball.measures.sources import Defined, Read, is_code, looks_like_test, parse, text_of
 from flyball.measures.tampering import definitions, weakening
 from flyball.measures.tampering.assertion_helpers import Suite, compare_helpers
 from flyball.measures.tampering.plugins import CONFIGURATION, values
@@ -27,33 +26,23 @@ def held_by_file(ids: Iterable[str]) -> Held:
     return {file: frozenset(names) for file, names in found.items()}
 
 
-class UnnamedTests:
+class UnnamedTests(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What is known of an accepted tree's tests beyond their files' names, found out when it is first asked for."""
 
-    def __init__(
-        self,
-        *,
-        commands: str,
-        held: Held,
-        files: frozenset[str],
-        plugins: frozenset[str],
-        written: frozenset[str],
-        read: Callable[[str], bytes | None],
-    ) -> None:
-        self._commands = commands
-        self._held = held
-        self._files = files
-        self._plugins = plugins
-        self._written = written
-        self._read = read
+    commands: str
+    held: Held
+    files: frozenset[str]
+    plugins: frozenset[str]
+    written: frozenset[str]
+    read: Read
 
     def compare(
         self, path: str, before: bytes | None, after: bytes | None, *, rewritable: bool, tests_may_grow: bool
     ) -> tuple[Trick, ...]:
         """What the candidate's version of a file takes from accepted tests, if anything."""
         found: tuple[Trick, ...] = ()
-        if path in self._held and is_code(path):
-            holder = ReportedFile(path, before, after, self._held[path], self._patterns)
+        if path in self.held and is_code(path):
+            holder = ReportedFile(path, before, after, self.held[path], self._patterns)
             found = holder.compare(rewritable=rewritable, tests_may_grow=tests_may_grow)
         if not found and path.endswith(".py"):
             found = compare_helpers(path, after, self._suite, rewritable=rewritable)
@@ -61,14 +50,14 @@ class UnnamedTests:
 
     @cached_property
     def _patterns(self) -> tuple[str, ...]:
-        configured = (path for path in self._files if PurePosixPath(path).name in CONFIGURATION)
-        return patterns((self._commands, *(text_of(self._read(path)) for path in configured)))
+        configured = (path for path in self.files if PurePosixPath(path).name in CONFIGURATION)
+        return patterns((self.commands, *(text_of(self.read(path)) for path in configured)))
 
     @cached_property
     def _suite(self) -> Suite:
-        called = {path for path in self._held if is_pattern_of(path, self._patterns)}
-        tests = {path for path in self._files if path.endswith(".py") and looks_like_test(path)}
-        return Suite(self._files, self._plugins | (tests | called) & self._files, self._written, self._read)
+        called = {path for path in self.held if is_pattern_of(path, self._patterns)}
+        tests = {path for path in self.files if path.endswith(".py") and looks_like_test(path)}
+        return Suite(self.files, self.plugins | (tests | called) & self.files, self.written, self.read)
 
 
 class ReportedFile(msgspec.Struct, frozen=True):
@@ -101,9 +90,7 @@ class ReportedFile(msgspec.Struct, frozen=True):
         if is_pattern_of(self.path, self.patterns):
             return True
         return not any(
-            isinstance(node, Function | ast.ClassDef) and title not in self.names
-            for title, nodes in defined.items()
-            for node in nodes
+            isinstance(node, Defined) and title not in self.names for title, nodes in defined.items() for node in nodes
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.sources import Function, called_name, parse, text_of
+from flyball.measures.sources import Defined, Function, called_name, parse, text_of
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
 _OTHER_SKIP = re.compile(
@@ -75,7 +75,7 @@ def _is_extended(old: ast.Module, new: ast.Module) -> bool:
 
 
 def _is_addition(node: ast.stmt) -> bool:
-    if isinstance(node, Function | ast.ClassDef):
+    if isinstance(node, Defined):
         return node.name.startswith(("test", "Test"))
     return isinstance(node, ast.Import | ast.ImportFrom)
 
@@ -213,7 +213,7 @@ def _is_skip(node: ast.AST) -> bool:
 
 def _changed_helper(old: ast.Module, new: ast.Module) -> str:
     def helpers(module: ast.Module) -> dict[str, str]:
-        named = (n for n in module.body if isinstance(n, Function | ast.ClassDef))
+        named = (n for n in module.body if isinstance(n, Defined))
         return {n.name: ast.dump(n) for n in named if not n.name.startswith(("test", "Test"))}
 
     after = helpers(new)
