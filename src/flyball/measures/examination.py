@@ -47,7 +47,7 @@ class Trial(msgspec.Struct, frozen=True):
         return self.round.passed and not (self.failing or self.missing or self.newly_skipped or doubted)
 
 
-class Examination(msgspec.Struct):
+class Examination(msgspec.Struct, eq=False):
     """Holds what every kind of measurement needs."""
 
     request: Measure

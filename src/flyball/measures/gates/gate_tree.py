@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
 from flyball.folders import CACHES, environment_folders, users_environments, walk
@@ -28,40 +30,34 @@ def gate_folder(directory: Path) -> tuple[Path, ...]:
     return (directory.with_name(directory.name + ".setup"), directory)
 
 
-class GateTree:
+class GateTree(msgspec.Struct, eq=False):
     """Lays out trees in one directory; nobody but the gates' own commands can write there. `outside` are environments elsewhere."""
 
-    def __init__(
-        self,
-        directory: Path,
-        *,
-        repository: Path,
-        settings: Settings,
-        workspace: Trees,
-        outside: Sequence[Path] = (),
-    ) -> None:
-        self.directory = directory
-        self._repository = repository
-        self._settings = settings
-        self._workspace = workspace
-        self._outside = outside
-        self._mark, _ = gate_folder(directory)
-        self._known: Fingerprint | None = None
-        self._lent: tuple[str, ...] = ()
+    directory: Path
+    repository: Path
+    settings: Settings
+    workspace: Trees
+    outside: Sequence[Path] = ()
+    _known: Fingerprint | None = None
+    _lent: tuple[str, ...] = ()
+
+    @property
+    def _mark(self) -> Path:
+        return gate_folder(self.directory)[0]
 
     def lay(self, tree: str) -> None:
         """Make the directory that tree and nothing else but environment folders and carried files."""
         self.directory.mkdir(parents=True, exist_ok=True)
         # What no set-up command has installed, a gate has: it begins without.
-        kept = self._settings.environment_folders if self._settings.setup else ()
-        self._workspace.export(tree, self.directory, keep=kept)
-        for name in self._settings.carry:
+        kept = self.settings.environment_folders if self.settings.setup else ()
+        self.workspace.export(tree, self.directory, keep=kept)
+        for name in self.settings.carry:
             self._carry(name)
-        if not self._settings.setup and self._settings.sandbox == "none":
+        if not self.settings.setup and self.settings.sandbox == "none":
             self._lend_environment()
 
     def _carry(self, name: str) -> None:
-        source, target = self._repository / name, self.directory / name
+        source, target = self.repository / name, self.directory / name
         if not source.exists() or target.exists() or self.directory not in target.resolve().parents:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,27 +68,27 @@ class GateTree:
 
     def _lend_environment(self) -> None:
         """Without a sandbox nothing mounts the user's installed dependencies here, so they are linked."""
-        lent = users_environments(self._repository, self._settings.environment_folders)
+        lent = users_environments(self.repository, self.settings.environment_folders)
         if lent != self._lent:
             self._lent, self._known = lent, None
         for name in lent:
-            source, target = self._repository / name, self.directory / name
+            source, target = self.repository / name, self.directory / name
             if target.parent.is_dir() and not target.exists() and not target.is_symlink():
                 target.symlink_to(source, target_is_directory=True)
 
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
         """Run the setup command, from empty, when asked to or when what it read changed since; a result only if it failed."""
-        command = self._settings.setup
+        command = self.settings.setup
         installed = read_installed(self._mark) if command and not always else None
-        if not command or (installed and installed.is_current(self.directory, self._settings)):
+        if not command or (installed and installed.is_current(self.directory, self.settings)):
             return None
         self._discard_environments()
-        with setup_recording(self.directory, self._settings) as recording:
+        with setup_recording(self.directory, self.settings) as recording:
             ran = commands.run(
                 command,
                 tree=self.directory,
                 folder=commands.fresh_folder("setup"),
-                timeout_s=self._settings.setup_timeout_s,
+                timeout_s=self.settings.setup_timeout_s,
                 environments="writable",
             )
         if ran.exit.code == 0:
@@ -128,9 +124,9 @@ class GateTree:
 
     def _take_fingerprint(self) -> Fingerprint:
         found: Fingerprint = {}
-        if self._settings.sandbox != "none":
+        if self.settings.sandbox != "none":
             return found
-        for folder in (*self._environments(), *self._outside):
+        for folder in (*self._environments(), *self.outside):
             for above, _, names in walk(folder):
                 for name in names:
                     # Others may be at work in an environment that is the user's.
@@ -142,8 +138,8 @@ class GateTree:
 
     def _environments(self) -> list[Path]:
         """The environments of this tree, at any depth, and the user's that are linked into it."""
-        names = self._settings.environment_folders
-        lent = () if self._settings.setup else users_environments(self._repository, names)
+        names = self.settings.environment_folders
+        lent = () if self.settings.setup else users_environments(self.repository, names)
         linked = [self.directory / name for name in lent if (self.directory / name).is_symlink()]
         return [*(self.directory / name for name in environment_folders(self.directory, names)), *linked]
 
@@ -171,7 +167,7 @@ class GateTree:
 
     def _fate(self, changed: Sequence[str]) -> str:
         """The environment in words, and what becomes of it."""
-        own = self._settings.setup and not any(path.startswith("/") for path in changed)
+        own = self.settings.setup and not any(path.startswith("/") for path in changed)
         shown = ", ".join(changed[1:4])
         kept = "it is built anew" if own else "it is yours and no set-up makes it, so it stays as it is now"
         return f"the environment{f' (also {shown})' if shown else ''}; {kept}"
