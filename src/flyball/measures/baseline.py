@@ -9,7 +9,7 @@ from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.junit import Case, Outcome
 from flyball.measures.quality import documents
-from flyball.measures.quality.complexity import trouble
+from flyball.measures.quality.complexity import reader_trouble
 from flyball.measures.quality.diagrams import Diagrams
 from flyball.measures.quality.lint import try_lint
 from flyball.measures.tampering.probes import finds_tests, probes
@@ -62,7 +62,7 @@ def _tools(examination: Examination) -> tuple[tuple[GateResult, ...], tuple[str,
     if on.lint_clean == "on" and (tried := try_lint(examination)):
         tools.append(tried[0])
         notes += [tried[1]] if tried[1] else []
-    if on.complexity == "on" and (why := trouble(workspace, request.candidate)):
+    if on.complexity == "on" and (why := reader_trouble(workspace, request.candidate)):
         tools.append(GateResult("complexity", "built in: lizard", passed=False, broken=why))
     if documents.has_diagrams(workspace, request.candidate):
         diagrams = Diagrams(examination.commands, examination.tree.directory)

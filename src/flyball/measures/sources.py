@@ -49,12 +49,11 @@ Read = Callable[[str], bytes | None]
 
 
 class SourceTest(msgspec.Struct, frozen=True):
-    """A test as it stands in the source: its id without parameters, and the words a person wrote around it."""
+    """A test as it stands in the source: its id without parameters, the words a person wrote around it, and its call."""
 
     id: str
-    line: int
     words: str
-    body: str
+    call: str = ""
 
 
 def in_test_folder(path: str) -> bool:
@@ -157,7 +156,7 @@ def _walk(body: list[ast.stmt], prefix: tuple[str, ...], lines: list[str]) -> li
     for node in body:
         if isinstance(node, Function) and node.name.startswith("test"):
             words = "\n".join((node.name, ast.get_docstring(node) or "", _comment_above(node, lines)))
-            found.append(SourceTest("::".join((*prefix, node.name)), node.lineno, words, ast.dump(node)))
+            found.append(SourceTest("::".join((*prefix, node.name)), words))
         elif isinstance(node, ast.ClassDef) and _is_test_class(node):
             found += _walk(node.body, (*prefix, node.name), lines)
         elif isinstance(node, ast.If | ast.Try | ast.With):
@@ -200,7 +199,7 @@ def _tests_by_pattern(path: str, text: str, pattern: re.Pattern[str]) -> Iterato
         above = [line.strip() for line in before.splitlines()[-4:] if re.match(r"\s*(?://|#|\*|/\*)", line)]
         around = [group[2] for group in _AROUND.finditer(before)][-1:]
         words = "\n".join((name, *above, *around))
-        yield SourceTest(f"{path}::{name}", before.count("\n") + 1, words, found[0])
+        yield SourceTest(f"{path}::{name}", words, found[0])
 
 
 def ending_with(name: str) -> re.Pattern[str]:

@@ -153,12 +153,12 @@ def measure_coverage(covered: Covered, workspace: Trees, base: Commit, tree: Com
         return None
     changed = {path for _, path in workspace.changed(base, tree)}
     ours = [path for path in sorted(covered) if path in changed and not looks_like_test(path)][:MOST]
-    new = [hit for path in ours for hit in _among(covered[path], workspace.added_lines(base, tree, path))]
+    new = [hit for path in ours for hit in _hits_within(covered[path], workspace.added_lines(base, tree, path))]
     every = [hit for lines in covered.values() for hit in lines.values()]
     return Coverage(len(every), sum(every), len(new), sum(new))
 
 
-def _among(lines: Mapping[int, bool], added: Iterable[tuple[int, int]]) -> Iterator[bool]:
+def _hits_within(lines: Mapping[int, bool], added: Iterable[tuple[int, int]]) -> Iterator[bool]:
     """The runnable lines within spans, each given by its first line and its length."""
     spans = sorted(added)
     for line, hit in lines.items():

@@ -90,7 +90,7 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
     try:
         reported = [case for file in files for case in _testcases(file)]
-        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in reported))
+        cases = list(_number_duplicates((each.classname, _case(each, suites, index)) for each, suites in reported))
     except ReportUnreadable:
         raise
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
@@ -172,16 +172,16 @@ def _case(each: Any, suites: tuple[str, ...], index: TreeIndex) -> Case:
         return Case(file, file, outcome, message, text, uncollected=True)
     file, classes = index.module(classname) if classname else ("", ())
     if file:
-        return Case(stable("::".join((file, *classes, name))), file, outcome, message, text)
+        return Case(stable_id("::".join((file, *classes, name))), file, outcome, message, text)
     file = index.path(reported) or index.path(classname) or reported
     around = suites if classname == _NODE else ()
     if classname == _NODE and name.startswith("/"):
         name = index.path(name) or name
     parts = [p for p in (file, "" if classname in {file, reported} else classname, *around, name) if p]
-    return Case(stable("::".join(parts)), file, outcome, message, text)
+    return Case(stable_id("::".join(parts)), file, outcome, message, text)
 
 
-def _told_apart(cases: Iterable[tuple[str, Case]]) -> Iterator[Case]:
+def _number_duplicates(cases: Iterable[tuple[str, Case]]) -> Iterator[Case]:
     """Node reports no test twice, and may leave out the file: the second of two tests of one name has its number."""
     times: Counter[str] = Counter()
     for classname, case in cases:
@@ -202,7 +202,7 @@ def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bo
     return "collection failure" in message or (bool(file) and not classes)
 
 
-def stable(identifier: str) -> str:
+def stable_id(identifier: str) -> str:
     """A test id without the memory addresses some parameters carry."""
     return _ADDRESS.sub("0x", identifier)
 

@@ -94,7 +94,7 @@ def run_gate(
     known: frozenset[str],
     before: int | None,
     baseline: bool,
-    options: str = "",
+    options: str,
 ) -> GateRun:
     """Run one gate on the tree in a directory; `options` are added to every pytest the command starts.
 

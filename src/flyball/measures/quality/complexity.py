@@ -35,7 +35,6 @@ class Function(msgspec.Struct, frozen=True):
     lines: int
     parameters: int
     start: int
-    end: int
     body: str
 
     @property
@@ -83,7 +82,7 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
     return ChangedCode(sources, tuple(every), tuple(changed), tuple(unmeasured), tuple(earlier), texts)
 
 
-def trouble(workspace: Trees, commit: Commit) -> str:
+def reader_trouble(workspace: Trees, commit: Commit) -> str:
     """Why no product code of a commit can be measured although there is a reader for it, or an empty string.
 
     One file of each language is read: that shows whether the reader works here.
@@ -117,7 +116,6 @@ def _functions(path: str, text: str) -> tuple[Function, ...] | None:
             lines=each.end_line - each.start_line + 1,
             parameters=each.parameter_count,
             start=each.start_line,
-            end=each.end_line,
             body="\n".join(lines[each.start_line - 1 : each.end_line]),
         )
         for each in analysed.function_list
@@ -156,11 +154,11 @@ def excesses(function: Function, code: ChangedCode, limits: CodeLimits) -> dict[
     return {
         name: f"{name} {getattr(function, name)} ({words})"
         for name, (beyond, words) in over.items()
-        if beyond and not _stood(name, function, code)
+        if beyond and not _stood_before(name, function, code)
     }
 
 
-def _stood(number: str, function: Function, code: ChangedCode) -> bool:
+def _stood_before(number: str, function: Function, code: ChangedCode) -> bool:
     """Whether a function of that name was as large before: of several, the largest are held against each other."""
     now, before = (
         sorted((getattr(f, number) for f in each if (f.file, f.name) == (function.file, function.name)), reverse=True)

@@ -44,7 +44,7 @@ def try_lint(examination: Examination) -> tuple[GateResult, str] | None:
     if not command:
         return None
     ran = _run(examination)
-    broken = unusable(command, ran, examination.settings.setup_timeout_s)
+    broken = why_unusable(command, ran, examination.settings.setup_timeout_s)
     stood = f"{command}: {plural(len(findings(ran.text)), 'finding')} before the task began; only new ones count"
     return _tool(command, ran, broken), "" if broken or ran.exit.code == 0 else stood
 
@@ -65,9 +65,9 @@ def _weigh(examination: Examination, ran: CommandRun) -> tuple[LintRun, GateResu
     command, wait = examination.settings.lint, examination.settings.setup_timeout_s
     if ran.exit.code == 0:
         return LintRun(clean=True, detail=f"{command} found nothing"), _tool(command, ran, "")
-    broken = unusable(command, ran, wait)
+    broken = why_unusable(command, ran, wait)
     before = _run(examination, examination.workspace.tree_of(examination.request.base))
-    if broken_before := unusable(command, before, wait):
+    if broken_before := why_unusable(command, before, wait):
         detail = f"the lint command cannot be run, so nothing was checked: {broken_before}"
         return LintRun(clean=None, detail=detail), _tool(command, before, broken_before)
     if broken:
@@ -78,7 +78,7 @@ def _weigh(examination: Examination, ran: CommandRun) -> tuple[LintRun, GateResu
 
 def _compare(command: str, before: CommandRun, after: CommandRun) -> LintRun:
     """What a candidate's findings are worth beside those of the untouched tree; both runs could run."""
-    new = findings(after.text) if before.exit.code == 0 else fresh(before.text, after.text)
+    new = findings(after.text) if before.exit.code == 0 else new_findings(before.text, after.text)
     if not new and before.exit.code != 0:
         stood = plural(len(findings(before.text)), "finding") + " stood before the task"
         return LintRun(clean=True, detail=f"{command}: {stood}, none is new")
@@ -94,9 +94,9 @@ def _without_excuses(examination: Examination, ran: CommandRun) -> LintRun | Non
         return None
     sha = examination.workspace.overlay(Commit(examination.tree_in_use), bare.paths, bare.contents)
     again = _run(examination, sha)
-    if again.exit.code == 0 or unusable(command, again, examination.settings.setup_timeout_s):
+    if again.exit.code == 0 or why_unusable(command, again, examination.settings.setup_timeout_s):
         return None
-    new = fresh(ran.text, again.text)
+    new = new_findings(ran.text, again.text)
     if not new:
         return None
     places = listed(sorted((*bare.paths, *bare.contents)), 5)
@@ -130,7 +130,7 @@ def _tool(command: str, ran: CommandRun, broken: str) -> GateResult:
     )  # fmt: skip
 
 
-def unusable(command: str, ran: CommandRun, timeout_s: float) -> str:
+def why_unusable(command: str, ran: CommandRun, timeout_s: float) -> str:
     """Why a run says nothing about the code, or an empty string."""
     code, text = ran.exit.code, ran.text
     if ran.exit.ended_by in {"wall", "idle"}:
@@ -160,7 +160,7 @@ def findings(text: str) -> tuple[str, ...]:
     return tuple(_placed_findings(text)) or tuple(_mask_numbers(line) for line in _lines(text))
 
 
-def fresh(before: str, after: str) -> tuple[str, ...]:
+def new_findings(before: str, after: str) -> tuple[str, ...]:
     """The findings of one output that the earlier one does not have; one that stands twice must have stood twice."""
     return tuple((Counter(findings(after)) - Counter(findings(before))).elements())
 

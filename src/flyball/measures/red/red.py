@@ -19,7 +19,7 @@ from flyball.measures.tampering.weakening import is_always_true, tests_defined
 _HARMLESS = frozenset({"print", "len", "str", "int", "float", "bool", "repr", "list", "dict", "set", "tuple", "range"})
 
 
-def asking_nothing(source: bytes, path: str) -> frozenset[str]:
+def vacuous_tests(source: bytes, path: str) -> frozenset[str]:
     """The ids of a Python file's tests that check nothing."""
     functions = tests_defined(parse(source))
     reached = {
@@ -88,8 +88,8 @@ def new_tests(
     tree: Path,
     files: Iterable[str],
     items: Iterable[Item],
-    declared: Iterable[SourceTest] = (),
-    text: str = "",
+    declared: Iterable[SourceTest],
+    text: str,
 ) -> tuple[NewTest, ...]:
     """Every test the baseline did not have; a file that could not be loaded counts by the tests in its source.
 
@@ -118,7 +118,7 @@ def without_vacuous(found: Iterable[NewTest], tree: Path) -> tuple[NewTest, ...]
     """The same tests, of which those that check nothing are said to fail for no reason of their own."""
     tests = tuple(found)
     files = {test.file for test in tests if test.file.endswith(".py") and (tree / test.file).is_file()}
-    vacuous = frozenset(i for file in files for i in asking_nothing((tree / file).read_bytes(), file))
+    vacuous = frozenset(i for file in files for i in vacuous_tests((tree / file).read_bytes(), file))
     return tuple(
         replace(test, reason="vacuous", detail="it checks nothing")
         if test.reason in {"assertion", "missing-name"} and test.id.partition("[")[0] in vacuous

@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.model.measurement import Trick
 from flyball.measures.sources import Read, called_name, parse
 from flyball.measures.tampering import checking
-from flyball.measures.tampering.definitions import Definitions, compare, definitions, same, used_by
+from flyball.measures.tampering.definitions import Definitions, compare, definitions, is_same, used_by
 
 ALL = "*"
 
@@ -52,9 +52,9 @@ def compare_helpers(path: str, after: bytes | None, suite: Suite, *, rewritable:
     old, new = definitions(parse(suite.read(path))), definitions(parse(after))
     own = frozenset(name for name, nodes in old.items() if any(checking.is_for_tests(node) for node in nodes))
     hooks = tuple(sorted(name for name in set(new) - set(old) if name.startswith("pytest_")))
-    if not hooks and all(same(name, old, new) for name in used_by(own, old)):
+    if not hooks and all(is_same(name, old, new) for name in used_by(own, old)):
         return ()
-    users = tuple(_knowing(suite.tests - {path}, _names(path, suite), suite))
+    users = tuple(_importers(suite.tests - {path}, _names(path, suite), suite))
     if hooks and any(ALL in knows.names for _, _, knows in users):
         return (Trick("report-forged", path, f"a hook of the test runner was added: {hooks[0]}"),)
     rested = {name for _, module, knows in users for name in _rested_on(module, knows, own, old)}
@@ -71,11 +71,11 @@ def _names(path: str, suite: Suite) -> frozenset[str]:
     """The module's names, and its package's where that passes on what the module defines."""
     package = str(PurePosixPath(path).with_name("__init__.py"))
     names = names_of(path, suite.files)
-    passed_on = package != path and package in suite.files and any(_knowing({package}, names, suite))
+    passed_on = package != path and package in suite.files and any(_importers({package}, names, suite))
     return names | names_of(package, suite.files) if passed_on else names
 
 
-def _knowing(
+def _importers(
     paths: frozenset[str] | set[str], names: frozenset[str], suite: Suite
 ) -> Iterator[tuple[str, ast.Module, KnownNames]]:
     """Those of the files that import the module of these names, parsed, with what they know of it."""
@@ -122,7 +122,7 @@ def _is_product(path: str, rested: set[str], suite: Suite) -> bool:
     others = suite.files - suite.tests - suite.written - {path, package}
     return any(
         isinstance(node, ast.Name | ast.Attribute) and knows.meant(node) in rested
-        for _, module, knows in _knowing(others, _names(path, suite), suite)
+        for _, module, knows in _importers(others, _names(path, suite), suite)
         for node in ast.walk(module)
     )
 

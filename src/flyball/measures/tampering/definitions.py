@@ -42,14 +42,14 @@ def used_by(names: Iterable[str], defined: Definitions) -> frozenset[str]:
     return frozenset(found)
 
 
-def same(name: str, old: Definitions, new: Definitions) -> bool:
+def is_same(name: str, old: Definitions, new: Definitions) -> bool:
     """Whether a name still means what it meant."""
     return [ast.dump(each) for each in old[name]] == [ast.dump(each) for each in new.get(name, ())]
 
 
 def compare(path: str, name: str, old: Definitions, new: Definitions, *, rewritable: bool) -> Trick | None:
     """What became of one definition that tests rest on; a `rewritable` one may be changed if it asks for as much."""
-    if same(name, old, new):
+    if is_same(name, old, new):
         return None
     if name not in new:
         return Trick("test-deleted", path, f"{name} is gone")
