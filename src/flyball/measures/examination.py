@@ -19,7 +19,7 @@ from flyball.measures.planting.plan import Sources, muted_files
 from flyball.measures.planting.proof import PlantingGround, prove
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.tampering.probes import Probe, failing_script
-from flyball.measures.tampering.protected import Protection, changed_paths
+from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
@@ -68,12 +68,6 @@ class Examination(msgspec.Struct, eq=False):
         """Take a tree for the rounds that follow."""
         self.tree_in_use = sha
         self.index = TreeIndex(self.workspace.list_files(Commit(sha)))
-
-    def use_protected(self, protection: Protection) -> str:
-        """Take the candidate with its protected paths as accepted; gives back that tree."""
-        sha = self.workspace.overlay(self.request.candidate, protection.overlay, protection.rewritten)
-        self.use(sha)
-        return sha
 
     def trial(self) -> Trial:
         """Run every gate once, each on a freshly laid tree."""

@@ -34,8 +34,8 @@ from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 SHOWN = 200
-FILES_NAMED = 16
 """Ids in a measurement; the whole sets are kept as blobs."""
+FILES_NAMED = 16
 
 
 class TreeMeasurer:
@@ -71,20 +71,12 @@ class TreeMeasurer:
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
     ) -> Measurement:
         """Everything that is true of the candidate; when told to stop, that nothing is known of it."""
+        commands = Commands(
+            confine=self._confine, environment=self._environment, folder=folder,
+            stop=stop, notify=notify, hold_fds=self._hold_fds,
+        )  # fmt: skip
         try:
-            return self._measure(
-                request,
-                settings,
-                RememberedTrees(workspace),
-                Commands(
-                    confine=self._confine,
-                    environment=self._environment,
-                    folder=folder,
-                    stop=stop,
-                    notify=notify,
-                    hold_fds=self._hold_fds,
-                ),
-            )
+            return self._measure(request, settings, RememberedTrees(workspace), commands)
         except MeasurementStopped as stopped:
             unknown = GateResult("gates", "", passed=False, broken=str(stopped))
             return Measurement(request.candidate, "", gates=(unknown,))
@@ -115,7 +107,8 @@ class TreeMeasurer:
             self._nonce,
             self._proven,
         )
-        sha = examination.use_protected(protection)
+        sha = workspace.overlay(request.candidate, protection.overlay, protection.rewritten)
+        examination.use(sha)
         found = KINDS[request.kind](examination, protection)
         found = measure_unaided(examination, protection, found)
         self._left[directory] = tree.fingerprint()

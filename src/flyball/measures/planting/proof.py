@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from flyball.core.model.measurement import Trick
+from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.model.task import Gate
 from flyball.core.text.quantities import listed, plural
 from flyball.measures.gates.junit import Case
@@ -37,6 +37,10 @@ _UNITTEST = re.compile(r"-m unittest\b(?!.*\s(?:-f|--failfast)\b)")
 End = Literal["proven", "failing", "green", "absent", "hollow"]
 _TELLING: tuple[End, ...] = ("green", "proven", "hollow", "absent", "failing")
 """Of a test with several cases: one that stays green tells more than others that fail, one that fails more than others not run."""
+_UNSHOWN: tuple[tuple[End, TrickKind, str], ...] = (
+    ("green", "report-forged", "stays green"),
+    ("absent", "canary-missed", "is not in the report"),
+)
 
 
 class PlantedRun(Protocol):
@@ -172,14 +176,11 @@ def _tricks_of(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Targe
         Trick("report-forged", gate.name, f"{target.shown} cannot fail by itself: {why(target)}; {MEND}")
         for target in [target for target, end in suspected.items() if end == "hollow"][:5]
     ]
-    for end, kind, how in (
-        ("green", "report-forged", "stays green"),
-        ("absent", "canary-missed", "is not in the report"),
-    ):
+    for end, kind, how in _UNSHOWN:
         tests = sorted(target.shown for target, ended in suspected.items() if ended == end)
         if tests:
             what = f"a failure planted in {listed(tests, 5)} {how}"
-            found.append(Trick(kind, gate.name, f"{what}: what is reported is not what these tests do"))  # type: ignore[arg-type]
+            found.append(Trick(kind, gate.name, f"{what}: what is reported is not what these tests do"))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -87,8 +87,8 @@ def new_tests(
     *,
     tree: Path,
     files: Iterable[str],
-    items: Iterable[Item],
-    declared: Iterable[SourceTest],
+    items: tuple[Item, ...],
+    declared: Sequence[SourceTest],
     text: str,
 ) -> tuple[NewTest, ...]:
     """Every test the baseline did not have; a file that could not be loaded counts by the tests in its source.
@@ -97,8 +97,6 @@ def new_tests(
     gates that did not pass said.
     """
     project = Project(tree, files)
-    items = tuple(items)
-    declared = tuple(declared)
     sources: dict[str, dict[str, SourceTest]] = {}
     found: list[NewTest] = []
     for case in cases.values():
