@@ -54,7 +54,7 @@ def compare_helpers(path: str, after: bytes | None, suite: Suite, *, rewritable:
     hooks = tuple(sorted(name for name in set(new) - set(old) if name.startswith("pytest_")))
     if not hooks and all(is_same(name, old, new) for name in used_by(own, old)):
         return ()
-    users = tuple(_importers(suite.tests - {path}, _names(path, suite), suite))
+    users = tuple(_importers(suite.tests - {path}, _import_names(path, suite), suite))
     if hooks and any(ALL in knows.names for _, _, knows in users):
         return (Trick("report-forged", path, f"a hook of the test runner was added: {hooks[0]}"),)
     rested = {name for _, module, knows in users for name in _rested_on(module, knows, own, old)}
@@ -67,12 +67,12 @@ def compare_helpers(path: str, after: bytes | None, suite: Suite, *, rewritable:
     return tuple(trick for trick in tricks if trick)
 
 
-def _names(path: str, suite: Suite) -> frozenset[str]:
+def _import_names(path: str, suite: Suite) -> frozenset[str]:
     """The module's names, and its package's where that passes on what the module defines."""
     package = str(PurePosixPath(path).with_name("__init__.py"))
-    names = names_of(path, suite.files)
+    names = _names_of(path, suite.files)
     passed_on = package != path and package in suite.files and any(_importers({package}, names, suite))
-    return names | names_of(package, suite.files) if passed_on else names
+    return names | _names_of(package, suite.files) if passed_on else names
 
 
 def _importers(
@@ -83,7 +83,7 @@ def _importers(
     for path in sorted(paths):
         source = suite.read(path) if path.endswith(".py") else None
         module = parse(source) if source and any(word in source for word in words) else None
-        if module and (knows := known_names(path, module, names)):
+        if module and (knows := _known_names(path, module, names)):
             yield path, module, knows
 
 
@@ -122,12 +122,12 @@ def _is_product(path: str, rested: set[str], suite: Suite) -> bool:
     others = suite.files - suite.tests - suite.written - {path, package}
     return any(
         isinstance(node, ast.Name | ast.Attribute) and knows.meant(node) in rested
-        for _, module, knows in _importers(others, _names(path, suite), suite)
+        for _, module, knows in _importers(others, _import_names(path, suite), suite)
         for node in ast.walk(module)
     )
 
 
-def names_of(path: str, files: frozenset[str]) -> frozenset[str]:
+def _names_of(path: str, files: frozenset[str]) -> frozenset[str]:
     """The names a module may be imported by; a package that only passes on what its modules hold has them as well."""
     parts = PurePosixPath(path).with_suffix("").parts
     parts = parts[:-1] if parts[-1] == "__init__" else parts
@@ -135,7 +135,7 @@ def names_of(path: str, files: frozenset[str]) -> frozenset[str]:
     return frozenset(".".join(parts[at:]) for at in roots)
 
 
-def known_names(path: str, module: ast.Module, names: frozenset[str]) -> KnownNames:
+def _known_names(path: str, module: ast.Module, names: frozenset[str]) -> KnownNames:
     """What the file at `path` imports of the module that has those names."""
     found: dict[str, str] = {}
     prefixes: set[str] = set()
