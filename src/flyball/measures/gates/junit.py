@@ -25,6 +25,7 @@ DEEPEST = 100
 DETAIL = 4000
 _WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+"""Some parameters carry a memory address, which the id of a test goes without."""
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _ILLEGAL_BYTES = re.compile(_ILLEGAL.pattern.encode())
 _SIGN = "\ufffd"
@@ -172,13 +173,13 @@ def _case(each: Any, suites: tuple[str, ...], index: TreeIndex) -> Case:
         return Case(file, file, outcome, message, text, uncollected=True)
     file, classes = index.module(classname) if classname else ("", ())
     if file:
-        return Case(stable_id("::".join((file, *classes, name))), file, outcome, message, text)
+        return Case(_ADDRESS.sub("0x", "::".join((file, *classes, name))), file, outcome, message, text)
     file = index.path(reported) or index.path(classname) or reported
     around = suites if classname == _NODE else ()
     if classname == _NODE and name.startswith("/"):
         name = index.path(name) or name
     parts = [p for p in (file, "" if classname in {file, reported} else classname, *around, name) if p]
-    return Case(stable_id("::".join(parts)), file, outcome, message, text)
+    return Case(_ADDRESS.sub("0x", "::".join(parts)), file, outcome, message, text)
 
 
 def _number_duplicates(cases: Iterable[tuple[str, Case]]) -> Iterator[Case]:
@@ -200,11 +201,6 @@ def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bo
         return whole or classname.endswith(("unittest.loader._FailedTest", "Test suite failed to run"))
     file, classes = index.module(name)
     return "collection failure" in message or (bool(file) and not classes)
-
-
-def stable_id(identifier: str) -> str:
-    """A test id without the memory addresses some parameters carry."""
-    return _ADDRESS.sub("0x", identifier)
 
 
 def _outcome(each: Any) -> tuple[Outcome, str, str]:
